@@ -1,0 +1,44 @@
+# Everything needs Python 3.11 and make; nothing else, no Docker, no network but the package registry.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo up test check format bench clean
+
+help: ## Show the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(INSTALLED) ## Set up .venv with the pinned dependencies
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
+	@touch $(INSTALLED)
+
+demo: install ## Run the examples through everything and sum up
+	$(BIN)/touchstone demo
+
+up: install ## Start broker, Valkey, ClickHouse and all agents on this machine
+	$(BIN)/touchstone up
+
+test: install ## Run all tests
+	$(BIN)/python -m pytest
+
+check: install ## Lint, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install ## Measure, as ratios within one run
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove local state and caches
+	rm -rf .touchstone .mypy_cache .pytest_cache .ruff_cache .hypothesis

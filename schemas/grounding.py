@@ -1,0 +1,88 @@
+"""Grounding: the claims of an answer, the evidence for each, and the risk that follows."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Identifier, Part, RiskLevel, Score, ShortText
+from schemas.reports import Findings, Report, Span
+
+ClaimKind = Literal["factual", "recommendation", "inference", "question", "code", "meta"]
+Verdict = Literal["supported", "contradicted", "unsupported", "not_checked"]
+IssueType = Literal[
+    "uncertainty_language",
+    "low_context_similarity",
+    "unverified_facts",
+    "low_citation_coverage",
+    "contradicted_facts",
+]
+Severity = Literal["low", "medium", "high"]
+Mismatch = Literal["number", "date", "name", "negation"]
+
+MAX_CLAIMS = 400
+"""Most claims reported for one answer; what is beyond is counted, not listed."""
+MAX_CLAIM_TEXT = 500
+"""Longest copy of a claim's text, code points; the span always covers it whole."""
+
+
+class Evidence(Part):
+    """The sentence of a source that a claim was compared with."""
+
+    chunk_id: Identifier
+    number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
+    span: Span = Field(description="The sentence in the chunk's content, code points.")
+    excerpt: ShortText = Field(description="The sentence, at most 300 code points.")
+    similarity: float = Field(ge=-1.0, le=1.0, allow_inf_nan=False, description="Cosine of the embeddings.")
+
+
+class Claim(Part):
+    """One statement of the answer and the verdict on it."""
+
+    claim_id: Identifier = Field(description="UUIDv5 of (answer_id, start, end).")
+    span: Span = Field(description="The claim in the raw answer, code points.")
+    text: str = Field(max_length=MAX_CLAIM_TEXT, description="The claim, shortened for readers.")
+    kind: ClaimKind
+    hedged: bool = Field(default=False, description="Weakened by words as 'probably'; checked all the same.")
+    verdict: Verdict
+    score: Score | None = Field(default=None, description="Support in 0..1; null if not checked.")
+    mismatches: list[Mismatch] = Field(default_factory=list, description="What stands against the evidence.")
+    evidence: Evidence | None = Field(default=None, description="The best evidence, also if it falls short.")
+    cited_numbers: list[int] = Field(default_factory=list, description="Contexts that the claim cites.")
+
+
+class GroundingIssue(Part):
+    """A reason for hallucination risk (seed 000)."""
+
+    type: IssueType
+    severity: Severity
+    message: ShortText
+    value: float | None = Field(default=None, allow_inf_nan=False, description="What was measured.")
+    threshold: float | None = Field(default=None, allow_inf_nan=False, description="What it was held against.")
+
+
+class GroundingFindings(Findings):
+    """How far an answer rests on its contexts."""
+
+    hallucination_risk: RiskLevel | None = Field(default=None, description="null if not judged.")
+    risk_score: Score | None = Field(default=None, description="Mean severity of the issues, 0..1.")
+    confidence_score: Score | None = Field(default=None, description="1 - risk_score.")
+    grounding_score: Score | None = Field(
+        default=None, description="Mean support of the claims that need grounding; null with none."
+    )
+    context_similarity: float | None = Field(default=None, ge=-1.0, le=1.0, allow_inf_nan=False)
+    facts_verified: Score | None = Field(default=None, description="Share of checked claims that are supported.")
+    citation_coverage: Score | None = None
+    uncertainty_markers: list[Span] = Field(default_factory=list)
+    claims: list[Claim] = Field(default_factory=list, max_length=MAX_CLAIMS)
+    claims_total: int = Field(default=0, ge=0, description="Claims found, listed or not.")
+    issues: list[GroundingIssue] = Field(default_factory=list)
+    suggestions: list[ShortText] = Field(default_factory=list)
+
+    @property
+    def ungrounded_claims(self) -> list[Claim]:
+        """Claims that were checked and not found supported."""
+        return [claim for claim in self.claims if claim.verdict in ("unsupported", "contradicted")]
+
+
+class GroundingReport(Report, GroundingFindings):
+    """The grounding agent's judgement of one answer."""

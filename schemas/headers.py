@@ -1,0 +1,55 @@
+"""Record headers: CloudEvents' Kafka binding, binary mode, plus what Touchstone adds.
+
+Source: CloudEvents 1.0.2, Kafka protocol binding, section 3.2.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+SOURCE = "/touchstone"
+TYPE_PREFIX = "touchstone."
+
+Headers = list[tuple[str, bytes]]
+
+
+def event_headers(
+    *,
+    event_id: str,
+    event_type: str,
+    time: datetime,
+    pipeline_version: str,
+    traceparent: str | None = None,
+    replay_id: str | None = None,
+    agent: str = "",
+) -> Headers:
+    """Headers of an event that Touchstone writes.
+
+    Args:
+        event_id: deterministic identifier; with ``ce_source`` it names the event.
+        event_type: the model's name.
+        time: when it happened, aware.
+        pipeline_version: fingerprint of all that can change a judgement.
+        traceparent: W3C trace context to hand on.
+        replay_id: set for events of a replay.
+        agent: who wrote it; becomes part of the source.
+    """
+    values = {
+        "ce_id": event_id,
+        "ce_type": TYPE_PREFIX + event_type,
+        "ce_source": f"{SOURCE}/{agent}" if agent else SOURCE,
+        "ce_time": time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "ce_specversion": "1.0",
+        "content-type": "application/json",
+        "pipeline_version": pipeline_version,
+        "traceparent": traceparent,
+        "replay_id": replay_id,
+    }
+    return [(name, value.encode()) for name, value in values.items() if value]
+
+
+def header(headers: Iterable[tuple[str, bytes]], name: str) -> str | None:
+    """The first header of that name as text, or ``None``."""
+    for key, value in headers:
+        if key == name:
+            return value.decode("utf-8", "replace")
+    return None

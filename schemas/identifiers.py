@@ -1,0 +1,38 @@
+"""Deterministic identifiers: a repeat overwrites and never adds."""
+
+from uuid import UUID, uuid5
+
+NAMESPACE = UUID("5f6d1f3e-3c55-5d55-9c2b-0f0f7a9d6c01")
+"""Namespace of all UUIDv5 here; changing it would double everything ever stored."""
+
+LIVE_RUN = "live"
+
+
+def _identifier(*parts: object) -> str:
+    # The unit separator cannot be told apart from nothing else: parts never run together.
+    return str(uuid5(NAMESPACE, "\x1f".join(str(part) for part in parts)))
+
+
+def judgement_id(answer_id: str, agent: str, run: str = LIVE_RUN) -> str:
+    """Identifier of an agent's judgement in a run; pipeline versions share it on purpose."""
+    return _identifier("judgement", answer_id, agent, run)
+
+
+def fact_id(answer_id: str, kind: str) -> str:
+    """Identifier of a fact about an answer whatever the version: its review, release, turn, reward."""
+    return _identifier("fact", answer_id, kind)
+
+
+def claim_id(answer_id: str, start: int, end: int) -> str:
+    """Identifier of the claim at ``answer[start:end]``."""
+    return _identifier("claim", answer_id, start, end)
+
+
+def citation_id(answer_id: str, chunk_id: str) -> str:
+    """Identifier of an answer's citation of a chunk."""
+    return _identifier("citation", answer_id, chunk_id)
+
+
+def dead_letter_id(topic: str, partition: int, offset: int, agent: str) -> str:
+    """Identifier of a record that an agent gave up."""
+    return _identifier("dead-letter", topic, partition, offset, agent)

@@ -1,0 +1,51 @@
+"""What leaves for the gateway and for the people who watch."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Event, Identifier, Label, Metadata, RiskLevel, Score, ShortText, UtcDatetime
+from schemas.enriched import ReleaseState
+
+AlertType = Literal["low_grounding_score", "high_hallucination_risk", "degraded_result", "invalid_citation"]
+
+
+class ReleasedAnswer(Event):
+    """The state of an answer for the gateway; keyed by answer, compacted, the revision only grows.
+
+    A reader takes the highest revision: a redelivery may repeat an older one later.
+    """
+
+    release_id: Identifier = Field(description="UUIDv5 of (answer_id, 'release').")
+    answer_id: Identifier
+    tenant: Identifier = "default"
+    session_id: Identifier | None = None
+    state: ReleaseState
+    final: bool = Field(description="No later event changes it.")
+    revision: int = Field(ge=1, description="1 from the pipeline, 2 from a decision.")
+    content: str | None = Field(
+        default=None,
+        max_length=200_000,
+        description="What may be shown; null while held or when rejected without text.",
+    )
+    reasons: list[Label] = Field(default_factory=list)
+    hallucination_risk: RiskLevel | None = None
+    grounding_score: Score | None = None
+    gate_score: Score | None = None
+    review_id: Identifier | None = None
+    decided_by: Label = Field(default="policy", description="policy, or the reviewer's role or pseudonym.")
+    pipeline_version: Label
+    released_at: UtcDatetime
+
+
+class Alert(Event):
+    """Something a person should know now (seed 004: alert on low grounding)."""
+
+    alert_id: Identifier = Field(description="UUIDv5 of (answer_id, alert_type).")
+    alert_type: AlertType
+    severity: Literal["info", "warning", "critical"]
+    message: ShortText
+    answer_id: Identifier
+    tenant: Identifier = "default"
+    metadata: Metadata = Field(default_factory=dict, description="Identifiers and figures, never text.")
+    raised_at: UtcDatetime

@@ -1,0 +1,67 @@
+"""Fixtures that many tests share: real services, a prefix of its own for each test."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+from workers.addresses import Addresses, adapted
+from workers.local.services import LocalServices
+from workers.settings import DeliverySettings, KafkaSettings, Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    """Addresses of real servers: those of the environment, local ones for the rest."""
+    import asyncio
+
+    kafka = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    redis = os.environ.get("REDIS_URL")
+    clickhouse = os.environ.get("CLICKHOUSE_URL")
+    services = LocalServices(
+        tmp_path_factory.mktemp("services"), kafka=not kafka, redis=not redis, clickhouse=not clickhouse
+    )
+    with asyncio.Runner() as runner:
+        found = runner.run(services.start())
+        try:
+            yield Addresses(
+                kafka or found.kafka_bootstrap_servers or "",
+                redis or found.redis_url or "",
+                clickhouse or found.clickhouse_url or "",
+                local=not kafka,
+            )
+        finally:
+            runner.run(services.stop())
+
+
+@pytest.fixture
+def settings(addresses: Addresses, tmp_path: Path) -> Settings:
+    """Settings with names of their own, so that tests never meet."""
+    name = f"t{uuid4().hex[:10]}"
+    settings = Settings(
+        _env_file=None,
+        kafka=KafkaSettings(topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=6.0),
+        delivery=DeliverySettings(
+            commit_interval_seconds=0.2, retry_initial_seconds=0.02, retry_max_seconds=0.2, shutdown_grace_seconds=10
+        ),
+        state_dir=tmp_path / "state",
+    )
+    settings.clickhouse.database = name
+    return adapted(settings, addresses)
+
+
+@pytest.fixture
+async def topics(settings: Settings, addresses: Addresses) -> AsyncIterator[None]:
+    """The registry's topics under the test's prefix."""
+    from workers.topics import TopicAdministration
+
+    async with TopicAdministration(settings, addresses.kafka) as administration:
+        await administration.create()
+    yield

@@ -1,0 +1,209 @@
+"""The consumer with the ledger, on a real broker."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+
+from schemas.topics import ANSWERS_GENERATED
+from workers.addresses import Addresses
+from workers.delivery.application import AgentApplication
+from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.errors import PoisonError
+from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Record, Result, Work
+from workers.settings import Settings
+
+
+async def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+async def produce(settings: Settings, addresses: Addresses, count: int, start: int = 0) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=addresses.kafka)
+    await producer.start()
+    try:
+        topic = settings.topic_name(ANSWERS_GENERATED.name)
+        futures = [
+            await producer.send(topic, key=str(n).encode(), value=str(n).encode()) for n in range(start, start + count)
+        ]
+        await asyncio.gather(*futures)
+    finally:
+        await producer.stop()
+
+
+async def committed(settings: Settings, addresses: Addresses, agent: str) -> int:
+    """Sum of the committed offsets, which is the number of records done where nothing is missing."""
+    consumer = AIOKafkaConsumer(bootstrap_servers=addresses.kafka, group_id=settings.group_name(agent))
+    await consumer.start()
+    try:
+        topic = settings.topic_name(ANSWERS_GENERATED.name)
+        offsets = [await consumer.committed(TopicPartition(topic, n)) for n in range(settings.kafka.partitions)]
+        return sum(offset or 0 for offset in offsets)
+    finally:
+        await consumer.stop()
+
+
+class Agent:
+    """One application with one processor."""
+
+    def __init__(self, settings: Settings, addresses: Addresses, handler: Handler, name: str = "probe") -> None:
+        self.application = AgentApplication(name, [ANSWERS_GENERATED], settings, addresses.kafka)
+        self.producer = ConfirmedProducer(settings, addresses.kafka)
+        self.processor = BatchProcessor(
+            name, handler, self.application, self.producer, DeadLetterSender(self.producer, "test"),
+            settings.delivery, BatchLimits(16, 0.01),
+        )  # fmt: skip
+
+    async def start(self) -> "Agent":
+        async def receive(record: Record) -> None:
+            await self.processor.submit(Work(record))
+
+        await self.producer.start()
+        self.processor.start()
+        await self.application.start(receive)
+        return self
+
+    async def stop(self) -> None:
+        self.application.stop_accepting()
+        await self.processor.drain(5)
+        await self.processor.stop()
+        await self.application.stop()
+        await self.producer.stop()
+
+
+@pytest.fixture
+async def agents() -> AsyncIterator[list[Agent]]:
+    running: list[Agent] = []
+    yield running
+    for agent in running:
+        await agent.stop()
+
+
+async def test_every_record_is_handled_once_and_committed(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    seen: list[bytes | None] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.extend(work.record.value for work in works)
+        return [[] for _ in works]
+
+    await produce(settings, addresses, 500)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await until(lambda: len(seen) >= 500)
+    await until(lambda: agents[0].application.consumer.ledger.outstanding() == 0)
+    await agents.pop().stop()
+    assert sorted(int(value or b"") for value in seen) == list(range(500))
+    assert await committed(settings, addresses, "probe") == 500
+
+
+async def test_a_record_in_work_holds_back_the_commit_while_later_ones_finish(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    release = asyncio.Event()
+    done: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        if any(work.record.value == b"0" for work in works):
+            await release.wait()
+        done.extend(int(work.record.value or b"") for work in works)
+        return [[] for _ in works]
+
+    await produce(settings, addresses, 1)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await until(lambda: agents[0].processor.in_flight == 1)
+    await produce(settings, addresses, 200, start=1)
+    await until(lambda: len(done) == 200)
+    ledger = agents[0].application.consumer.ledger
+    blocked = [p for p in ledger.partitions() if ledger.outstanding(p)]
+    assert len(blocked) == 1
+    assert (ledger.committable(blocked[0]) or ledger.committed(blocked[0]) or 0) == 0
+    release.set()
+    await until(lambda: ledger.outstanding() == 0)
+    await agents.pop().stop()
+    assert await committed(settings, addresses, "probe") == 201
+
+
+async def test_what_was_not_acknowledged_comes_again_after_a_stop(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    async def hang(works: Sequence[Work]) -> Sequence[Result]:
+        await asyncio.Event().wait()
+        return []
+
+    seen: set[int] = set()
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.update(int(work.record.value or b"") for work in works)
+        return [[] for _ in works]
+
+    await produce(settings, addresses, 50)
+    agents.append(await Agent(settings, addresses, hang).start())
+    await until(lambda: agents[0].processor.in_flight == 50)
+    stopped = agents.pop()
+    await stopped.processor.stop()
+    await stopped.application.stop()
+    await stopped.producer.stop()
+    assert await committed(settings, addresses, "probe") == 0
+    agents.append(await Agent(settings, addresses, handle).start())
+    await until(lambda: len(seen) == 50)
+
+
+async def test_pausing_a_partition_loses_nothing_that_is_already_fetched(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    seen: set[int] = set()
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.update(int(work.record.value or b"") for work in works)
+        partitions = agent.application.assigned()
+        agent.application.pause(partitions)
+        await asyncio.sleep(0)
+        agent.application.resume(partitions)
+        return [[] for _ in works]
+
+    agent = Agent(settings, addresses, handle)
+    agents.append(agent)
+    await produce(settings, addresses, 3000)
+    await agent.start()
+    await until(lambda: len(seen) == 3000)
+
+
+async def test_poison_is_dead_lettered_and_its_neighbours_go_on(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    seen: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        results: list[Result] = []
+        for work in works:
+            number = int(work.record.value or b"")
+            if number == 7:
+                results.append(PoisonError("seven is poison"))
+            else:
+                seen.append(number)
+                results.append([])
+        return results
+
+    await produce(settings, addresses, 20)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await until(lambda: len(seen) == 19)
+    await until(lambda: agents[0].application.consumer.ledger.outstanding() == 0)
+    await agents.pop().stop()
+    consumer = AIOKafkaConsumer(
+        settings.topic_name("dead-letters"), bootstrap_servers=addresses.kafka, auto_offset_reset="earliest"
+    )
+    await consumer.start()
+    try:
+        letter = await asyncio.wait_for(consumer.getone(), 10)
+    finally:
+        await consumer.stop()
+    assert letter.value == b"7"
+    headers = dict(letter.headers)
+    assert headers["dlq_error"] == b"seven is poison"
+    assert headers["dlq_agent"] == b"probe"

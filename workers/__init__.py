@@ -1,0 +1,1 @@
+"""The worker: agents, steps, delivery, stores and commands of Touchstone."""

@@ -1,0 +1,126 @@
+"""What every agent is made of, and what it may use."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import Event
+from schemas.headers import event_headers
+from schemas.topics import Topic
+from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.errors import OversizeRecord
+from workers.delivery.processing import BatchLimits
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Output, Record, Result, Work
+from workers.inference.embedding import EmbeddingService
+from workers.settings import Settings
+from workers.stores.analytics import AnalyticsStore
+from workers.stores.memory import MemoryStore
+
+Handler = Callable[[Sequence[Work]], Awaitable[Sequence[Result]]]
+
+
+@dataclass(slots=True)
+class Resources:
+    """What the agents of one process share; only what they need is opened."""
+
+    settings: Settings
+    bootstrap_servers: str
+    pipeline_version: str
+    producer: ConfirmedProducer
+    dead_letters: DeadLetterSender
+    now: Callable[[], datetime]
+    steps_pool: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(max_workers=2, thread_name_prefix="steps")
+    )
+    embedding: EmbeddingService | None = None
+    analytics: AnalyticsStore | None = None
+    memory: MemoryStore | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """One agent: what it reads, what it needs, how it works.
+
+    Attributes:
+        name: also the end of its consumer group.
+        reads: topics.
+        handler: makes its handler from the resources.
+        needs: fields of the resources that must be open.
+        sink: writes to a store, in larger batches.
+    """
+
+    name: str
+    reads: tuple[Topic, ...]
+    handler: Callable[[Resources], Handler]
+    needs: tuple[str, ...] = ()
+    sink: bool = False
+
+    def limits(self, settings: Settings) -> BatchLimits:
+        """Size of its batches."""
+        delivery = settings.delivery
+        if self.sink:
+            # One insert at a time keeps the order of revisions and the number of parts small.
+            return BatchLimits(delivery.sink_batch_records, delivery.sink_batch_wait_seconds, concurrent=1)
+        return BatchLimits(delivery.batch_records, delivery.batch_wait_seconds)
+
+
+def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:
+    """Read an input record; its size is checked before it is parsed.
+
+    Raises:
+        OversizeRecord: larger than ``max_bytes``.
+        UnreadableEvent: not an answer that this version understands.
+    """
+    size = len(record.value or b"")
+    if size > max_bytes:
+        raise OversizeRecord(
+            f"the record has {size} bytes and at most {max_bytes} are accepted (a third of the broker's "
+            "maximum); send fewer or shorter contexts"
+        )
+    return GeneratedAnswer.from_bytes(record.value)
+
+
+def event_output(
+    topic: Topic,
+    event: Event,
+    *,
+    key: str,
+    event_id: str,
+    agent: str,
+    time: datetime,
+    pipeline_version: str,
+    traceparent: str | None = None,
+    partition: int | None = None,
+    value: bytes | None = None,
+) -> Output:
+    """An event as a record with its CloudEvents headers.
+
+    Args:
+        topic: where to.
+        event: what.
+        key: of the record.
+        event_id: deterministic identifier.
+        agent: who writes it.
+        time: when it happened.
+        pipeline_version: of this worker.
+        traceparent: trace context to hand on.
+        partition: fixed partition, or ``None``.
+        value: the event's bytes, if they are known already.
+    """
+    headers = event_headers(
+        event_id=event_id,
+        event_type=type(event).__name__,
+        time=time,
+        pipeline_version=pipeline_version,
+        traceparent=traceparent,
+        agent=agent,
+    )
+    return Output(topic, key.encode(), event.to_bytes() if value is None else value, headers, partition)
+
+
+def traceparent(answer: GeneratedAnswer) -> str | None:
+    """The trace context that came with an answer."""
+    return answer.trace.traceparent if answer.trace else None

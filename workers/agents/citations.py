@@ -1,0 +1,30 @@
+"""citations: answers.generated → find citations → answers.citations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schemas.answers import GeneratedAnswer
+from schemas.citations import CitationFindings, CitationReport
+from schemas.topics import ANSWERS_GENERATED
+from workers.agents.base import AgentDefinition, Handler, Resources
+from workers.agents.judging import Judge, judging_handler
+from workers.inference.embedding import Vector
+from workers.steps.citations import find_citations
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    answer: GeneratedAnswer
+    texts: tuple[str, ...] = ()
+
+
+def _judge(prepared: _Answer, _: Mapping[str, Vector]) -> CitationFindings:
+    return find_citations(prepared.answer)
+
+
+def _handler(resources: Resources) -> Handler:
+    judge = Judge("citations", CitationReport, CitationFindings, _Answer, _judge, embeds=False)
+    return judging_handler(judge, resources)
+
+
+CITATIONS = AgentDefinition("citations", (ANSWERS_GENERATED,), _handler)

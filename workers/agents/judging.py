@@ -1,0 +1,187 @@
+"""What the three judging agents share: read, prepare, embed, judge, report.
+
+The steps are pure and run in a thread, so that a long answer does not hold up the event
+loop; the texts of a whole batch are embedded together. A record that cannot be read is
+left to assembly, which dead-letters it once.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import UnreadableEvent
+from schemas.grounding import GroundingReport
+from schemas.identifiers import LIVE_RUN, judgement_id
+from schemas.reports import AgentName, Findings, Report
+from schemas.topics import REPORT_TOPICS
+from workers import metrics
+from workers.agents.base import Handler, Resources, event_output, read_answer, traceparent
+from workers.delivery.errors import JudgementError, OversizeRecord
+from workers.delivery.records import Output, Record, Result, Work
+from workers.inference.embedding import Vector
+from workers.logs import get_logger
+from workers.steps.enrichment import halve_claims
+from workers.versions import rule_versions
+
+log = get_logger(__name__)
+
+
+class Prepared(Protocol):
+    """An answer made ready to be judged."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Distinct texts whose vectors the judgement needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The step of one judging agent.
+
+    Attributes:
+        agent: its name.
+        report: model of its report.
+        findings: model of what the step finds.
+        prepare: answer to prepared answer.
+        judge: prepared answer and vectors to findings.
+        embeds: whether it needs vectors.
+    """
+
+    agent: AgentName
+    report: type[Report]
+    findings: type[Findings]
+    prepare: Callable[[GeneratedAnswer], Any]
+    judge: Callable[[Any, Mapping[str, Vector]], Findings]
+    embeds: bool = True
+
+
+@dataclass(slots=True)
+class _Case:
+    """One answer on its way through the step."""
+
+    record: Record
+    answer: GeneratedAnswer
+    prepared: Any = None
+    findings: Findings | None = None
+    failure: Exception | None = None
+    seconds: float = 0.0
+
+
+def judging_handler(judge: Judge, resources: Resources) -> Handler:
+    """The handler of a judging agent.
+
+    Returns:
+        A handler that answers every readable record with exactly one report, also where
+        the judgement fails: the report then says so and why.
+    """
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        cases = [_read(work.record, judge.agent, resources) for work in works]
+        present = [case for case in cases if case is not None]
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(resources.steps_pool, _prepare_all, judge, present)
+        vectors = await asyncio.gather(*(_vectors(judge, case, resources) for case in present))
+        await loop.run_in_executor(resources.steps_pool, _judge_all, judge, present, vectors)
+        return [[] if case is None else [_output(judge, case, resources)] for case in cases]
+
+    return handle
+
+
+def _read(record: Record, agent: str, resources: Resources) -> _Case | None:
+    try:
+        return _Case(record, read_answer(record, resources.settings.kafka.max_input_bytes))
+    except UnreadableEvent as error:
+        metrics.RECORDS_SKIPPED.labels(agent, error.code).inc()
+    except OversizeRecord:
+        metrics.RECORDS_SKIPPED.labels(agent, "oversize").inc()
+    return None
+
+
+def _prepare_all(judge: Judge, cases: Sequence[_Case]) -> None:
+    for case in cases:
+        started = time.perf_counter()
+        try:
+            case.prepared = judge.prepare(case.answer)
+        except Exception as error:
+            case.failure = error
+        case.seconds += time.perf_counter() - started
+
+
+async def _vectors(judge: Judge, case: _Case, resources: Resources) -> Mapping[str, Vector]:
+    if case.failure is not None or not judge.embeds or not case.prepared.texts:
+        return {}
+    assert resources.embedding is not None
+    started = time.perf_counter()
+    try:
+        return await resources.embedding.embed(case.prepared.texts)
+    except JudgementError as error:
+        case.failure = error
+        return {}
+    finally:
+        case.seconds += time.perf_counter() - started
+
+
+def _judge_all(judge: Judge, cases: Sequence[_Case], vectors: Sequence[Mapping[str, Vector]]) -> None:
+    for case, known in zip(cases, vectors, strict=True):
+        if case.failure is not None:
+            continue
+        started = time.perf_counter()
+        try:
+            case.findings = judge.judge(case.prepared, known)
+        except Exception as error:
+            case.failure = error
+        case.seconds += time.perf_counter() - started
+        metrics.RESPONSE_PROCESSING_SECONDS.labels(judge.agent).observe(case.seconds)
+
+
+def _output(judge: Judge, case: _Case, resources: Resources) -> Output:
+    report = _report(judge, case, resources)
+    metrics.JUDGEMENTS.labels(judge.agent, report.status).inc()
+    value = report.to_bytes()
+    while len(value) > resources.settings.kafka.max_record_bytes * 0.9 and isinstance(report, GroundingReport):
+        report = halve_claims(report)
+        value = report.to_bytes()
+    return event_output(
+        REPORT_TOPICS[judge.agent],
+        report,
+        key=case.answer.answer_id,
+        event_id=report.judgement_id,
+        agent=judge.agent,
+        time=report.judged_at,
+        pipeline_version=resources.pipeline_version,
+        traceparent=traceparent(case.answer),
+        # Foreign producers partition as they like: the report goes where its answer is.
+        partition=case.record.partition,
+        value=value,
+    )
+
+
+def _report(judge: Judge, case: _Case, resources: Resources) -> Report:
+    findings = case.findings
+    if findings is None:
+        findings = judge.findings(status="failed", reason=_reason(judge, case))
+    return judge.report(
+        **dict(findings),
+        judgement_id=judgement_id(case.answer.answer_id, judge.agent),
+        answer_id=case.answer.answer_id,
+        tenant=case.answer.tenant,
+        agent=judge.agent,
+        run=LIVE_RUN,
+        pipeline_version=resources.pipeline_version,
+        answer_partition=case.record.partition,
+        answer_offset=case.record.offset,
+        versions=rule_versions(resources.settings, *(("embedding",) if judge.embeds else ())),
+        duration_seconds=case.seconds,
+        judged_at=resources.now(),
+    )
+
+
+def _reason(judge: Judge, case: _Case) -> str:
+    failure = case.failure
+    if isinstance(failure, JudgementError):
+        return str(failure)
+    log.error("judgement_failed", agent=judge.agent, answer_id=case.answer.answer_id, exc_info=failure)
+    return f"{type(failure).__name__} in the rules of {judge.agent}; the log has the traceback"

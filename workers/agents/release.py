@@ -1,0 +1,67 @@
+"""release: answers.enriched → carry out the decision → answers.released, review.requests,
+alerts.raised, memory.turns, feedback.analytics.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from schemas.enriched import EnrichedAnswer
+from schemas.topics import (
+    ALERTS_RAISED,
+    ANSWERS_ENRICHED,
+    ANSWERS_RELEASED,
+    FEEDBACK_ANALYTICS,
+    MEMORY_TURNS,
+    REVIEW_REQUESTS,
+)
+from workers.agents.base import AgentDefinition, Handler, Resources, event_output, traceparent
+from workers.delivery.records import Output, Result, Work
+from workers.steps.outcomes import alerts, conversation_turn, released_answer, review_request
+from workers.steps.rows import alert_row, review_row
+
+AGENT = "release"
+
+
+def _handler(resources: Resources) -> Handler:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        results: list[Result] = []
+        for work in works:
+            try:
+                results.append(_release(EnrichedAnswer.from_bytes(work.record.value), resources))
+            except Exception as error:
+                results.append(error)
+        return results
+
+    return handle
+
+
+def _release(enriched: EnrichedAnswer, resources: Resources) -> list[Output]:
+    now, settings = resources.now(), resources.settings.release
+    common: dict[str, Any] = {
+        "key": enriched.answer_id,
+        "agent": AGENT,
+        "time": now,
+        "pipeline_version": resources.pipeline_version,
+        "traceparent": traceparent(enriched.answer),
+    }
+    released = released_answer(enriched, now)
+    outputs = [event_output(ANSWERS_RELEASED, released, event_id=released.release_id, **common)]
+    request = review_request(
+        enriched, now, default_risk_mode=settings.default_risk_mode, deadline_hours=settings.review_deadline_hours
+    )
+    if request is not None:
+        row = review_row(request, enriched)
+        outputs.append(event_output(REVIEW_REQUESTS, request, event_id=request.review_id, **common))
+        outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{request.review_id}-row", **common))
+    for alert in alerts(enriched, now):
+        outputs.append(event_output(ALERTS_RAISED, alert, event_id=alert.alert_id, **common))
+        row = alert_row(alert, enriched)
+        outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{alert.alert_id}-row", **common))
+    turn = conversation_turn(enriched)
+    if turn is not None:
+        session = turn.session_id or turn.answer_id
+        outputs.append(event_output(MEMORY_TURNS, turn, event_id=turn.turn_id, **(common | {"key": session})))
+    return outputs
+
+
+RELEASE = AgentDefinition(AGENT, (ANSWERS_ENRICHED,), _handler)

@@ -1,0 +1,297 @@
+"""The worker: chosen agents, each a Faust app of its own, in one process and one event loop."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from prometheus_client import start_http_server
+
+from workers import metrics
+from workers.addresses import Addresses
+from workers.agents.analytics import ANALYTICS
+from workers.agents.assembly import ASSEMBLY
+from workers.agents.base import AgentDefinition, Resources, read_answer
+from workers.agents.citations import CITATIONS
+from workers.agents.grounding import GROUNDING
+from workers.agents.memory import MEMORY
+from workers.agents.quality import QUALITY
+from workers.agents.release import RELEASE
+from workers.delivery.application import AgentApplication
+from workers.delivery.assembler import Assembler
+from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.errors import TouchstoneError
+from workers.delivery.processing import BatchProcessor
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Record, Work
+from workers.inference.backends import SentenceTransformerBackend
+from workers.inference.embedding import EmbeddingService
+from workers.logs import get_logger
+from workers.settings import Settings
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.memory import MemoryStore
+from workers.stores.migrations import migrate
+from workers.topics import TopicAdministration
+from workers.versions import package_version, pipeline_version
+
+AGENTS: dict[str, AgentDefinition] = {
+    agent.name: agent for agent in (CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, MEMORY, ANALYTICS)
+}
+"""Every agent there is, by name."""
+
+LAG_SECONDS = 2.0
+"""Time between two observations of the lag."""
+
+STOP_SHARE = 0.6
+"""Share of the grace that accepted works get to finish; the rest is for commits and leaving."""
+
+log = get_logger(__name__)
+
+
+class UnknownAgent(TouchstoneError):
+    """There is no such agent."""
+
+
+def chosen_agents(names: Iterable[str] | None) -> list[AgentDefinition]:
+    """The agents of those names, or all.
+
+    Raises:
+        UnknownAgent: naming those there are.
+    """
+    if names is None:
+        return list(AGENTS.values())
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown:
+        raise UnknownAgent(f"no agent is called {', '.join(unknown)}; there are {', '.join(AGENTS)}")
+    return [AGENTS[name] for name in dict.fromkeys(names)]
+
+
+@dataclass(slots=True)
+class RunningAgent:
+    """One agent at work."""
+
+    definition: AgentDefinition
+    application: AgentApplication
+    processor: BatchProcessor
+    assembler: Assembler | None = None
+
+    async def start(self) -> None:
+        """Join the group and begin."""
+        self.processor.start()
+        if self.assembler is not None:
+            self.assembler.start()
+            await self.application.start(self.assembler.receive)
+        else:
+            await self.application.start(self._receive)
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Finish what was accepted, commit it and leave; the rest comes again."""
+        self.application.stop_accepting()
+        if self.assembler is not None:
+            await self.assembler.stop()
+        if not await self.processor.drain(grace_seconds * STOP_SHARE):
+            log.warning("not_drained", agent=self.definition.name, in_flight=self.processor.in_flight)
+        await self.processor.stop()
+        await self.application.stop()
+
+    async def _receive(self, record: Record) -> None:
+        await self.processor.submit(Work(record))
+
+
+class Worker:
+    """Agents with what they share.
+
+    Args:
+        settings: all settings.
+        addresses: of broker and stores.
+        agents: which ones; all by default.
+    """
+
+    def __init__(self, settings: Settings, addresses: Addresses, agents: Iterable[str] | None = None) -> None:
+        self._settings = settings
+        self._addresses = addresses
+        self._definitions = chosen_agents(agents)
+        self._resources: Resources | None = None
+        self._running: list[RunningAgent] = []
+        self._lag: asyncio.Task[None] | None = None
+        self.metrics_port: int | None = None
+
+    async def start(self) -> None:
+        """Check topics, open stores and models, start every agent at once.
+
+        Raises:
+            TouchstoneError: something is missing; the message says what and the remedy.
+        """
+        async with TopicAdministration(self._settings, self._addresses.kafka) as topics:
+            await topics.require()
+        self._start_metrics()
+        self._resources = await self._open()
+        self._running = [self._agent(definition, self._resources) for definition in self._definitions]
+        await asyncio.gather(*(agent.start() for agent in self._running))
+        self._lag = asyncio.create_task(self._observe_lag())
+        log.info(
+            "worker_started",
+            agents=[agent.definition.name for agent in self._running],
+            pipeline_version=self._resources.pipeline_version,
+            metrics_port=self.metrics_port,
+        )
+
+    async def wait_failed(self) -> Exception:
+        """Wait until an agent cannot keep its promise.
+
+        Returns:
+            Why.
+        """
+        waits = [asyncio.ensure_future(agent.application.wait_crashed()) for agent in self._running]
+        failures = [agent.processor.failure for agent in self._running]
+        try:
+            done, _ = await asyncio.wait([*waits, *failures], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        return next(iter(done)).result()
+
+    def caught_up(self) -> bool:
+        """Whether every agent has committed up to the end of what its last fetches saw."""
+        return all(agent.processor.in_flight == 0 and agent.application.lag() == 0 for agent in self._running)
+
+    async def remembered(self) -> list[dict[str, Any]]:
+        """Turns in this worker's memory store; none if it runs without the memory agent."""
+        memory = self._resources.memory if self._resources else None
+        return await memory.turns() if memory is not None else []
+
+    async def stop(self) -> None:
+        """Drain every agent at once, within the grace, and close what was opened."""
+        grace = self._settings.delivery.shutdown_grace_seconds
+        if self._lag is not None:
+            self._lag.cancel()
+        stops = asyncio.gather(*(agent.stop(grace) for agent in self._running), return_exceptions=True)
+        try:
+            for result in await asyncio.wait_for(stops, grace):
+                if isinstance(result, BaseException):
+                    log.warning("stop_failed", exc_info=result)
+        except TimeoutError:
+            log.warning("stop_exceeded_grace", grace_seconds=grace)
+        if self._resources is not None:
+            await _close(self._resources)
+
+    def _start_metrics(self) -> None:
+        server, _ = start_http_server(self._settings.http.metrics_port, addr=self._settings.http.host)
+        self.metrics_port = server.server_port
+        metrics.BUILD.info({"version": package_version(), "pipeline_version": pipeline_version(self._settings)})
+
+    async def _open(self) -> Resources:
+        settings = self._settings
+        version = pipeline_version(settings)
+        producer = ConfirmedProducer(settings, self._addresses.kafka)
+        await producer.start()
+        resources = Resources(
+            settings=settings,
+            bootstrap_servers=self._addresses.kafka,
+            pipeline_version=version,
+            producer=producer,
+            dead_letters=DeadLetterSender(producer, version),
+            now=lambda: datetime.now(UTC),
+        )
+        needs = {need for definition in self._definitions for need in definition.needs}
+        if "embedding" in needs:
+            resources.embedding = await _open_embedding(settings)
+        if "memory" in needs:
+            resources.memory = await _open_memory(settings, resources.embedding)
+        if "analytics" in needs:
+            client = await connect(settings.clickhouse, self._addresses.clickhouse)
+            await migrate(client, settings.clickhouse.database)
+            resources.analytics = AnalyticsStore(client, settings.clickhouse.database)
+        return resources
+
+    def _agent(self, definition: AgentDefinition, resources: Resources) -> RunningAgent:
+        settings = self._settings
+        application = AgentApplication(definition.name, definition.reads, settings, resources.bootstrap_servers)
+        processor = BatchProcessor(
+            definition.name,
+            definition.handler(resources),
+            application,
+            resources.producer,
+            resources.dead_letters,
+            settings.delivery,
+            definition.limits(settings),
+        )
+        agent = RunningAgent(definition, application, processor)
+        if definition is ASSEMBLY:
+            read = partial(read_answer, max_bytes=settings.kafka.max_input_bytes)
+            agent.assembler = Assembler(application, processor, settings.delivery, read)
+        return agent
+
+    async def _observe_lag(self) -> None:
+        while True:
+            await asyncio.sleep(LAG_SECONDS)
+            for agent in self._running:
+                agent.application.observe_lag()
+
+
+async def _open_embedding(settings: Settings) -> EmbeddingService:
+    inference = settings.inference
+    backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
+    service = EmbeddingService(backend, inference)
+    service.start()
+    return service
+
+
+async def _open_memory(settings: Settings, embedding: EmbeddingService | None) -> MemoryStore:
+    assert embedding is not None
+    store = MemoryStore(settings.memory.uri or str(settings.state_dir / "memory"), embedding.dimensions)
+    await store.open()
+    return store
+
+
+async def _close(resources: Resources) -> None:
+    await resources.producer.stop()
+    if resources.embedding is not None:
+        await resources.embedding.stop()
+    if resources.memory is not None:
+        await resources.memory.close()
+    if resources.analytics is not None:
+        await resources.analytics.close()
+    resources.steps_pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def run_worker(
+    settings: Settings,
+    addresses: Addresses,
+    agents: Iterable[str] | None = None,
+    ready: Callable[[Worker], None] | None = None,
+) -> int:
+    """Run until SIGTERM or SIGINT, or until an agent fails.
+
+    Args:
+        settings: all settings.
+        addresses: of broker and stores.
+        agents: which ones; all by default.
+        ready: told once all agents are up.
+
+    Returns:
+        Exit code: 0 after a signal, 1 after a failure.
+    """
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    worker = Worker(settings, addresses, agents)
+    try:
+        await worker.start()
+        if ready is not None:
+            ready(worker)
+        stopped = asyncio.ensure_future(stop.wait())
+        failed = asyncio.ensure_future(worker.wait_failed())
+        await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if failed.done():
+            log.error("worker_failed", error=str(failed.result()), error_class=type(failed.result()).__name__)
+            return 1
+        failed.cancel()
+        return 0
+    finally:
+        await worker.stop()

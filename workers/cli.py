@@ -1,0 +1,55 @@
+"""``touchstone``: everything an operator types."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from workers.commands import demo, ingest, local, schemas, topics, worker
+from workers.commands.output import fail
+from workers.delivery.errors import TouchstoneError
+from workers.local.errors import LocalServiceError
+from workers.versions import package_version
+
+app = typer.Typer(
+    name="touchstone",
+    help="Judge the answers of an LLM gateway as they stream by: citations, hallucination risk, quality.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("demo")(demo.demo)
+app.command("up")(local.up)
+app.command("services")(local.services)
+app.command("worker")(worker.worker)
+app.command("ingest")(ingest.ingest)
+app.command("migrate")(worker.migrate_schema)
+app.add_typer(topics.app, name="topics")
+app.add_typer(schemas.app, name="schemas")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"touchstone {package_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Options of all commands; settings come from the environment (TOUCHSTONE_*) and .env."""
+
+
+def main() -> None:
+    """Run a command; errors that we know are told in words, without a traceback."""
+    try:
+        app()
+    except (TouchstoneError, LocalServiceError) as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The commands of ``touchstone``, one file for each family."""

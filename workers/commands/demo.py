@@ -1,0 +1,126 @@
+"""``touchstone demo``: answers travel through all of it, and a table tells what became of them."""
+
+import asyncio
+import json
+import resource
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from workers.addresses import Addresses, adapted
+from workers.commands.ingest import ingest_file
+from workers.commands.local import create_topics, local_addresses
+from workers.commands.output import console, errors, fail, read_settings
+from workers.commands.summary import DemoSummary, print_summary, summarise
+from workers.delivery.errors import TouchstoneError
+from workers.local.services import LocalServices
+from workers.paths import examples_directory
+from workers.settings import Settings
+
+WAIT_SECONDS = 600
+"""Longest wait for the answers; a slow machine needs minutes, a stuck one is told."""
+
+
+def demo(
+    file: Annotated[Path | None, typer.Argument(help="Answers as JSON lines; the examples by default.")] = None,
+    summary_json: Annotated[Path | None, typer.Option(help="Write the summary as JSON, too.")] = None,
+) -> None:
+    """Start everything, send the examples through it, wait until all are joined, sum up, stop.
+
+    Exit code 0 if every answer is accounted for: ingested = enriched + dead-lettered.
+
+    Examples:
+      touchstone demo
+      touchstone demo --summary-json summary.json
+    """
+    settings = read_settings(quiet=True)
+    path = file or examples_directory() / "answers.jsonl"
+    summary = asyncio.run(_run(settings, path))
+    print_summary(summary, console)
+    if summary_json is not None:
+        summary_json.write_text(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if not summary.accounted_for:
+        fail(
+            f"{summary.ingested} ingested, but {summary.enriched} enriched and {summary.dead_lettered} dead-lettered; "
+            f"look at the logs under {settings.state_dir}/logs"
+        )
+
+
+async def _run(settings: Settings, path: Path) -> DemoSummary:
+    from workers.app import Worker
+
+    started = time.perf_counter()
+    identifiers = _identifiers(path)
+    async with AsyncExitStack() as stack:
+        with errors.status("starting broker, Valkey, ClickHouse and seven agents"):
+            local = await stack.enter_async_context(LocalServices(settings.state_dir))
+            addresses = local_addresses(local.addresses)
+            settings = adapted(settings, addresses)
+            await create_topics(settings, addresses)
+            worker = Worker(settings, addresses)
+            stack.push_async_callback(worker.stop)
+            await worker.start()
+        ready = time.perf_counter()
+        result = await ingest_file(settings, addresses, str(path), quiet=True)
+        await _wait(worker, settings, addresses, identifiers, started_at=ready)
+        done = time.perf_counter()
+        timings = {"start": ready - started, "judge": done - ready, "total": done - started}
+        return await summarise(
+            settings, addresses, worker, identifiers,
+            rejected=result.rejected, timings=timings, peak_bytes=_peak_bytes(),
+        )  # fmt: skip
+
+
+async def _wait(
+    worker: Any, settings: Settings, addresses: Addresses, identifiers: list[str], started_at: float
+) -> None:
+    """Until every answer is stored and nothing moves any more, or an agent has failed."""
+    from workers.stores.analytics import connect
+
+    failed = asyncio.ensure_future(worker.wait_failed())
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    progress = Progress(
+        SpinnerColumn(), TextColumn("judging answers"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=errors, disable=not errors.is_terminal,
+    )  # fmt: skip
+    try:
+        with progress:
+            task = progress.add_task("judge", total=len(identifiers))
+            while True:
+                counts = await client.query(
+                    f"SELECT (SELECT uniqExact(answer_id) FROM {settings.clickhouse.database}.answers "
+                    "WHERE answer_id IN {ids:Array(String)}), "
+                    f"(SELECT count() FROM {settings.clickhouse.database}.dead_letters FINAL WHERE agent = 'assembly')",
+                    parameters={"ids": identifiers},
+                )
+                stored, dead = counts.result_rows[0]
+                progress.update(task, completed=stored + dead)
+                if stored + dead >= len(identifiers) and worker.caught_up():
+                    return
+                if failed.done():
+                    raise TouchstoneError(f"an agent failed: {failed.result()}")
+                if time.perf_counter() - started_at > WAIT_SECONDS:
+                    raise TouchstoneError(f"{stored} of {len(identifiers)} answers were stored after {WAIT_SECONDS} s")
+                await asyncio.sleep(0.25)
+    finally:
+        failed.cancel()
+        await client.close()
+
+
+def _identifiers(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as lines:
+            return list(dict.fromkeys(str(json.loads(line)["answer_id"]) for line in lines if line.strip()))
+    except OSError as error:
+        raise TouchstoneError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise TouchstoneError(f"{path} must hold JSON lines with answer_id; check it with touchstone ingest") from error
+
+
+def _peak_bytes() -> int:
+    """Peak resident memory of this process (kilobytes in getrusage on Linux)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,213 @@
+"""One agent, one Faust app: its own consumer group, its own lag, its own commits."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import faust
+from faust.types import TP
+
+from schemas.topics import Topic
+from workers import metrics
+from workers.delivery.consumer import LedgerConsumer, LedgerTransport
+from workers.delivery.ledger import Partition
+from workers.delivery.records import Record
+from workers.kafka import ssl_context
+from workers.logs import get_logger
+from workers.settings import KafkaSettings, Settings
+
+STREAM_TIMEOUT_SECONDS = 86_400.0
+"""Faust's stall warnings look at its own acknowledgements, which are not used here."""
+
+FETCH_BYTES = 2 * 1024 * 1024
+"""Per partition and fetch; above the largest record, far below what would crowd memory."""
+
+log = get_logger(__name__)
+
+Receiver = Callable[[Record], Awaitable[None]]
+
+
+class AgentApplication:
+    """A Faust app that hands raw records to a receiver and acknowledges nothing by itself.
+
+    Args:
+        name: the agent's name; with the prefix it names the consumer group.
+        topics: what it reads.
+        settings: all settings.
+        bootstrap_servers: host:port, comma separated.
+    """
+
+    def __init__(self, name: str, topics: Sequence[Topic], settings: Settings, bootstrap_servers: str) -> None:
+        self.name = name
+        self.topics = tuple(topics)
+        self._settings = settings
+        self._names = {settings.topic_name(topic.name): topic.name for topic in topics}
+        self._full_names = {short: full for full, short in self._names.items()}
+        self._receiver: Receiver | None = None
+        self._accepting = True
+        self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+        self.app = _faust_app(settings.group_name(name), settings, bootstrap_servers)
+        self.app.agent(
+            self.app.topic(
+                *self._names,
+                key_type=bytes,
+                value_type=bytes,
+                key_serializer="raw",
+                value_serializer="raw",
+                allow_empty=True,
+            ),
+            name=name,
+        )(self._receive)
+
+    @property
+    def consumer(self) -> LedgerConsumer:
+        """The consumer with the ledger."""
+        return cast(LedgerConsumer, self.app.consumer)
+
+    def is_current(self, epoch: int) -> bool:
+        """Whether what was delivered in ``epoch`` may still be acknowledged."""
+        return self.consumer.ledger.is_current(epoch)
+
+    def acknowledge(self, topic: str, partition: int, offset: int, epoch: int) -> bool:
+        """Note that a record is done; ``topic`` without prefix."""
+        return self.consumer.acknowledge(self._full_names[topic], partition, offset, epoch)
+
+    def partition(self, topic: Topic, number: int) -> Partition:
+        """A partition under the broker's name of the topic."""
+        return Partition(self._full_names[topic.name], number)
+
+    def short_name(self, topic: str) -> str:
+        """The registry's name of a topic of the broker."""
+        return self._names[topic]
+
+    def assigned(self) -> set[Partition]:
+        """Partitions that this worker owns now."""
+        return {Partition(*tp) for tp in self.consumer.assignment()}
+
+    def pause(self, partitions: Iterable[Partition]) -> None:
+        """Stop fetching from partitions."""
+        self.consumer.pause_partitions({TP(*partition) for partition in partitions})
+
+    def resume(self, partitions: Iterable[Partition]) -> None:
+        """Fetch from partitions again, if they are still ours."""
+        ours = self.assigned()
+        self.consumer.resume_partitions({TP(*partition) for partition in partitions if partition in ours})
+
+    async def start(self, receiver: Receiver) -> None:
+        """Join the group and begin to receive.
+
+        Args:
+            receiver: called for one record after the other; what it awaits holds up the app.
+        """
+        self._receiver = receiver
+        self.app.finalize()
+        await self.app.start()
+
+    def stop_accepting(self) -> None:
+        """Receive nothing more; what is delivered from now on comes again later."""
+        self._accepting = False
+
+    async def stop(self) -> None:
+        """Commit what is acknowledged and leave the group."""
+        await self.app.stop()
+
+    async def wait_crashed(self) -> Exception:
+        """Wait until Faust or the receiver fails.
+
+        Returns:
+            Why.
+        """
+        crash = asyncio.ensure_future(self.app._crashed.wait())
+        await asyncio.wait([crash, self.failure], return_when=asyncio.FIRST_COMPLETED)
+        crash.cancel()
+        if self.failure.done():
+            return self.failure.result()
+        reason = self.app._crash_reason
+        return reason if isinstance(reason, Exception) else RuntimeError(f"{self.name} crashed: {reason!r}")
+
+    def lag(self) -> int:
+        """Records that are at the broker, by the marks of the last fetches, and not committed."""
+        return sum(self._lag(partition) for partition in self.assigned())
+
+    def observe_lag(self) -> None:
+        """Set the lag gauges."""
+        for partition in self.assigned():
+            topic = self.short_name(partition.topic)
+            metrics.CONSUMER_LAG.labels(self.name, topic, partition.partition).set(self._lag(partition))
+
+    def _lag(self, partition: Partition) -> int:
+        # The mark of the last fetch: asked for by itself, the embedded broker answers with an old one.
+        mark = self.consumer.highwater(TP(*partition))
+        return max(0, (mark or 0) - (self.consumer.ledger.committed(partition) or 0))
+
+    async def _receive(self, stream: Any) -> None:
+        async for event in stream.noack().events():
+            if not self._accepting or self._receiver is None:
+                continue
+            record = self._record(event.message)
+            metrics.RECORDS_CONSUMED.labels(self.name, record.topic).inc()
+            try:
+                await self._receiver(record)
+            except Exception as error:
+                # An exception that left this loop would make Faust acknowledge the message.
+                log.error("receiver_failed", agent=self.name, exc_info=error)
+                if not self.failure.done():
+                    self.failure.set_result(error)
+                self._accepting = False
+
+    def _record(self, message: Any) -> Record:
+        headers = message.headers
+        pairs = list(headers.items()) if isinstance(headers, dict) else list(headers or [])
+        return Record(
+            topic=self._names[message.topic],
+            partition=message.partition,
+            offset=message.offset,
+            key=message.key,
+            value=message.value,
+            headers=pairs,
+            timestamp=message.timestamp or 0.0,
+            epoch=message.touchstone_epoch,
+        )
+
+
+def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.App:
+    kafka, delivery = settings.kafka, settings.delivery
+    state = Path(settings.state_dir) / "faust"
+    state.mkdir(parents=True, exist_ok=True)
+    app = faust.App(
+        group,
+        broker=[f"kafka://{server.strip()}" for server in bootstrap_servers.split(",")],
+        broker_credentials=_credentials(kafka),
+        broker_client_id=group,
+        broker_commit_interval=delivery.commit_interval_seconds,
+        broker_session_timeout=kafka.session_timeout_seconds,
+        broker_heartbeat_interval=kafka.session_timeout_seconds / 4,
+        broker_request_timeout=max(kafka.request_timeout_seconds, kafka.session_timeout_seconds),
+        broker_commit_livelock_soft_timeout=STREAM_TIMEOUT_SECONDS,
+        broker_max_poll_records=delivery.stream_buffer,
+        stream_processing_timeout=STREAM_TIMEOUT_SECONDS,
+        stream_buffer_maxsize=delivery.stream_buffer,
+        stream_wait_empty=False,
+        consumer_auto_offset_reset="earliest",
+        consumer_max_fetch_size=FETCH_BYTES,
+        topic_allow_declare=False,
+        topic_disable_leader=True,
+        web_enabled=False,
+        datadir=str(state),
+        store="memory://",
+    )
+    app.transport = LedgerTransport(app.conf.broker_consumer, app)
+    return app
+
+
+def _credentials(kafka: KafkaSettings) -> Any:
+    if kafka.security_protocol == "PLAINTEXT":
+        return None
+    context = ssl_context(kafka) if kafka.security_protocol in ("SSL", "SASL_SSL") else None
+    if kafka.security_protocol == "SSL":
+        return faust.SSLCredentials(context)
+    password = kafka.sasl_password.get_secret_value() if kafka.sasl_password else None
+    return faust.SASLCredentials(
+        username=kafka.sasl_username, password=password, ssl_context=context, mechanism=kafka.sasl_mechanism
+    )

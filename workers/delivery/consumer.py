@@ -1,0 +1,173 @@
+"""Faust's consumer with its acknowledgement path replaced by the ledger.
+
+What is overridden, and why, each shown by a test in ``tests/integration/test_consumer.py``
+or ``tests/chaos``:
+
+* ``getmany`` notes every delivered offset; a fetch that spans a revocation or a seek is
+  thrown away and reading starts over at the committed offsets.
+* ``_wait_next_records`` hands out a copy of the active partitions: pausing one while
+  records of it are in the fetch would otherwise drop them.
+* ``_filter_committable_offsets`` asks the ledger; ``_commit_offsets`` believes a commit
+  only when the broker has confirmed it.
+* ``on_partitions_revoked`` commits what is done while the partitions are still ours, and
+  begins a new epoch before anything else runs.
+* the range assignor gives one worker the same partition numbers of all joined topics.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Any
+
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
+from faust.types import TP, Message
+
+from workers.delivery.ledger import OffsetLedger, Partition
+from workers.logs import get_logger
+
+IDLE_WAIT_SECONDS = 0.1
+"""How long to wait before looking again while every partition is paused."""
+
+log = get_logger(__name__)
+
+
+class _NoReadOffsets(dict[TP, int | None]):
+    """Faust drops a record below the last one read; the ledger does that better."""
+
+    def __getitem__(self, key: TP) -> None:
+        return None
+
+    def __setitem__(self, key: TP, value: int | None) -> None:
+        return None
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
+class LedgerConsumerThread(AIOKafkaConsumerThread):
+    """The consumer's thread, with an assignor that keeps partition numbers together."""
+
+    logger = logging.getLogger("faust.transport.consumer")
+
+    def _create_worker_consumer(self, transport: Any) -> Any:
+        consumer = super()._create_worker_consumer(transport)
+        # With equal partition counts the range assignor gives one member the same numbers
+        # of every topic; Faust's choice, round-robin, does so only by luck of the counts.
+        consumer._partition_assignment_strategy = (RangePartitionAssignor,)
+        return consumer
+
+
+class LedgerConsumer(Consumer):
+    """A consumer that never commits past the smallest unacknowledged offset."""
+
+    logger = logging.getLogger("faust.transport.consumer")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.ledger = OffsetLedger()
+        self._read_offset = _NoReadOffsets()
+        self._fetch_epoch = 0
+        self._on_epoch: list[Callable[[], None]] = []
+        self._on_commit: list[Callable[[Mapping[Partition, int]], None]] = []
+
+    def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
+        return LedgerConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    def listen(
+        self,
+        *,
+        on_epoch: Callable[[], None],
+        on_commit: Callable[[Mapping[Partition, int]], None] | None = None,
+    ) -> None:
+        """Be told of every new epoch and of every confirmed commit.
+
+        Args:
+            on_epoch: called without await after the ledger was emptied.
+            on_commit: called with the committed offsets by partition.
+        """
+        self._on_epoch.append(on_epoch)
+        if on_commit is not None:
+            self._on_commit.append(on_commit)
+
+    def acknowledge(self, topic: str, partition: int, offset: int, epoch: int) -> bool:
+        """Note that a record is done; see :meth:`OffsetLedger.acknowledge`."""
+        return self.ledger.acknowledge(Partition(topic, partition), offset, epoch)
+
+    async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:
+        """Fetch records and note each in the ledger as it is handed on."""
+        before = self._fetch_epoch
+        records, _ = await self._wait_next_records(timeout)
+        if not records or self.should_stop:
+            return
+        if before != self._fetch_epoch or not self.flow_active:
+            # The fetch spans a rebalance: its records may be from before the seek or from
+            # after it. Both are right again after one more seek.
+            await self.perform_seek()
+            return
+        for tp, record in self.scheduler.iterate(records):
+            if before != self._fetch_epoch or not self.flow_active:
+                return
+            self.app.monitor.track_tp_end_offset(tp, self.highwater(tp))
+            message = self._to_message(tp, record)
+            message.touchstone_epoch = self.ledger.epoch
+            self.ledger.deliver(Partition(*tp), message.offset)
+            yield tp, message
+
+    async def _wait_next_records(self, timeout: float) -> tuple[Any, set[TP] | None]:
+        if not self.flow_active:
+            await self.wait(self.can_resume_flow)
+        active = set(self._get_active_partitions())
+        if not active:
+            await self.sleep(min(timeout, IDLE_WAIT_SECONDS))
+            return {}, active
+        return await self._getmany(active_partitions=active, timeout=timeout), active
+
+    async def perform_seek(self) -> None:
+        """Read from the committed offsets again, in a new epoch."""
+        self._start_epoch()
+        for tp, offset in (await self.seek_to_committed()).items():
+            self.ledger.begin(Partition(*tp), offset if offset is not None and offset >= 0 else None)
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Commit what is done while the partitions are still ours; the rest comes again."""
+        limit = self.app.conf.broker_session_timeout / 2
+        try:
+            await asyncio.wait_for(self.commit(), timeout=limit)
+        except TimeoutError:
+            log.warning("commit_on_revoke_timed_out", group=self.app.conf.id, limit_seconds=limit)
+        self._start_epoch()
+        await super().on_partitions_revoked(revoked)
+
+    def _start_epoch(self) -> None:
+        self.ledger.start_epoch()
+        self._fetch_epoch += 1
+        for tell in self._on_epoch:
+            tell()
+
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterable[TP]:
+        return [TP(*partition) for partition in self.ledger.partitions()]
+
+    def _filter_committable_offsets(self, tps: Iterable[TP]) -> dict[TP, int]:
+        offsets = ((tp, self.ledger.committable(Partition(*tp))) for tp in tps)
+        return {tp: offset for tp, offset in offsets if offset is not None}
+
+    async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
+        epoch = self.ledger.epoch
+        assignment = self.assignment()
+        ours = {tp: offset for tp, offset in offsets.items() if tp in assignment}
+        if not ours or not await self._commit(ours):
+            return False
+        confirmed = {
+            Partition(*tp): offset for tp, offset in ours.items() if self.ledger.confirm(Partition(*tp), offset, epoch)
+        }
+        self.app.monitor.on_tp_commit(ours)
+        for tell in self._on_commit:
+            tell(confirmed)
+        return True
+
+
+class LedgerTransport(Transport):
+    """Faust's aiokafka transport with the ledger's consumer."""
+
+    Consumer = LedgerConsumer

@@ -1,0 +1,86 @@
+"""Giving a record up without losing it: the original bytes, with the reason in headers."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from schemas.dead_letters import DeadLetter, reason_headers
+from schemas.identifiers import dead_letter_id
+from schemas.topics import DEAD_LETTERS
+from workers import metrics
+from workers.delivery.errors import DeadLetterFailed, ResultTooLarge, TouchstoneError, describe
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Output, Record
+from workers.logs import get_logger
+
+log = get_logger(__name__)
+
+
+class DeadLetterSender:
+    """Writes dead letters, confirmed.
+
+    Args:
+        producer: where to.
+        pipeline_version: recorded with each letter.
+    """
+
+    def __init__(self, producer: ConfirmedProducer, pipeline_version: str) -> None:
+        self._producer = producer
+        self._pipeline_version = pipeline_version
+
+    async def send(self, record: Record, *, agent: str, error: Exception, attempts: int) -> None:
+        """Write a dead letter and wait for its confirmation.
+
+        Args:
+            record: what is given up.
+            agent: who gives it up.
+            error: why.
+            attempts: how often it was tried.
+
+        Raises:
+            DeadLetterFailed: the record must not be acknowledged and the process must stop.
+        """
+        letter = DeadLetter(
+            dead_letter_id=dead_letter_id(record.topic, record.partition, record.offset, agent),
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            agent=agent,
+            error_class=type(error).__name__,
+            error=describe(error)[:2_000],
+            attempts=attempts,
+            failed_at=datetime.now(UTC),
+            pipeline_version=self._pipeline_version,
+        )
+        try:
+            await self._write(record, letter)
+        except TouchstoneError as failure:
+            raise DeadLetterFailed(
+                f"record {record.topic}[{record.partition}]@{record.offset} could be neither processed "
+                f"nor dead-lettered: {failure}"
+            ) from failure
+        metrics.RECORDS_DEAD_LETTERED.labels(agent, letter.error_class).inc()
+        log.warning(
+            "dead_lettered",
+            agent=agent,
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            error_class=letter.error_class,
+            error=letter.error,
+            attempts=attempts,
+        )
+
+    async def _write(self, record: Record, letter: DeadLetter) -> None:
+        headers = [*record.headers, *reason_headers(letter)]
+        try:
+            await self._producer.send([Output(DEAD_LETTERS, record.key, record.value, headers)], agent=letter.agent)
+        except ResultTooLarge:
+            # A record of the broker's full size has no room for the reason beside it. The
+            # letter then says where the original stands and how to recognise it.
+            value = record.value or b""
+            headers = [
+                *reason_headers(letter),
+                ("dlq_value_omitted", str(len(value)).encode()),
+                ("dlq_value_sha256", sha256(value).hexdigest().encode()),
+            ]
+            await self._producer.send([Output(DEAD_LETTERS, None, None, headers)], agent=letter.agent)

@@ -1,0 +1,64 @@
+"""Records as agents see them, and what they send."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schemas.base import Event
+from schemas.headers import Headers
+from schemas.topics import Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One consumed record.
+
+    Attributes:
+        topic: registry name, without prefix.
+        partition: number of the partition.
+        offset: position in the partition.
+        key: bytes of the key, if any.
+        value: bytes of the value, ``None`` for a tombstone.
+        headers: pairs of name and bytes.
+        timestamp: time of the record at the broker, seconds since the epoch.
+        epoch: assignment under which it was delivered; after a revocation it is history.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = field(default_factory=list)
+    timestamp: float = 0.0
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One record to be sent.
+
+    Attributes:
+        topic: where to.
+        key: bytes of the key.
+        value: bytes of the value.
+        headers: pairs of name and bytes.
+        partition: a fixed partition, or ``None`` to let the key decide.
+    """
+
+    topic: Topic
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = field(default_factory=list)
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A record with what an agent joined to it (nothing, for agents that read one topic)."""
+
+    record: Record
+    attachments: tuple[Event, ...] = ()
+
+
+Result = Sequence[Output] | Exception
+"""What became of one record: its outputs (none, for a sink), or why it failed."""

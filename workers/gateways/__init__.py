@@ -1,0 +1,1 @@
+"""Adapters from foreign formats to GeneratedAnswer; each a pure function."""

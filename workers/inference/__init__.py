@@ -1,0 +1,1 @@
+"""Inference: the embedding model behind micro-batches and a cache."""

@@ -1,0 +1,156 @@
+"""The embedding service: batches across answers, embeds each distinct text once, never blocks the loop."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers import metrics
+from workers.delivery.errors import InferenceFailed, InferenceTimeout
+from workers.inference.backends import EmbeddingBackend
+from workers.settings import InferenceSettings
+
+Vector = NDArray[np.float32]
+
+
+class EmbeddingService:
+    """Vectors for texts, from the cache or the model.
+
+    One thread runs the model, since it uses all cores by itself; texts of many answers
+    that arrive together share a batch. The same text asked for twice while it is being
+    embedded is embedded once.
+
+    Args:
+        backend: the model.
+        settings: batch size, cache size and deadline.
+    """
+
+    def __init__(self, backend: EmbeddingBackend, settings: InferenceSettings) -> None:
+        self._backend = backend
+        self._settings = settings
+        self._cache: OrderedDict[bytes, Vector] = OrderedDict()
+        self._waiting: dict[bytes, asyncio.Future[Vector]] = {}
+        self._queue: asyncio.Queue[tuple[bytes, str]] = asyncio.Queue()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="inference")
+        self._runner: asyncio.Task[None] | None = None
+
+    @property
+    def version(self) -> str:
+        """Name of the model."""
+        return self._backend.name
+
+    @property
+    def dimensions(self) -> int:
+        """Length of its vectors."""
+        return self._backend.dimensions
+
+    def start(self) -> None:
+        """Begin to take batches."""
+        self._runner = asyncio.create_task(self._run(), name="inference")
+
+    async def stop(self) -> None:
+        """Stop; what is being embedded is given up."""
+        if self._runner is not None:
+            self._runner.cancel()
+            await asyncio.gather(self._runner, return_exceptions=True)
+        for future in self._waiting.values():
+            future.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def embed(self, texts: Iterable[str]) -> dict[str, Vector]:
+        """Vectors of texts.
+
+        Args:
+            texts: distinct or not, in any order.
+
+        Returns:
+            float32 of shape (dimensions,) and length 1 for each distinct text.
+
+        Raises:
+            InferenceTimeout: not within ``inference.timeout_seconds``.
+            InferenceFailed: the model raised.
+        """
+        wanted = {text: _digest(text) for text in texts}
+        futures: dict[str, asyncio.Future[Vector]] = {}
+        vectors: dict[str, Vector] = {}
+        for text, digest in wanted.items():
+            cached = self._cached(digest)
+            if cached is not None:
+                vectors[text] = cached
+            else:
+                futures[text] = self._ask(digest, text)
+        metrics.EMBEDDING_CACHE.labels("hit").inc(len(vectors))
+        metrics.EMBEDDING_CACHE.labels("miss").inc(len(futures))
+        if futures:
+            # wait() and not gather(): a deadline of one caller must not cancel what others wait for.
+            _, late = await asyncio.wait(futures.values(), timeout=self._settings.timeout_seconds)
+            if late:
+                raise InferenceTimeout(
+                    f"the model did not embed {len(futures)} texts within {self._settings.timeout_seconds:g} s"
+                )
+            vectors |= {text: future.result() for text, future in futures.items()}
+        return vectors
+
+    def _cached(self, digest: bytes) -> Vector | None:
+        vector = self._cache.get(digest)
+        if vector is not None:
+            self._cache.move_to_end(digest)
+        return vector
+
+    def _ask(self, digest: bytes, text: str) -> asyncio.Future[Vector]:
+        future = self._waiting.get(digest)
+        if future is None:
+            future = self._waiting[digest] = asyncio.get_running_loop().create_future()
+            # Whoever asked may be gone by the time it fails; that is no error of the loop.
+            future.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._queue.put_nowait((digest, text))
+        return future
+
+    async def _run(self) -> None:
+        while True:
+            batch = await self._next_batch()
+            started = time.perf_counter()
+            try:
+                rows = await asyncio.get_running_loop().run_in_executor(self._thread, self._encode, batch)
+            except Exception as error:
+                failure = InferenceFailed(f"the model {self._backend.name} raised {type(error).__name__}")
+                for digest, _ in batch:
+                    self._waiting.pop(digest).set_exception(failure)
+                continue
+            metrics.INFERENCE_SECONDS.observe(time.perf_counter() - started)
+            metrics.INFERENCE_BATCH.observe(len(batch))
+            for (digest, _), row in zip(batch, rows, strict=True):
+                self._keep(digest, row)
+
+    async def _next_batch(self) -> list[tuple[bytes, str]]:
+        batch = [await self._queue.get()]
+        if self._queue.qsize() + 1 < self._settings.batch_texts:
+            await asyncio.sleep(self._settings.batch_wait_seconds)
+        while len(batch) < self._settings.batch_texts and not self._queue.empty():
+            batch.append(self._queue.get_nowait())
+        return batch
+
+    def _encode(self, batch: Sequence[tuple[bytes, str]]) -> list[Vector]:
+        vectors = self._backend.encode([text for _, text in batch])
+        if vectors.shape != (len(batch), self._backend.dimensions) or not np.isfinite(vectors).all():
+            raise ValueError(f"the model returned shape {vectors.shape} or values that are not finite")
+        # Copies, so that one cached row does not keep its whole batch in memory.
+        return [row.copy() for row in vectors]
+
+    def _keep(self, digest: bytes, vector: Vector) -> None:
+        vector.setflags(write=False)
+        self._cache[digest] = vector
+        if len(self._cache) > self._settings.cache_texts:
+            self._cache.popitem(last=False)
+        future = self._waiting.pop(digest)
+        if not future.done():
+            future.set_result(vector)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

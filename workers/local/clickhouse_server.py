@@ -1,0 +1,327 @@
+"""ClickHouse's HTTP interface on loopback, with chDB as the engine behind it.
+
+    python -m workers.local.clickhouse_server --path DIRECTORY --port PORT
+
+The unmodified `clickhouse-connect` client works against it: statements in the URL, the body
+or a form; Native results and inserts; parameters, settings, compressed requests; ClickHouse's
+error codes. It differs from ClickHouse in these points, and says so where asked for them:
+no sessions (SET, USE, temporary tables), no external data, results uncompressed and not
+streamed, users and passwords ignored, DateTime('zone') columns sent without their zone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import structlog
+from aiohttp import web
+
+from workers.local.bodies import DamagedBodyError, TooLargeError, UnknownEncodingError, decoded
+from workers.local.chdb_engine import Engine, EngineError, EngineRequest, EngineResult, engine_error
+from workers.local.clickhouse import DISPLAY_NAME
+from workers.local.ports import LOOPBACK
+from workers.local.statements import MultipleStatementsError, Statement, read_statement
+
+log = structlog.get_logger(__name__)
+
+MAX_BODY_BYTES = 256 * 1024 * 1024
+"""Bound on a request's body, as sent and decompressed."""
+MAX_CONCURRENT_STATEMENTS = 4
+MAX_URL_BYTES = 1024 * 1024
+SHUTDOWN_GRACE_S = 10.0
+"""How long statements under way may go on after SIGTERM."""
+
+_RELEASE_ABOVE_BYTES = 16 * 1024 * 1024
+# Parameters of the interface itself; whatever else stands in the URL is a setting.
+_INTERFACE_PARAMETERS = frozenset(
+    {
+        "query", "database", "default_format", "query_id", "user", "password", "quota_key",
+        "session_id", "session_timeout", "session_check", "close_session", "role", "stacktrace",
+        "buffer_size", "wait_end_of_query", "client_protocol_version", "compress", "decompress",
+    }
+)  # fmt: skip
+_CONTENT_TYPES = {
+    "TabSeparated": "text/tab-separated-values; charset=UTF-8",
+    "TSV": "text/tab-separated-values; charset=UTF-8",
+    "CSV": "text/csv; charset=UTF-8",
+    "JSON": "application/json; charset=UTF-8",
+    "JSONCompact": "application/json; charset=UTF-8",
+    "JSONEachRow": "application/x-ndjson; charset=UTF-8",
+    "Native": "application/octet-stream",
+}
+_NOT_FOUND = (
+    "UNKNOWN_TABLE", "UNKNOWN_FUNCTION", "UNKNOWN_IDENTIFIER", "UNKNOWN_TYPE", "UNKNOWN_STORAGE",
+    "UNKNOWN_DATABASE", "UNKNOWN_SETTING", "UNKNOWN_DIRECTION_OF_SORTING",
+    "UNKNOWN_AGGREGATE_FUNCTION", "UNKNOWN_FORMAT", "UNKNOWN_DATABASE_ENGINE",
+    "UNKNOWN_TYPE_OF_QUERY", "NO_SUCH_COLUMN_IN_TABLE",
+)  # fmt: skip
+_BAD_REQUEST = (
+    "BAD_ARGUMENTS", "SYNTAX_ERROR", "TYPE_MISMATCH", "INCORRECT_DATA", "ILLEGAL_COLUMN",
+    "DUPLICATE_COLUMN", "THERE_IS_NO_COLUMN", "TOO_DEEP_AST", "TOO_BIG_AST",
+    "UNEXPECTED_AST_STRUCTURE", "VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE", "CANNOT_COMPILE_REGEXP",
+    "BAD_QUERY_PARAMETER", "UNKNOWN_QUERY_PARAMETER", "UNKNOWN_COMPRESSION_METHOD",
+    "CANNOT_DECOMPRESS",
+)  # fmt: skip
+_STATUS = {
+    **dict.fromkeys(_NOT_FOUND, 404),
+    **dict.fromkeys(_BAD_REQUEST, 400),
+    "QUERY_IS_TOO_LARGE": 413,
+    "NOT_IMPLEMENTED": 501,
+    "ACCESS_DENIED": 403,
+    "TIMEOUT_EXCEEDED": 408,
+}
+
+
+class ClickHouseServer:
+    """Answers requests from an engine, a few at a time in threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENT_STATEMENTS, "statement")
+        self._name = DISPLAY_NAME.format(pid=os.getpid())
+
+    def application(self) -> web.Application:
+        """The routes of ClickHouse's HTTP interface."""
+        app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_own_clients_only])
+        app.router.add_get("/ping", self.ping)
+        app.router.add_get("/replicas_status", self.ping)
+        app.router.add_get("/", self.statement)
+        app.router.add_post("/", self.statement)
+        return app
+
+    async def ping(self, request: web.Request) -> web.Response:
+        """Whether the server answers."""
+        del request
+        return web.Response(text="Ok.\n", headers=self._headers(""))
+
+    async def statement(self, request: web.Request) -> web.Response:
+        """Run the request's statement and answer with its result or ClickHouse's error."""
+        if request.method in {"GET", "HEAD"} and "query" not in request.query:
+            return await self.ping(request)
+        query_id = request.query.get("query_id") or str(uuid.uuid4())
+        try:
+            question = await _read_request(request)
+            loop = asyncio.get_running_loop()
+            result = await loop.run_in_executor(self._threads, self._run, question)
+        except EngineError as error:
+            return self._refusal(error, query_id)
+        return self._answer(question.statement, question.default_format, result, query_id)
+
+    def close(self) -> None:
+        """Let statements under way end, and close the engine."""
+        self._threads.shutdown(wait=True)
+        self._engine.close()
+
+    def _run(self, question: EngineRequest) -> EngineResult:
+        """Run a statement in this thread; after a large one give its memory back."""
+        data = question.statement.data
+        result = self._engine.run(question)
+        if len(result.body) + (len(data) if data is not None else 0) > _RELEASE_ABOVE_BYTES:
+            self._engine.release_memory()
+        return result
+
+    def _headers(self, query_id: str) -> dict[str, str]:
+        return {
+            "X-ClickHouse-Server-Display-Name": self._name,
+            "X-ClickHouse-Timezone": "UTC",
+            **({"X-ClickHouse-Query-Id": query_id} if query_id else {}),
+        }
+
+    def _answer(
+        self, statement: Statement, default_format: str, result: EngineResult, query_id: str
+    ) -> web.Response:
+        """A result with the figures that ClickHouse gives in its headers."""
+        headers = self._headers(query_id)
+        headers["X-ClickHouse-Summary"] = json.dumps(_summary(result))
+        form = (statement.format if statement.data is None else None) or default_format
+        if statement.returns_rows:
+            headers["X-ClickHouse-Format"] = form
+        headers["Content-Type"] = _CONTENT_TYPES.get(form, "text/plain; charset=UTF-8")
+        return web.Response(body=result.body, headers=headers)
+
+    def _refusal(self, error: EngineError, query_id: str) -> web.Response:
+        """An error as ClickHouse words it."""
+        headers = self._headers(query_id)
+        headers["X-ClickHouse-Exception-Code"] = str(error.code)
+        symbol = error.symbol
+        fallback = 400 if symbol.startswith("CANNOT_PARSE") else 500
+        status = _STATUS.get(symbol, fallback)
+        log.info("statement_refused", code=error.code, symbol=symbol, query_id=query_id)
+        text = f"{error} (version {self._engine.version} (chDB))\n"
+        return web.Response(status=status, text=text, headers=headers)
+
+
+@web.middleware
+async def _own_clients_only(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Keep web pages out: a browser would carry their requests to loopback.
+
+    A browser names the page's origin when it posts, and the page's host when a name of its
+    own resolves to loopback. Clients of a database do neither.
+    """
+    host = request.host.rpartition(":")[0] or request.host
+    if "Origin" in request.headers or host not in {LOOPBACK, "localhost"}:
+        return web.Response(status=403, text="Only local clients other than browsers.\n")
+    return await handler(request)
+
+
+async def _read_request(request: web.Request) -> EngineRequest:
+    """The statement of a request and what surrounds it.
+
+    Raises:
+        EngineError: it is too large, damaged, or asks for what this server does not have.
+    """
+    url = dict(request.query)
+    if url.get("compress", "0") != "0" or url.get("decompress", "0") != "0":
+        raise engine_error(48, "NOT_IMPLEMENTED", "Native compression is not supported.")
+    try:
+        if request.content_type == "multipart/form-data":
+            url, sql = {**url, **(await _read_form(request))}, b""
+        else:
+            encoding = request.headers.get("Content-Encoding")
+            sql = await asyncio.to_thread(decoded, await request.read(), encoding, MAX_BODY_BYTES)
+    except (web.HTTPRequestEntityTooLarge, TooLargeError):
+        raise engine_error(
+            229, "QUERY_IS_TOO_LARGE", f"A request's body is limited to {MAX_BODY_BYTES} bytes."
+        ) from None
+    except UnknownEncodingError as error:
+        raise engine_error(
+            89, "UNKNOWN_COMPRESSION_METHOD", f"Unknown content encoding {error}."
+        ) from None
+    except DamagedBodyError as error:
+        raise engine_error(
+            271, "CANNOT_DECOMPRESS", f"Cannot decompress the body: {error}."
+        ) from None
+    # As ClickHouse reads it: the URL's part of the statement, a line break, the body's part.
+    if prefix := url.get("query", "").encode():
+        sql = b"\n".join((prefix, sql)) if sql else prefix
+    return _as_engine_request(request, url, _checked(sql))
+
+
+async def _read_form(request: web.Request) -> dict[str, str]:
+    """The fields of a form, which clients use where parameters are too long for the URL."""
+    fields: dict[str, str] = {}
+    for name, value in (await request.post()).items():
+        if not isinstance(value, str):
+            raise engine_error(48, "NOT_IMPLEMENTED", "External data is not supported.")
+        fields[name] = value
+    return fields
+
+
+def _checked(sql: bytes) -> Statement:
+    """The statement, if it is one that can be run without a session."""
+    try:
+        statement = read_statement(sql)
+    except MultipleStatementsError:
+        raise engine_error(
+            62, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)."
+        ) from None
+    if not statement.verb:
+        raise engine_error(62, "SYNTAX_ERROR", "Syntax error: empty query.")
+    if statement.needs_session:
+        raise engine_error(
+            48,
+            "NOT_IMPLEMENTED",
+            "The local server keeps no sessions: send settings and database with each request.",
+        )
+    return statement
+
+
+def _as_engine_request(
+    request: web.Request, url: Mapping[str, str], statement: Statement
+) -> EngineRequest:
+    """Sort a request's parameters into settings, values and the interface's own."""
+    headers = request.headers
+    settings: dict[str, str] = {}
+    values: dict[str, str] = {}
+    for name, value in url.items():
+        if name.startswith("param_"):
+            values[name.removeprefix("param_")] = value
+        elif name not in _INTERFACE_PARAMETERS:
+            settings[name] = value
+    default_format = url.get("default_format") or headers.get("X-ClickHouse-Format")
+    return EngineRequest(
+        statement,
+        default_format=default_format or "TabSeparated",
+        database=url.get("database") or headers.get("X-ClickHouse-Database"),
+        settings=settings,
+        parameters=values,
+        read_only=request.method != "POST",
+    )
+
+
+def _summary(result: EngineResult) -> dict[str, str]:
+    """A statement's figures as ClickHouse puts them into its header: all as text."""
+    return {
+        "read_rows": str(result.read_rows),
+        "read_bytes": str(result.read_bytes),
+        "written_rows": str(result.written_rows),
+        "written_bytes": str(result.written_bytes),
+        "total_rows_to_read": "0",
+        "result_rows": str(result.result_rows),
+        "result_bytes": str(len(result.body)),
+        "elapsed_ns": str(int(result.elapsed_s * 1e9)),
+    }
+
+
+async def _serve(path: Path, port: int) -> None:
+    """Serve a directory until SIGTERM or SIGINT.
+
+    Raises:
+        EngineError: the directory is open in another process.
+        OSError: the port is in use.
+    """
+    server = ClickHouseServer(Engine(path))
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop.set)
+    runner = web.AppRunner(
+        server.application(),
+        # Bodies are decompressed here: aiohttp knows no lz4 and would not bound the others.
+        auto_decompress=False,
+        access_log=None,
+        shutdown_timeout=SHUTDOWN_GRACE_S,
+        max_line_size=MAX_URL_BYTES,
+        max_field_size=MAX_URL_BYTES,
+    )
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, LOOPBACK, port).start()
+        log.info("clickhouse_serving", path=str(path), port=port)
+        await stop.wait()
+    finally:
+        await runner.cleanup()
+        await asyncio.to_thread(server.close)
+        log.info("clickhouse_stopped")
+
+
+def main() -> int:
+    """Serve as the command line says. Returns the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--path", type=Path, required=True, help="directory of the tables")
+    parser.add_argument("--port", type=int, required=True, help="loopback port to listen on")
+    arguments = parser.parse_args()
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    try:
+        asyncio.run(_serve(arguments.path.resolve(), arguments.port))
+    except (EngineError, OSError, ValueError) as error:
+        print(f"clickhouse_server: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""The local services together: start, find, watch and stop them.
+
+    async with LocalServices(Path(".touchstone")) as services:
+        print(services.addresses)
+        failure = await services.wait_for_failure()
+
+Other processes find them by `read_addresses`. The broker's log ends with it; the data of
+Redis and ClickHouse stay in the state directory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import structlog
+
+from workers.local.broker import kafka_service
+from workers.local.child import ChildProcess, ServiceSpec
+from workers.local.clickhouse import clickhouse_service
+from workers.local.errors import LocalServiceError
+from workers.local.ports import choose_port, is_free
+from workers.local.state import (
+    DEFAULT_STATE_DIR,
+    RecordedProcess,
+    ServiceAddresses,
+    StateDirectory,
+    read_addresses,
+)
+from workers.local.valkey import valkey_service
+
+__all__ = [
+    "DEFAULT_STATE_DIR",
+    "LocalServiceError",
+    "LocalServices",
+    "ServiceAddresses",
+    "ServicePorts",
+    "read_addresses",
+]
+
+log = structlog.get_logger(__name__)
+
+_PORT_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePorts:
+    """Fixed loopback ports; None for the last one used or any free one."""
+
+    kafka: int | None = None
+    redis: int | None = None
+    clickhouse: int | None = None
+
+
+class LocalServices:
+    """Starts the services of one state directory and stops them.
+
+    One instance serves one start. Use it as an async context manager, or call `start` and
+    `stop`. Only one process at a time can run the services of a state directory.
+    """
+
+    def __init__(
+        self,
+        state_dir: Path = DEFAULT_STATE_DIR,
+        *,
+        kafka: bool = True,
+        redis: bool = True,
+        clickhouse: bool = True,
+        ports: ServicePorts | None = None,
+    ) -> None:
+        # Absolute, so that a later change of the working directory moves nothing.
+        self._state = StateDirectory(state_dir.absolute())
+        self._wanted = {"kafka": kafka, "redis": redis, "clickhouse": clickhouse}
+        self._ports = ports or ServicePorts()
+        self._children: dict[str, ChildProcess] = {}
+        self._stopping = asyncio.Event()
+        self._addresses: ServiceAddresses | None = None
+
+    @property
+    def addresses(self) -> ServiceAddresses:
+        """Where the services answer.
+
+        Raises:
+            RuntimeError: they have not been started.
+        """
+        if self._addresses is None:
+            raise RuntimeError("The local services have not been started.")
+        return self._addresses
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process ids of the services by name."""
+        return {name: child.pid for name, child in self._children.items()}
+
+    async def start(self) -> ServiceAddresses:
+        """Start all services and return when every one of them answers.
+
+        What a start that was killed has left behind is ended first.
+
+        Raises:
+            LocalServiceError: services run here already, or one could not be started; then
+                none is left running.
+        """
+        self._state.lock()
+        try:
+            await asyncio.to_thread(self._state.end_orphans)
+            async with asyncio.TaskGroup() as starts:
+                for name, spec in self._specs().items():
+                    starts.create_task(self._start_one(name, spec))
+            self._record(ready=True)
+        except BaseExceptionGroup as group:
+            await self.stop()
+            raise _first_failure(group) from None
+        except BaseException:
+            await self.stop()
+            raise
+        self._addresses = ServiceAddresses.of_ports(
+            {name: child.port for name, child in self._children.items()}
+        )
+        log.info("local_services_ready", state_dir=str(self._state.path), pids=self.pids)
+        return self._addresses
+
+    async def stop(self) -> None:
+        """Stop the services, all at once, and forget their addresses. Safe to repeat."""
+        self._stopping.set()
+        await asyncio.gather(*(child.stop() for child in self._children.values()))
+        self._state.release()
+
+    async def wait_for_failure(self) -> LocalServiceError | None:
+        """Wait until a service ends that nobody stopped, and say which one and why.
+
+        Returns None when the services were stopped by `stop` instead.
+        """
+        ends = {asyncio.create_task(child.wait()): child for child in self._children.values()}
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
+            if self._stopping.is_set():
+                return None
+            task = next(task for task in ends if task.done())
+            failure = ends[task].failure(f"it ended by itself (exit status {task.result()}).")
+            log.error("local_service_failed", service=failure.service, problem=failure.problem)
+            return failure
+        finally:
+            for waiting in (stopping, *ends):
+                waiting.cancel()
+
+    async def __aenter__(self) -> LocalServices:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    def _specs(self) -> dict[str, ServiceSpec]:
+        """How the wanted services are started."""
+        makers: dict[str, Callable[[], ServiceSpec]] = {
+            "kafka": kafka_service,
+            "redis": lambda: valkey_service(self._state.data("valkey")),
+            "clickhouse": lambda: clickhouse_service(self._state.data("clickhouse")),
+        }
+        return {name: make() for name, make in makers.items() if self._wanted[name]}
+
+    async def _start_one(self, name: str, spec: ServiceSpec) -> None:
+        """Start one service. Between choosing a port and listening on it another program may
+        take it: then another port is chosen, unless the caller fixed it.
+        """
+        fixed: int | None = getattr(self._ports, name)
+        previous = self._state.previous_ports().get(name)
+        for attempt in range(1, _PORT_ATTEMPTS + 1):
+            port = choose_port(name, fixed, previous)
+            child = await ChildProcess.spawn(spec, port, self._state.log(name))
+            self._children[name] = child
+            self._record(ready=False)
+            try:
+                return await child.wait_ready()
+            except LocalServiceError:
+                await child.stop()
+                lost_port = child.ended and not is_free(port)
+                if fixed is not None or not lost_port or attempt == _PORT_ATTEMPTS:
+                    raise
+
+    def _record(self, *, ready: bool) -> None:
+        """Note which processes run, so that a later start can find or end them."""
+        self._state.record(
+            {
+                name: RecordedProcess(child.identity, child.port)
+                for name, child in self._children.items()
+                if child.identity is not None
+            },
+            ready=ready,
+        )
+
+
+def _first_failure(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one error to report: a defect of ours before a service's failure."""
+    failures, defects = group.split(LocalServiceError)
+    error: BaseException = defects or failures or group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,175 @@
+"""One ClickHouse request read far enough to run it: its verb, its format, its inline data.
+
+The engine takes statement and data apart, as ClickHouse's HTTP interface takes them
+together: `INSERT INTO t FORMAT Native` and then, after a line break, any bytes. Only the
+words outside of quotes, comments and brackets are looked at; the engine parses the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    rb"""
+      (?P<blank>   \s+ | --[^\n]* | \#[!\ ][^\n]* | /\*.*?\*/ )
+    | (?P<quoted>  '(?:[^'\\]++|\\.|'')*+' | `(?:[^`\\]++|\\.|``)*+` | "(?:[^"\\]++|\\.|"")*+"
+                 | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ )
+    | (?P<open>    ['"`] | /\* | \$\w*\$ )
+    | (?P<word>    [A-Za-z_]\w* )
+    | (?P<number>  \d[\w.]* )
+    | (?P<sign>    . )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_FORMAT_CLAUSE = re.compile(rb"FORMAT\s+(\w+)\s*;?\s*\Z|FORMAT\s+(\w+)\s+SETTINGS\b", re.IGNORECASE)
+_DATA_START = re.compile(rb"[ \t\f]*;?[ \t\f]*\r?\n?")
+_OPENING, _CLOSING = b"([{", b")]}"
+_RESULT_VERBS = frozenset(
+    {"SELECT", "WITH", "FROM", "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "CHECK", "VALUES"}
+)
+_SESSION_VERBS = frozenset({"SET", "USE", "BEGIN", "COMMIT", "ROLLBACK"})
+
+
+class MultipleStatementsError(ValueError):
+    """A request holds more than one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A request's statement.
+
+    Attributes:
+        sql: the statement, UTF-8, without inline data and a closing semicolon.
+        verb: its first keyword in capitals; empty for an empty statement.
+        format: the format that it names for its data, or near its end for its result; None
+            if it names none.
+        data: the data of an INSERT, None where the statement brings none.
+        temporary: whether it makes a temporary table.
+    """
+
+    sql: bytes
+    verb: str
+    format: str | None = None
+    data: memoryview | None = None
+    temporary: bool = False
+
+    @property
+    def returns_rows(self) -> bool:
+        """Whether it answers with a result set, be it empty."""
+        return self.verb in _RESULT_VERBS
+
+    @property
+    def needs_session(self) -> bool:
+        """Whether it only changes what later statements of the same session see."""
+        return self.verb in _SESSION_VERBS or self.temporary
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A keyword or name outside of brackets, or a closing semicolon."""
+
+    text: str
+    start: int
+    end: int
+
+
+def read_statement(request: bytes) -> Statement:
+    """Take a request (statement, and for an INSERT its data) apart.
+
+    Raises:
+        MultipleStatementsError: a second statement follows the first.
+    """
+    words = _words(request)
+    first = next(words, None)
+    if first is None or first.text == ";":
+        return Statement(b"", "")
+    if first.text.upper() == "INSERT":
+        return _read_insert(request, words)
+    return _read_query(request, first, words)
+
+
+def _read_insert(request: bytes, words: Iterator[_Word]) -> Statement:
+    """The parts of an INSERT. Nothing behind FORMAT or VALUES is SQL, so none of it is scanned."""
+    previous = "INSERT"
+    for word in words:
+        text = word.text.upper()
+        if text == ";":
+            return Statement(_before(request, word), "INSERT")
+        if text == "SELECT":  # the rows come from a query
+            return _read_query(request, _Word("INSERT", 0, 0), words)
+        if previous in {"INTO", "TABLE", ".", "INSERT"}:  # a name, whatever it spells
+            previous = text if text in {"INTO", "TABLE", "FUNCTION"} else ""
+            continue
+        if text == "VALUES":
+            return Statement(
+                _before(request, word), "INSERT", "Values", memoryview(request)[word.end :]
+            )
+        if text == "FORMAT":
+            name = next(words, None)
+            if name is None:
+                break
+            start = _data_start(request, name.end)
+            return Statement(
+                _before(request, word), "INSERT", name.text, memoryview(request)[start:]
+            )
+        previous = text
+    return Statement(request.strip(), "INSERT")
+
+
+def _read_query(request: bytes, first: _Word, words: Iterator[_Word]) -> Statement:
+    """The parts of any other statement, whose format stands near its end if it names one."""
+    end, form, previous, temporary = len(request), None, first.text.upper(), False
+    for word in words:
+        text = word.text.upper()
+        if text == ";":
+            if any(later.text != ";" for later in words):
+                raise MultipleStatementsError
+            end = word.start
+            break
+        temporary = temporary or (text == "TEMPORARY" and previous in {"CREATE", "REPLACE"})
+        if text == "FORMAT" and (clause := _FORMAT_CLAUSE.match(request, word.start)):
+            form = (clause.group(1) or clause.group(2)).decode()
+        previous = text
+    return Statement(request[:end].strip(), first.text.upper(), form, temporary=temporary)
+
+
+def _words(request: bytes) -> Iterator[_Word]:
+    """Words, dots and semicolons outside of brackets; `SELECT` inside of them as well.
+
+    That word tells a query in brackets (`INSERT INTO t (SELECT …)`) from a list of columns.
+    A literal, a quoted name or a parameter is the word "?".
+    """
+    depth = 0
+    for token in _TOKEN.finditer(request):
+        kind = token.lastgroup
+        text = token.group()
+        if kind == "open":
+            # Never closed: the engine will say so. To scan on would try each later quote again.
+            return
+        if kind == "word":
+            if depth == 0 or text.upper() == b"SELECT":
+                yield _Word(text.decode("ascii", "replace"), token.start(), token.end())
+        elif kind == "sign":
+            if text in _OPENING:
+                if text == b"{" and depth == 0:
+                    yield _Word("?", token.start(), token.end())  # a parameter
+                depth += 1
+            elif text in _CLOSING:
+                depth -= 1
+            elif text in b".;" and depth <= 0:
+                yield _Word(text.decode(), token.start(), token.end())
+        elif kind != "blank" and depth == 0:
+            yield _Word("?", token.start(), token.end())  # a literal or a quoted name
+
+
+def _before(request: bytes, word: _Word) -> bytes:
+    """The statement up to a word."""
+    return request[: word.start].strip()
+
+
+def _data_start(request: bytes, position: int) -> int:
+    """Where data begins behind a format's name: after blanks and at most one line break."""
+    match = _DATA_START.match(request, position)
+    return match.end() if match else position

@@ -1,0 +1,175 @@
+"""Every setting of Touchstone, with its default, unit and reason.
+
+Read from the environment (``TOUCHSTONE_`` and the name, ``__`` between levels), then from
+a file ``.env``. The three addresses also answer to their usual names:
+``KAFKA_BOOTSTRAP_SERVERS``, ``REDIS_URL``, ``CLICKHOUSE_URL``.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from schemas.base import RiskMode
+from schemas.topics import DEFAULT_PARTITIONS
+from workers.logs import LogFormat
+from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Group(BaseModel):
+    """A group of settings; a name that does not exist is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class KafkaSettings(Group):
+    """The broker."""
+
+    topic_prefix: str = Field(default="", pattern=r"^[a-zA-Z0-9._-]*$", description="Put before every topic name.")
+    group_prefix: str = Field(default="touchstone", pattern=r"^[a-zA-Z0-9._-]+$", description="Consumer groups.")
+    partitions: Count = Field(default=DEFAULT_PARTITIONS, description="Partitions of topics that we create.")
+    replication: Count = Field(default=1, description="Replicas of topics that we create.")
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
+    sasl_username: str | None = None
+    sasl_password: SecretStr | None = None
+    ssl_cafile: Path | None = None
+    idempotent_producer: bool = Field(default=True, description="Off for brokers without InitProducerId (local mode).")
+    compression: Literal["none", "gzip", "lz4"] = Field(default="lz4", description="lz4 costs least per byte saved.")
+    max_record_bytes: int = Field(default=1_000_000, ge=10_000, description="The broker's limit on one record.")
+    session_timeout_seconds: Positive = Field(default=10.0, description="A dead worker's partitions move after this.")
+    request_timeout_seconds: Positive = Field(default=30.0, description="A send or commit fails after this.")
+
+    @property
+    def max_input_bytes(self) -> int:
+        """Limit on input records: a third, so that what grows from them still fits."""
+        return self.max_record_bytes // 3
+
+
+class DeliverySettings(Group):
+    """Batches, retries, joining and shutdown."""
+
+    commit_interval_seconds: Positive = Field(default=1.0, description="Time between commits.")
+    in_flight: Count = Field(default=256, description="Records an agent may have accepted and not settled.")
+    stream_buffer: Count = Field(default=256, description="Records that Faust may hold before an agent takes them.")
+    batch_records: Count = Field(default=32, description="Most records in a batch of a judging agent.")
+    batch_wait_seconds: Positive = Field(default=0.02, description="Longest wait for a batch to fill.")
+    sink_batch_records: Count = Field(default=500, description="Most rows in an insert.")
+    sink_batch_wait_seconds: Positive = Field(default=0.5, description="Longest wait for an insert to fill.")
+    max_attempts: Count = Field(default=5, description="Attempts before a record is dead-lettered.")
+    retry_initial_seconds: Positive = Field(default=0.2, description="First pause; doubles, with jitter.")
+    retry_max_seconds: Positive = Field(default=15.0, description="Longest pause.")
+    handle_timeout_seconds: Positive = Field(default=60.0, description="One batch may take this long.")
+    join_deadline_seconds: Positive = Field(default=60.0, description="An answer waits this long for its reports.")
+    join_limit: Count = Field(default=2_000, description="Answers (or early reports) that a worker joins at once.")
+    shutdown_grace_seconds: Positive = Field(default=20.0, description="SIGTERM to exit, at most.")
+
+
+class InferenceSettings(Group):
+    """The embedding model."""
+
+    model: str = Field(
+        default="all-MiniLM-L6-v2", description="Packaged model, or a name or path for sentence-transformers."
+    )
+    batch_texts: Count = Field(default=64, description="Texts encoded in one call.")
+    batch_wait_seconds: Positive = Field(default=0.004, description="Longest wait for texts of other answers.")
+    cache_texts: Count = Field(default=50_000, description="Vectors kept; 384 floats each, about 1.7 kB with its key.")
+    threads: int = Field(default=0, ge=0, description="Threads of the model; 0 leaves it to torch.")
+    timeout_seconds: Positive = Field(default=30.0, description="A judgement fails if its texts take longer.")
+
+
+class ClickHouseSettings(Group):
+    """The analytics store."""
+
+    database: str = Field(default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")
+    username: str = "default"
+    password: SecretStr = SecretStr("")
+    timeout_seconds: Positive = Field(default=30.0, description="One request may take this long.")
+
+
+class MemorySettings(Group):
+    """Conversational memory."""
+
+    uri: str | None = Field(
+        default=None, description="LanceDB path or object store; default inside the state directory."
+    )
+    remember_without_context: bool = Field(
+        default=False, description="Remember answers that nothing was checked against."
+    )
+
+
+class ReleaseSettings(Group):
+    """Release and review."""
+
+    default_risk_mode: RiskMode = Field(default="observer", description="For answers that name none.")
+    review_deadline_hours: Positive = Field(default=24.0, description="A review should be done by then.")
+    style: Literal["standard", "compact", "verbose"] = Field(default="standard", description="Formatting (000).")
+
+
+class HttpSettings(Group):
+    """Metrics and health."""
+
+    host: str = "127.0.0.1"
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="0 takes a free port.")
+
+
+class Settings(BaseSettings):
+    """All settings."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TOUCHSTONE_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="ignore",
+        populate_by_name=True,
+    )
+
+    kafka_bootstrap_servers: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices(
+            "kafka_bootstrap_servers", "TOUCHSTONE_KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"
+        ),
+        description="Brokers as host:port,host:port; without it, those of local mode.",
+    )
+    redis_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("redis_url", "TOUCHSTONE_REDIS_URL", "REDIS_URL"),
+        description="Redis or Valkey; without it, that of local mode.",
+    )
+    clickhouse_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("clickhouse_url", "TOUCHSTONE_CLICKHOUSE_URL", "CLICKHOUSE_URL"),
+        description="ClickHouse over HTTP; without it, that of local mode.",
+    )
+    state_dir: Path = Field(default=Path(".touchstone"), description="State of local mode and of embedded stores.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_format: LogFormat = "console"
+    kafka: KafkaSettings = Field(default_factory=KafkaSettings)
+    delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    inference: InferenceSettings = Field(default_factory=InferenceSettings)
+    clickhouse: ClickHouseSettings = Field(default_factory=ClickHouseSettings)
+    memory: MemorySettings = Field(default_factory=MemorySettings)
+    release: ReleaseSettings = Field(default_factory=ReleaseSettings)
+    http: HttpSettings = Field(default_factory=HttpSettings)
+    grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
+    quality: QualityThresholds = Field(default_factory=QualityThresholds)
+    gate: GateThresholds = Field(default_factory=GateThresholds)
+
+    def topic_name(self, name: str) -> str:
+        """The name of a topic at the broker."""
+        return self.kafka.topic_prefix + name
+
+    def group_name(self, agent: str) -> str:
+        """The consumer group of an agent."""
+        return f"{self.kafka.group_prefix}-{agent}"
+
+
+@lru_cache(maxsize=1)
+def load_settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()

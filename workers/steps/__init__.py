@@ -1,0 +1,1 @@
+"""The judgement: pure functions, text in, findings out. No I/O, no clock, no randomness."""

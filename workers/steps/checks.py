@@ -1,0 +1,304 @@
+"""Comparison of a claim with a piece of evidence on what embeddings are blind to.
+
+MiniLM puts "fell by 30 %" next to "fell by 40 %", and "was restarted" next to "was not
+restarted". The checks here are exact where meaning is not: numbers with units, dates, names
+and identifiers, negation. Each speaks of a mismatch only where both sides say something
+comparable (the same unit, the same kind of date, the same series of identifiers, the same
+negated word): what the evidence does not mention at all is unsupported, not contradicted,
+and shows in ``missing_details``.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from schemas.grounding import Mismatch
+from workers.steps.language import guess_language
+from workers.steps.quantities import Date, Quantity, read_dates, read_quantities
+from workers.steps.words import STOP_WORDS, content_words, stem, word_set
+
+EXACT = 1e-6
+"""Relative difference within which two numbers are equal (floating point only)."""
+DERIVED = 0.005
+"""The same for a number calculated from others, which is rounded more often than not."""
+ABOUT = 0.1
+"""The same where one is called approximate."""
+NAME_OVERLAP = 0.7
+"""Share of the claim's other words that must be in the evidence before a different name counts:
+two sentences on different things have different names by right."""
+CLAUSE_OVERLAP = 0.6
+"""Share of the shorter clause's words that two clauses must have in common to be on one matter."""
+MAX_LENGTH = 2_000
+"""Longest text that is read, code points; sentences are shorter."""
+
+_CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:]\d|\s?[%€$£])", re.IGNORECASE)
+_NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1,20})?)")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NEGATION = re.compile(
+    r"\b(?:not(?! (?:only|all|every|necessarily|just|always)\b)|no(?! more than|\.)|never|without|neither|nor|none|nobody|nothing|cannot"
+    r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|ohne|weder|ne|n['’](?=\w)|jamais|aucune?|sans)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[,;:()–—]\s|\s(?:but|while|whereas|although|because|who|which|aber|während|weil|mais)\s", re.IGNORECASE
+)
+_AUXILIARIES = word_set(
+    """
+    be been being longer yet any the a an to have has had do does did is are was were will would can could
+    may might must should ever also even actually currently very wurde wird werden ist sind hat haben war
+    pas est sont été a
+    """
+)
+_SERIES_STOP = word_set(
+    """
+    in on at by of to for from with about around over under than and or is was are were the a an version
+    page step chapter section figure table top last next first past within after before until since
+    approximately only just up january february march april may june july august september october november
+    december passage source document context text note item
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a text says exactly.
+
+    Attributes:
+        quantities: its numbers with units.
+        dates: its dates and times of day.
+        codes: identifiers with a number, as (series, number): ("inc", "4711"), ("grinder", "5").
+        names: capitalised words that are names, lower case.
+        words: stems of its content words.
+        clauses: for each clause its content words and those under a negation.
+    """
+
+    quantities: tuple[Quantity, ...]
+    dates: tuple[Date, ...]
+    codes: frozenset[tuple[str, str]]
+    names: frozenset[str]
+    words: frozenset[str]
+    clauses: tuple[tuple[frozenset[str], frozenset[str]], ...]
+
+
+@lru_cache(maxsize=4_096)
+def read_details(text: str) -> Details:
+    """Read what a text says exactly; pure, so its results may be kept."""
+    text = text[:MAX_LENGTH]
+    dates, rest = read_dates(text)
+    return Details(
+        tuple(read_quantities(text)), tuple(dates), _codes(rest), _names(rest), content_words(text), _clauses(text)
+    )
+
+
+def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tuple[Mismatch, ...]:
+    """What in a claim stands against a piece of evidence.
+
+    Args:
+        claim: plain text of the claim.
+        evidence: plain text of the evidence that matches it best.
+        other_evidence: further evidence; a detail found there is no mismatch.
+
+    Returns:
+        Kinds of mismatch in a fixed order; empty where nothing contradicts.
+    """
+    own, theirs = read_details(claim), read_details(evidence)
+    others = [read_details(text) for text in other_evidence]
+    found: list[Mismatch] = []
+    if number_mismatch(own, theirs, others):
+        found.append("number")
+    if date_mismatch(own, theirs, others):
+        found.append("date")
+    if name_mismatch(own, theirs, others):
+        found.append("name")
+    if negation_mismatch(own, theirs):
+        found.append("negation")
+    return tuple(found)
+
+
+def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
+    """A number of the claim differs from every number of its kind in the evidence."""
+    pool = [*evidence.quantities, *(number for other in others for number in other.quantities)]
+    for number in claim.quantities:
+        rivals = [other for other in evidence.quantities if number.dimension and other.dimension == number.dimension]
+        if not rivals or any(same_quantity(number, other) for other in pool):
+            continue
+        if not is_derived(number, [*pool, *(other for other in claim.quantities if other is not number)]):
+            return True
+    return False
+
+
+def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
+    """A date of the claim differs from every comparable date of the evidence."""
+    pool = [*evidence.dates, *(date for other in others for date in other.dates)]
+    for date in claim.dates:
+        rivals = [other for other in evidence.dates if _comparable(date, other)]
+        if rivals and not any(_agrees(date, other) for other in pool):
+            return True
+    return False
+
+
+def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
+    """The claim names another member of a series ("Grinder 3" for "Grinder 5") or somebody else."""
+    codes = evidence.codes.union(*(other.codes for other in others))
+    series = {name for name, _ in evidence.codes}
+    if any(code not in codes and code[0] in series for code in claim.codes):
+        return True
+    known = evidence.words.union(evidence.names, *(other.words | other.names for other in others))
+    strange = {name for name in claim.names if name not in known and stem(name) not in known}
+    unnamed = {name for name in evidence.names if name not in claim.names and stem(name) not in claim.words}
+    if not strange or not unnamed:
+        return False
+    rest = claim.words - {stem(name) for name in claim.names}
+    theirs = evidence.words - {stem(name) for name in evidence.names}
+    common = len(rest & theirs)
+    return len(rest) >= 2 and common >= NAME_OVERLAP * len(rest) and common >= 0.5 * len(theirs)
+
+
+def negation_mismatch(claim: Details, evidence: Details) -> bool:
+    """One side denies a word that the other side affirms, in clauses on the same matter."""
+    return _denies(claim, evidence) or _denies(evidence, claim)
+
+
+def _denies(denying: Details, affirming: Details) -> bool:
+    if any(denied & governed for _, governed in denying.clauses for _, denied in affirming.clauses):
+        return False
+    for words, governed in denying.clauses:
+        for others, denied in affirming.clauses:
+            # A clause that denies something else is no plain affirmation ("few … no …").
+            if denied or not governed & others:
+                continue
+            shorter = min((words, others), key=len)
+            if len(words & others) >= max(2.0, CLAUSE_OVERLAP * len(shorter)):
+                return True
+    return False
+
+
+def missing_details(claim: str, evidence: Iterable[str]) -> float:
+    """Share of the claim's numbers, dates, identifiers and names that no evidence has.
+
+    Returns:
+        0..1; 0.0 where the claim has none.
+    """
+    own = read_details(claim)
+    pool = [read_details(text) for text in evidence]
+    numbers = [number for other in pool for number in other.quantities]
+    dates = [date for other in pool for date in other.dates]
+    codes: set[tuple[str, str]] = set().union(*(other.codes for other in pool))
+    words: set[str] = set().union(*(other.words | other.names for other in pool))
+    checks = [
+        *(
+            any(same_quantity(number, other) for other in numbers) or is_derived(number, numbers)
+            for number in own.quantities
+        ),
+        *(any(_agrees(date, other) for other in dates) for date in own.dates),
+        *(code in codes for code in own.codes),
+        *(name in words or stem(name) in words for name in own.names),
+    ]
+    return 1.0 - sum(checks) / len(checks) if checks else 0.0
+
+
+def same_quantity(first: Quantity, second: Quantity) -> bool:
+    """Whether two numbers are the same, up to rounding and units."""
+    if first.is_unit and second.is_unit and first.dimension != second.dimension:
+        return False
+    tolerance = ABOUT if first.approximate or second.approximate else EXACT
+    # "0.8 h" for 47 minutes and "3.2M" for 3,241,000 are rounded; 47 and 48 minutes differ.
+    slack = max(first.step, second.step) if first.step != second.step else 0.0
+    return any(abs(one - two) <= slack or _close(one, two, tolerance) for one in first.values for two in second.values)
+
+
+def is_derived(number: Quantity, inputs: Sequence[Quantity]) -> bool:
+    """Whether a number follows from two others: sum, difference, product, ratio or share.
+
+    Durations count in hours as well, since rates are by the hour: 47 min at $3,000/h are $2,350.
+    Only the first eight inputs are tried; chance hits grow with their square.
+    """
+    values = [value for other in inputs[:8] for value in _readings(other)]
+    tolerance = DERIVED * 4 if number.approximate else DERIVED
+    for target in number.values:
+        if abs(target) < 10:
+            continue  # small numbers follow from almost anything
+        for index, one in enumerate(values):
+            for two in values[index + 1 :]:
+                results = [one + two, abs(one - two), one * two]
+                results += [one / two, 100 * one / two] if two else []
+                results += [two / one, 100 * two / one] if one else []
+                if any(_close(target, result, tolerance) for result in results):
+                    return True
+    return False
+
+
+def _readings(number: Quantity) -> tuple[float, ...]:
+    if number.dimension == "time":
+        return (number.values[0], number.values[0] / 3600)
+    return number.values[:1]
+
+
+def _close(one: float, two: float, tolerance: float) -> bool:
+    return abs(one - two) <= tolerance * max(abs(one), abs(two))
+
+
+def _comparable(one: Date, two: Date) -> bool:
+    """Whether two dates name the same parts, so that they can differ."""
+    return any(a is not None and b is not None for a, b in zip(one.parts, two.parts, strict=True))
+
+
+def _agrees(one: Date, two: Date) -> bool:
+    pairs = list(zip(one.parts, two.parts, strict=True))
+    return _comparable(one, two) and all(a == b for a, b in pairs if a is not None and b is not None)
+
+
+def _codes(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (match[1].lower(), match[2].lstrip("0") or "0")
+        for match in _CODE.finditer(text)
+        if match[1].lower() not in _SERIES_STOP
+        and ("-" in match[0] or "_" in match[0] or match[1][0].isupper() or match[1] + match[2] == match[0])
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    """Capitalised words that are not so by position or by the rules of the language."""
+    words = _WORD.findall(text)
+    inner = [word for word in words[1:] if len(word) > 2 and word.isalpha()]
+    capitals = sum(word[0].isupper() for word in inner)
+    # German nouns and titles are capitalised throughout: a capital says nothing there.
+    if guess_language(text) == "de" or (len(inner) >= 4 and capitals > 0.4 * len(inner)):
+        return frozenset()
+    names = set()
+    for match in _NAME.finditer(text):
+        before = text[: match.start()].rstrip(" \"'“„(*")
+        starts = not before or before[-1] in ".!?:;"
+        word = match[1].lower().removesuffix("'s").removesuffix("’s")
+        followed = text[match.end() : match.end() + 2]
+        surname = followed[:1] == " " and followed[1:].isupper()
+        if (not starts or surname or match[1].isupper()) and word not in STOP_WORDS | _SERIES_STOP:
+            names.add(word)
+    return frozenset(names)
+
+
+def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """For each clause its content words and those that a negation governs.
+
+    A negation governs the next content word, else the one before it ("startet nicht").
+    """
+    clauses = []
+    for clause in _CLAUSE.split(text):
+        words = content_words(clause)
+        if words:
+            clauses.append((words, _governed(clause)))
+    return tuple(clauses)
+
+
+def _governed(clause: str) -> frozenset[str]:
+    found = set()
+    for match in _NEGATION.finditer(clause):
+        after = _governable(clause[match.end() : match.end() + 80])[:1]
+        found.update(after or _governable(clause[max(0, match.start() - 80) : match.start()])[-1:])
+    return frozenset(stem(word) for word in found)
+
+
+def _governable(text: str) -> list[str]:
+    words = [word.lower() for word in _WORD.findall(text)]
+    return [word for word in words if word not in _AUXILIARIES and word not in STOP_WORDS and not word.endswith("ly")]

@@ -1,0 +1,135 @@
+"""Putting an answer and its reports together: the enriched answer, within the size of a record."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import RiskMode
+from schemas.citations import CitationReport
+from schemas.enriched import EnrichedAnswer
+from schemas.grounding import GroundingReport
+from schemas.identifiers import LIVE_RUN
+from schemas.quality import QualityReport
+from schemas.reports import AgentName, Report
+from workers.steps.decision import decide
+from workers.steps.evaluation import evaluate
+from workers.steps.presentation import present
+from workers.steps.references import Style
+from workers.steps.thresholds import GateThresholds, GroundingThresholds
+
+R = TypeVar("R", bound=Report)
+
+JUDGES: tuple[AgentName, ...] = ("citations", "grounding", "quality")
+"""The agents whose reports are joined, in order."""
+
+
+def completeness(reports: Sequence[Report]) -> int:
+    """Rank of a result: 1 for an answer without any judgement, 4 with all three.
+
+    A report that was skipped for a good reason counts as complete; a failed one does not.
+    """
+    return 1 + sum(report.status != "failed" for report in reports)
+
+
+def enrich(
+    answer: GeneratedAnswer,
+    reports: Mapping[str, Report],
+    *,
+    partition: int,
+    offset: int,
+    now: datetime,
+    pipeline_version: str,
+    default_risk_mode: RiskMode,
+    gate: GateThresholds,
+    grounding_thresholds: GroundingThresholds,
+    style: Style,
+    remember_without_context: bool,
+) -> EnrichedAnswer:
+    """Join an answer with whatever reports there are.
+
+    Args:
+        answer: the answer.
+        reports: by agent; missing ones make the result degraded.
+        partition: partition of the answer.
+        offset: offset of the answer.
+        now: when it was put together.
+        pipeline_version: of this worker.
+        default_risk_mode: for answers that name none.
+        gate: thresholds of the gate.
+        grounding_thresholds: for the order of release states.
+        style: formatting.
+        remember_without_context: whether unchecked answers may be remembered.
+    """
+    citations = _typed(reports.get("citations"), CitationReport)
+    grounding = _typed(reports.get("grounding"), GroundingReport)
+    quality = _typed(reports.get("quality"), QualityReport)
+    missing = [name for name in JUDGES if name not in reports]
+    failed = [name for name in JUDGES if name in reports and reports[name].status == "failed"]
+    degraded = bool(missing or failed)
+    evaluation = evaluate(answer, citations, grounding, quality, gate)
+    decision = decide(
+        answer,
+        answer.risk_mode or default_risk_mode,
+        citations,
+        grounding,
+        quality,
+        evaluation,
+        degraded=degraded,
+        gate=gate,
+        grounding_thresholds=grounding_thresholds,
+        remember_without_context=remember_without_context,
+    )
+    return EnrichedAnswer(
+        answer_id=answer.answer_id,
+        tenant=answer.tenant,
+        run=LIVE_RUN,
+        pipeline_version=pipeline_version,
+        answer_partition=partition,
+        answer_offset=offset,
+        answer=answer,
+        citations=citations,
+        grounding=grounding,
+        quality=quality,
+        evaluation=evaluation,
+        formatted=present(answer, citations, grounding, quality, decision, style),
+        decision=decision,
+        degraded=degraded,
+        missing=missing,
+        failed=failed,
+        rank=completeness([report for name, report in reports.items() if name in JUDGES]),
+        enriched_at=now,
+    )
+
+
+def fit_record(enriched: EnrichedAnswer, max_bytes: int) -> tuple[EnrichedAnswer, bytes]:
+    """Leave parts out until the enriched answer fits into a record.
+
+    What can be made again goes first: the formatted text, then claims from the end (their
+    total stays). ``trimmed`` names what is missing.
+
+    Returns:
+        The enriched answer and its bytes; they may still be too large if the answer
+        itself is, which the limit on input records excludes.
+    """
+    value = enriched.to_bytes()
+    if len(value) > max_bytes and enriched.formatted is not None:
+        enriched = enriched.model_copy(update={"formatted": None, "trimmed": [*enriched.trimmed, "formatted"]})
+        value = enriched.to_bytes()
+    while len(value) > max_bytes and enriched.grounding is not None and enriched.grounding.claims:
+        grounding = halve_claims(enriched.grounding)
+        trimmed = enriched.trimmed if "claims" in enriched.trimmed else [*enriched.trimmed, "claims"]
+        enriched = enriched.model_copy(update={"grounding": grounding, "trimmed": trimmed})
+        value = enriched.to_bytes()
+    return enriched, value
+
+
+def halve_claims(report: GroundingReport) -> GroundingReport:
+    """The report with half of its claims; ``claims_total`` keeps the number there were."""
+    return report.model_copy(update={"claims": report.claims[: len(report.claims) // 2]})
+
+
+def _typed(report: Report | None, kind: type[R]) -> R | None:
+    if report is not None and not isinstance(report, kind):
+        raise TypeError(f"expected a {kind.__name__}, got a {type(report).__name__}")
+    return report

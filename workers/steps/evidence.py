@@ -1,0 +1,114 @@
+"""The evidence of an answer: units of its contexts, and which of them a claim rests on.
+
+Shapes: n claims, m units, v distinct words of the claims. Everything over n × m is one matrix
+multiplication; there is no loop over pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.answers import ContextChunk
+from workers.steps.sources import segment_source
+from workers.steps.wording import plain_text
+from workers.steps.words import content_words
+
+Matrix = NDArray[np.float32]
+
+MAX_UNITS = 800
+"""Most units of evidence that are embedded for one answer; of more, those with the most words
+in common with the answer are kept (200 contexts of 100,000 code points are allowed)."""
+MAX_TEXT = 1_000
+"""Longest text given to the embedding model, code points: it reads 256 tokens and drops the rest."""
+TOP = 3
+"""Units that a claim is compared with word by word and number by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceUnit:
+    """A unit of a context chunk.
+
+    Attributes:
+        number: position of the chunk among the contexts, from 1.
+        chunk_id: the retriever's name for the chunk.
+        start: offset in the chunk's content, code points.
+        end: offset behind it.
+        text: readable text, for models and readers.
+        words: stems of its content words.
+    """
+
+    number: int
+    chunk_id: str
+    start: int
+    end: int
+    text: str
+    words: frozenset[str]
+
+
+def collect_evidence(contexts: Sequence[ContextChunk], answer_words: frozenset[str]) -> tuple[EvidenceUnit, ...]:
+    """Units of all contexts, in order, at most ``MAX_UNITS``.
+
+    Args:
+        contexts: the chunks that the model was given.
+        answer_words: stems of the answer, by which units are chosen where there are too many.
+    """
+    units = []
+    for number, chunk in enumerate(contexts, 1):
+        for unit in segment_source(chunk.content):
+            text = plain_text(unit.text)[:MAX_TEXT]
+            words = content_words(text)
+            if words:
+                units.append(EvidenceUnit(number, chunk.chunk_id, unit.start, unit.end, text, words))
+    if len(units) > MAX_UNITS:
+        common = np.array([len(unit.words & answer_words) for unit in units])
+        # A stable sort prefers earlier units: retrievers rank the best first.
+        kept = np.sort(np.argsort(-common, kind="stable")[:MAX_UNITS])
+        units = [units[index] for index in kept]
+    return tuple(units)
+
+
+def stack(texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix:
+    """Vectors of texts as rows, shape [len(texts), dimension].
+
+    Raises:
+        KeyError: if a text has no vector; a silent zero would look like a fabricated claim.
+    """
+    return np.stack([vectors[text] for text in texts]).astype(np.float32, copy=False)
+
+
+def cosines(claims: Matrix, units: Matrix) -> Matrix:
+    """Cosine of each claim with each unit for L2-normalised rows, shape [n, m], clipped to -1..1."""
+    products: Matrix = np.clip(np.nan_to_num(claims @ units.T), -1.0, 1.0)
+    return products
+
+
+def containments(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
+    """Share of each claim's words that each unit has, shape [n, m], 0..1.
+
+    Rare words count more: the weight of a word is ``log(1 + m / units with it)``, and a word
+    that no unit has weighs as one that a single unit has.
+    """
+    vocabulary = {word: index for index, word in enumerate(sorted(set().union(*claims)))}
+    owned = np.zeros((len(claims), len(vocabulary)), dtype=np.float32)
+    present = np.zeros((len(units), len(vocabulary)), dtype=np.float32)
+    for row, words in enumerate(claims):
+        owned[row, [vocabulary[word] for word in words]] = 1.0
+    for row, words in enumerate(units):
+        present[row, [vocabulary[word] for word in words if word in vocabulary]] = 1.0
+    weights = np.log1p(len(units) / np.maximum(present.sum(axis=0), 1.0)).astype(np.float32)
+    owned *= weights
+    totals = np.maximum(owned.sum(axis=1, keepdims=True), 1e-9)
+    shares: Matrix = (owned @ present.T) / totals
+    return np.clip(shares, 0.0, 1.0)
+
+
+def nearest(similarity: Matrix, containment: Matrix, count: int = TOP) -> NDArray[np.intp]:
+    """Indices of the best units of each claim, best first, shape [n, min(count, m)].
+
+    Meaning and words count the same: meaning alone prefers a sentence on the same subject to
+    the one with the same figures.
+    """
+    rank = similarity + containment
+    return np.argsort(-rank, axis=1, kind="stable")[:, :count]

@@ -1,0 +1,182 @@
+"""An answer as readers see it: tidied Markdown with references (seed 000).
+
+What is changed: runs of blank lines, bullets, labels such as "Note:" at the start of a line,
+and a missing space between two sentences. What is never changed: code, fences and their
+language, HTML, tables, quotations, links, addresses, anything in square brackets. The
+standard style changes nothing in its own output.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
+
+from schemas.citations import Citation
+from workers.steps.markdown import Document, closed, paragraphs, parse, protected_ranges
+from workers.steps.references import Style, format_references
+
+_THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_FOREIGN_BULLET = re.compile(r"( {0,3})[•●▪◦‣][ \t]+(?!\d+[.)])(?=\*{0,2}[\w(\"'„“«])")
+"""A bullet that Markdown does not know, before a text that can open no other block."""
+_LABEL = re.compile(
+    r"(?P<before>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<label>Error|Warning|Critical|Important|Note)(?=:(?:\s|$))"
+)
+_EMPHASIS = re.compile(r"\*|(?<!\w)_|_(?!\w)")
+_SENTENCE_STARTS = (
+    "The|This|That|These|Those|There|It|Its|If|In|You|Your|We|They|However|For|To|When|While|After|Before|Also|As|At|By"
+    "|Then|And|But|So|Please|Der|Die|Das|Es|Wenn|Sie|Le|La|Les|Il|Elle|El|Los|Las"
+)
+_MISSING_SPACE = re.compile(rf"(?<!\S)(?P<before>[^\s./\\@]*(?:[a-z]{{2}}|[)\]]))\.(?=(?:{_SENTENCE_STARTS})\s)")
+
+
+def format_answer(
+    text: str, citations: Sequence[Citation], *, style: Style = "standard", include_references: bool = True
+) -> str:
+    """Format an answer for readers.
+
+    Args:
+        text: the raw answer, Markdown.
+        citations: what the answer cites, for the references.
+        style: ``standard``; ``compact`` without blank lines in lists, behind headings and
+            between references; ``verbose`` under the heading "Response" if it has none.
+        include_references: whether the list of references follows.
+    """
+    formatted = _tidied(text)
+    if style == "compact":
+        formatted = _compacted(formatted)
+    elif style == "verbose":
+        formatted = _headed(formatted)
+    if include_references and citations:
+        formatted = closed(formatted) + format_references(citations, style=style)
+    return formatted
+
+
+def _tidied(text: str) -> str:
+    document = parse(text)
+    if not document.complete:
+        return text
+    # Bullets first: they decide what is a list, and so where a line starts.
+    unified = _unify_bullets(document)
+    document = document if unified == text else parse(unified)
+    lines = list(document.lines)
+    for first, last in paragraphs(document):
+        raw = "".join(lines[first:last])
+        prose = _space_sentences(_emphasise_labels(raw))
+        lines[first:last] = [prose, *[""] * (last - first - 1)]
+    return _strip_blank_lines(document, lines)
+
+
+def _unify_bullets(document: Document) -> str:
+    """Write every bullet as ``-``; a numbered list keeps its numbers."""
+    lines = list(document.lines)
+    for token in document.tokens:
+        if token.type == "list_item_open" and token.markup in ("*", "+") and token.map:
+            number = token.map[0]
+            stripped = lines[number].lstrip(" \t")
+            dashed = lines[number][: len(lines[number]) - len(stripped)] + "-" + stripped[1:]
+            if stripped.startswith(token.markup) and not _THEMATIC_BREAK.match(dashed.rstrip()):
+                lines[number] = dashed
+    for first, last in paragraphs(document):
+        if _is_followed_by_text(document, last):
+            for number in range(first, last):
+                lines[number] = _FOREIGN_BULLET.sub(r"\1- ", lines[number], count=1)
+    return "".join(lines)
+
+
+def _is_followed_by_text(document: Document, number: int) -> bool:
+    """Whether nothing indented follows: it would become part of a list that was none before."""
+    while number < len(document.lines) and document.is_blank(number):
+        number += 1
+    return number == len(document.lines) or document.lines[number][0] not in " \t"
+
+
+def _emphasise_labels(paragraph: str) -> str:
+    """Embolden a label at the start of a line: ``Note: …``.
+
+    Only as a label (a colon follows) and only where no emphasis can be open: in running text
+    "Error" is a word like any other, and inside emphasis it is emphasised already.
+    """
+    if not any(label in paragraph for label in ("Error:", "Warning:", "Critical:", "Important:", "Note:")):
+        return paragraph
+    starts, ends = _bounds(paragraph)
+    emphasis = (match.start() for match in _EMPHASIS.finditer(paragraph))
+    first_emphasis = next((start for start in emphasis if not _is_protected(start, starts, ends)), len(paragraph))
+    parts: list[str] = []
+    position = 0
+    for line in paragraph.splitlines(keepends=True):
+        match = _LABEL.match(line)
+        label = position + match.start("label") if match else 0
+        if match and label < first_emphasis and not _is_protected(label, starts, ends):
+            line = f"{match['before']}**{match['label']}**{line[match.end() :]}"
+        parts.append(line)
+        position += len(line)
+    return "".join(parts)
+
+
+def _space_sentences(paragraph: str) -> str:
+    """Part two sentences that run together: ``restarts.The limit``.
+
+    Seed 000 put a space into every ``.`` before a capital ("Node.JS", "U.S.A"). Here a word
+    that begins sentences must follow and an ordinary word must stand before.
+    """
+    if not _MISSING_SPACE.search(paragraph):
+        return paragraph
+    starts, ends = _bounds(paragraph)
+
+    def spaced(match: re.Match[str]) -> str:
+        return match[0] if _is_protected(match.end() - 1, starts, ends) else match[0] + " "
+
+    return _MISSING_SPACE.sub(spaced, paragraph)
+
+
+def _bounds(paragraph: str) -> tuple[list[int], list[int]]:
+    ranges = protected_ranges(paragraph)
+    return [start for start, _ in ranges], [end for _, end in ranges]
+
+
+def _is_protected(position: int, starts: list[int], ends: list[int]) -> bool:
+    index = bisect_right(starts, position) - 1
+    return index >= 0 and position < ends[index]
+
+
+def _strip_blank_lines(document: Document, lines: list[str]) -> str:
+    """Keep one blank line of a run outside of code, and no white space at either end."""
+    filled = [number for number in range(len(lines)) if number in document.code or not document.is_blank(number)]
+    if not filled:
+        return ""
+    kept: list[str] = []
+    previous = filled[0] - 1
+    for number in filled:
+        kept += [lines[number - 1], lines[number]] if number - previous > 1 else [lines[number]]
+        previous = number
+    text = "".join(kept)
+    if document.tokens and document.tokens[0].type == "paragraph_open":
+        text = text.lstrip(" \t")
+    return text if filled[-1] in document.code else text.rstrip(" \t\r\n")
+
+
+def _compacted(text: str) -> str:
+    """Leave out blank lines between items of one list and behind headings."""
+    document = parse(text)
+    if not document.complete:
+        return text
+    dropped: set[int] = set()
+    for previous, token in pairwise([*document.tokens[:1], *document.tokens]):
+        if not token.map:
+            continue
+        if token.type == "heading_open" and token.markup.startswith("#"):
+            dropped.update(_blank_lines(document, range(token.map[1], len(document.lines))))
+        elif token.type == "list_item_open" and previous.type == "list_item_close":
+            dropped.update(_blank_lines(document, range(token.map[0] - 1, -1, -1)))
+    return "".join(line for number, line in enumerate(document.lines) if number not in dropped)
+
+
+def _blank_lines(document: Document, numbers: range) -> Iterator[int]:
+    """The blank lines, outside of code, at the start of a range."""
+    return takewhile(lambda number: document.is_blank(number) and number not in document.code, numbers)
+
+
+def _headed(text: str) -> str:
+    """Put an answer that does not begin with a heading under one of its own (seed 000)."""
+    tokens = parse(text).tokens
+    return text if not text or (tokens and tokens[0].type == "heading_open") else f"## Response\n\n{text}"

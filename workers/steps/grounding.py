@@ -1,0 +1,208 @@
+"""Grounding: how far an answer rests on its contexts (seed 000's detector, seed 004's score).
+
+Two phases, so that the texts of many answers are embedded in one batch: ``prepare_grounding``
+says which vectors it needs, ``judge_grounding`` judges with them. Both are pure; an answer's
+judgement does not depend on the others in its batch.
+
+Method: the answer's claims that need grounding (``claims``) are compared with sentences, fields
+and rows of the contexts (``evidence``) and scored (``support``). Then seed 000's four
+strategies, each an issue with a severity, and a fifth for contradictions (``risk``).
+
+Mends of seed 000 and 004:
+
+- Similarity of answer and context: the model reads 256 tokens and drops the rest, so the seed
+  judges the beginning of both. Here: mean over claims of the best cosine with a unit of
+  evidence, weighted by the claim's length.
+- Facts are compared with sentences of the evidence, not with whole chunks, whose vectors blur
+  every figure; the substring check, which a single changed word defeats, became the share of
+  common words, checked for numbers, dates, names and negation.
+- Uncertainty markers count at word boundaries, each occurrence, not in quotations or code; the
+  seed counts "maybe" in "maybelline".
+- Coverage counts sentences that can carry a citation, and only valid citations.
+- No claims: ``null``, neither verified (000) nor fully grounded (004).
+- A claim without a citation is not worth 0.0 (004): evidence counts whether or not it is cited.
+- The mean of severities is replaced: see ``risk``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.answers import GeneratedAnswer
+from schemas.grounding import MAX_CLAIM_TEXT, MAX_CLAIMS, Claim, Evidence, GroundingFindings
+from schemas.identifiers import claim_id
+from schemas.reports import Span
+from workers.steps.citations import coverage, resolve_citations, skip_reason
+from workers.steps.claims import ExtractedClaim, extract_claims
+from workers.steps.evidence import MAX_TEXT, EvidenceUnit, Matrix, collect_evidence, cosines, stack
+from workers.steps.risk import Measures, assess
+from workers.steps.segmentation import segment
+from workers.steps.support import Support, judge_claims
+from workers.steps.thresholds import GroundingThresholds
+from workers.steps.uncertainty import uncertainty_spans
+from workers.steps.words import content_words
+
+MAX_EXCERPT = 300
+"""Longest excerpt of a piece of evidence, code points."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedGrounding:
+    """An answer taken apart, waiting for vectors.
+
+    Attributes:
+        answer_id: whose answer it is.
+        texts: distinct texts that need vectors, in a fixed order; empty if skipped.
+        claims: all claims in order, of any kind.
+        units: the evidence.
+        coverage: share of sentences with a valid citation; ``None`` if none could carry one.
+        uncertainty: where uncertainty markers stand.
+        skipped: why there is nothing to judge; empty otherwise.
+    """
+
+    answer_id: str
+    texts: tuple[str, ...] = ()
+    claims: tuple[ExtractedClaim, ...] = ()
+    units: tuple[EvidenceUnit, ...] = ()
+    coverage: float | None = None
+    uncertainty: tuple[Span, ...] = field(default=())
+    skipped: str = ""
+
+
+def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
+    """Take an answer apart: claims, evidence and the texts that need vectors."""
+    reason = skip_reason(answer)
+    if reason:
+        return PreparedGrounding(answer.answer_id, skipped=reason)
+    contexts = answer.contexts or []
+    sentences = segment(answer.answer)
+    resolved = resolve_citations(answer, sentences)
+    claims = extract_claims(answer.answer, sentences, resolved.markers)
+    units = collect_evidence(contexts, content_words(answer.answer))
+    needed: dict[str, None] = {}
+    for claim in _listed(claims):
+        if claim.needs_grounding and units:
+            needed[_text(claim)] = None
+            needed[_leaning_text(claim)] = None
+    if needed:
+        needed.update(dict.fromkeys(unit.text for unit in units))
+    return PreparedGrounding(
+        answer_id=answer.answer_id,
+        texts=tuple(needed),
+        claims=tuple(claims),
+        units=units,
+        coverage=coverage(resolved),
+        uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
+    )
+
+
+def judge_grounding(
+    prepared: PreparedGrounding, vectors: Mapping[str, NDArray[np.float32]], thresholds: GroundingThresholds
+) -> GroundingFindings:
+    """Judge a prepared answer.
+
+    Args:
+        prepared: what ``prepare_grounding`` returned.
+        vectors: an L2-normalised vector for each of its texts; others are not looked at.
+        thresholds: see ``GroundingThresholds``.
+
+    Raises:
+        KeyError: if a vector is missing.
+    """
+    if prepared.skipped:
+        return GroundingFindings(status="skipped", reason=prepared.skipped)
+    listed = _listed(prepared.claims)
+    checked = [claim for claim in listed if claim.needs_grounding]
+    supports = judge_claims(checked, prepared.units, *_similarities(checked, prepared.units, vectors), thresholds)
+    measures = _measures(prepared, checked, supports)
+    risk = assess(measures, thresholds)
+    judged = dict(zip((claim.start for claim in checked), supports, strict=True))
+    return GroundingFindings(
+        hallucination_risk=risk.level,
+        risk_score=risk.score,
+        confidence_score=1.0 - risk.score,
+        grounding_score=_mean([support.score for support in supports]),
+        context_similarity=measures.context_similarity,
+        facts_verified=measures.facts_verified,
+        citation_coverage=prepared.coverage,
+        uncertainty_markers=list(prepared.uncertainty),
+        claims=[_claim(prepared, claim, judged.get(claim.start)) for claim in listed],
+        claims_total=len(prepared.claims),
+        issues=risk.issues,
+        suggestions=risk.suggestions,
+    )
+
+
+def _listed(claims: Sequence[ExtractedClaim]) -> Sequence[ExtractedClaim]:
+    return claims[:MAX_CLAIMS]
+
+
+def _text(claim: ExtractedClaim) -> str:
+    return claim.plain[:MAX_TEXT]
+
+
+def _leaning_text(claim: ExtractedClaim) -> str:
+    return f"{claim.leans_on} {claim.plain}"[-MAX_TEXT:] if claim.leans_on else _text(claim)
+
+
+def _similarities(
+    claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit], vectors: Mapping[str, NDArray[np.float32]]
+) -> tuple[Matrix, Matrix]:
+    """Cosines of claims, alone and with what they lean on, with the evidence, shape [n, m] each."""
+    if not claims or not units:
+        empty = np.zeros((len(claims), len(units)), dtype=np.float32)
+        return empty, empty
+    evidence = stack([unit.text for unit in units], vectors)
+    alone = cosines(stack([_text(claim) for claim in claims], vectors), evidence)
+    return alone, cosines(stack([_leaning_text(claim) for claim in claims], vectors), evidence)
+
+
+def _measures(prepared: PreparedGrounding, checked: Sequence[ExtractedClaim], supports: Sequence[Support]) -> Measures:
+    lengths = [len(claim.plain) or 1 for claim in checked]
+    weighted = sum(length * support.best_similarity for length, support in zip(lengths, supports, strict=True))
+    # Claims beyond the limit were not looked at: what was not checked is not verified, so that
+    # a fabrication cannot be hidden behind four hundred truisms.
+    groundable = sum(claim.needs_grounding for claim in prepared.claims)
+    supported = sum(support.verdict == "supported" for support in supports)
+    return Measures(
+        uncertainty=len(prepared.uncertainty),
+        context_similarity=max(-1.0, min(1.0, weighted / sum(lengths))) if lengths else None,
+        facts_verified=supported / groundable if groundable else None,
+        citation_coverage=prepared.coverage,
+        contradicted=sum(support.verdict == "contradicted" for support in supports),
+        groundable=groundable,
+    )
+
+
+def _claim(prepared: PreparedGrounding, claim: ExtractedClaim, support: Support | None) -> Claim:
+    return Claim(
+        claim_id=claim_id(prepared.answer_id, claim.start, claim.end),
+        span=Span(start=claim.start, end=claim.end),
+        text=claim.text[:MAX_CLAIM_TEXT],
+        kind=claim.kind,
+        hedged=claim.hedged,
+        verdict=support.verdict if support else "not_checked",
+        score=support.score if support else None,
+        mismatches=list(support.mismatches) if support else [],
+        evidence=_evidence(prepared.units, support) if support else None,
+        cited_numbers=list(claim.cited_numbers),
+    )
+
+
+def _evidence(units: Sequence[EvidenceUnit], support: Support) -> Evidence | None:
+    if support.unit is None:
+        return None
+    unit = units[support.unit]
+    return Evidence(
+        chunk_id=unit.chunk_id,
+        number=unit.number,
+        span=Span(start=unit.start, end=unit.end),
+        excerpt=unit.text[:MAX_EXCERPT],
+        similarity=support.similarity,
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return min(1.0, max(0.0, sum(values) / len(values))) if values else None

@@ -1,0 +1,169 @@
+"""The Markdown structure that formatting must respect: blocks by line, protected inline ranges.
+
+Blocks come from markdown-it-py's block parser with CommonMark and tables, as a renderer sees
+them (segmentation departs from it on purpose). Only blocks are parsed: its inline parser is
+slow on hostile text, and here it is enough to know what must not be touched.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_PARSER = MarkdownIt("commonmark").enable("table")
+_DEEPEST = 17
+"""Level of the deepest token that is sure to be parsed completely: markdown-it leaves out
+what is nested 20 levels deep, and a list takes two levels at once."""
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_LINE_END = re.compile(r"\r\n?")
+_CODE_BLOCKS = ("fence", "code_block", "html_block")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text by lines and blocks.
+
+    Attributes:
+        lines: raw lines with their line ends; joined they give the text.
+        tokens: block tokens of markdown-it, whose maps count ``lines``.
+        code: numbers of the lines that hold code blocks or HTML blocks.
+        complete: whether the parser saw everything; if not, leave the text alone.
+    """
+
+    lines: list[str]
+    tokens: list[Token]
+    code: frozenset[int]
+    complete: bool
+
+    def is_blank(self, number: int) -> bool:
+        """Whether a line is empty to Markdown: nothing but spaces and tabs."""
+        return not self.lines[number].strip(" \t\r\n")
+
+
+def parse(text: str) -> Document:
+    """Parse the blocks of a text."""
+    tokens: list[Token] = []
+    _PARSER.block.parse(_LINE_END.sub("\n", text).replace("\0", "\ufffd"), _PARSER, {}, tokens)
+    code = {number for token in tokens if token.type in _CODE_BLOCKS and token.map for number in range(*token.map)}
+    return Document(_LINE.findall(text), tokens, frozenset(code), all(token.level <= _DEEPEST for token in tokens))
+
+
+def paragraphs(document: Document) -> Iterator[tuple[int, int]]:
+    """Line ranges (end exclusive) of paragraphs outside of quotations; not headings, not tables."""
+    quotes = 0
+    for opening, token in pairwise(document.tokens):
+        quotes += {"blockquote_open": 1, "blockquote_close": -1}.get(opening.type, 0)
+        if token.type == "inline" and opening.type == "paragraph_open" and not quotes and token.map:
+            yield token.map[0], token.map[1]
+
+
+_SPECIAL = re.compile(r"\\|`+|<|https?://|www\.|\[|\]", re.IGNORECASE)
+_TAG = re.compile(r"<[A-Za-z/!?][^<>]*+>")
+_ADDRESS = re.compile(r"[^\s<>`]*+")
+_DESTINATION = re.compile(r"\]\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)|\]\[[^\[\]]*+\]")
+
+
+def protected_ranges(text: str) -> list[tuple[int, int]]:
+    """Ranges of a paragraph that must stay as they are, merged and in order.
+
+    These are inline code, links with their text, images, anything else in square brackets
+    (citation markers), HTML tags and addresses. One pass from left to right, since what
+    begins first wins: a backtick inside a tag opens no code.
+    """
+    closings = _backtick_runs(text)
+    brackets: list[int] = []
+    ranges: list[tuple[int, int]] = []
+    position = 0
+    while special := _SPECIAL.search(text, position):
+        start, position = special.span()
+        mark = special[0]
+        if mark == "\\":
+            position += 1
+        elif mark[0] == "`":
+            ends = closings[len(mark)]
+            while ends and ends[-1] <= position:
+                ends.pop()
+            position = ends[-1] if ends else position
+        elif mark == "<":
+            tag = _TAG.match(text, start)
+            position = tag.end() if tag else position
+        elif mark == "[":
+            brackets.append(start)
+            continue
+        elif mark == "]":
+            destination = _DESTINATION.match(text, start)
+            position = destination.end() if destination else position
+            start = brackets.pop() if brackets else start
+        else:
+            address = _ADDRESS.match(text, position)
+            position = address.end() if address else position
+        ranges.append((start, position))
+    return _merged(ranges)
+
+
+def _backtick_runs(text: str) -> dict[int, list[int]]:
+    """Ends of the runs of backticks by their length, the first on top."""
+    runs: dict[int, list[int]] = {}
+    for match in reversed(list(re.finditer("`+", text))):
+        runs.setdefault(len(match[0]), []).append(match.end())
+    return runs
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+_HTML_ENDS = (
+    (re.compile(r"<!--"), re.compile("-->"), "-->"),
+    (re.compile(r"<\?"), re.compile(r"\?>"), "?>"),
+    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>"), "]]>"),
+    (re.compile(r"<![A-Za-z]"), re.compile(">"), ">"),
+    (
+        re.compile(r"<(?:script|pre|style|textarea)(?:\s|>|$)", re.IGNORECASE),
+        re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
+        "</pre>",
+    ),
+)
+"""HTML blocks that a blank line does not end, and what ends them (CommonMark 4.6)."""
+
+
+def closed(text: str) -> str:
+    """Close a fence or HTML block that a text leaves open, so that what is appended is read as text."""
+    if not any(mark in text for mark in ("```", "~~~", "<")):
+        return text
+    # With a line end, so that each line of the content counts one.
+    tokens = parse(text + "\n").tokens
+    # Inside a list or quotation the block ends with its container.
+    if not tokens or tokens[-1].level or not tokens[-1].map:
+        return text
+    ending = ""
+    if tokens[-1].type == "fence":
+        ending = _fence_end(tokens[-1])
+    elif tokens[-1].type == "html_block":
+        ending = _html_end(tokens[-1].content)
+    separator = "" if not ending or text.endswith("\n") else "\n"
+    return f"{text}{separator}{ending}"
+
+
+def _fence_end(fence: Token) -> str:
+    first, last = fence.map or (0, 0)
+    # A fence spans its opening line, its content and, only if it is closed, one line more.
+    is_closed = last - first == fence.content.count("\n") + 2
+    return "" if is_closed else fence.markup
+
+
+def _html_end(content: str) -> str:
+    for opening, closing, ending in _HTML_ENDS:
+        if opening.match(content.lstrip()):
+            return "" if closing.search(content) else ending
+    return ""

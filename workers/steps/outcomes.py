@@ -1,0 +1,131 @@
+"""What follows from a decision: the released answer, the review, the alerts and the memory turn."""
+
+from datetime import datetime, timedelta
+
+from schemas.base import RiskMode
+from schemas.enriched import EnrichedAnswer
+from schemas.grounding import Claim
+from schemas.identifiers import fact_id
+from schemas.memory import ConversationTurn
+from schemas.release import Alert, ReleasedAnswer
+from schemas.review import ReviewRequest
+from workers.steps.decision import alerts_for, review_priority
+from workers.steps.mitigation import FALLBACK_TEXT, mitigate
+
+MAX_REVIEW_CLAIMS = 20
+"""Claims that a reviewer is shown first; the others are a click away."""
+
+
+def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
+    """The state of an answer for the gateway.
+
+    The revision is the completeness of the result, so that a degraded one never passes
+    for newer than a complete one; decisions of people have revisions of 100 and more.
+    """
+    decision = enriched.decision
+    return ReleasedAnswer(
+        release_id=fact_id(enriched.answer_id, "release"),
+        answer_id=enriched.answer_id,
+        tenant=enriched.tenant,
+        session_id=enriched.answer.session_id,
+        state=decision.state,
+        final=decision.final,
+        revision=max(1, enriched.rank),
+        content=None if decision.state == "held" else _content(enriched),
+        reasons=decision.reasons,
+        hallucination_risk=enriched.grounding.hallucination_risk if enriched.grounding else None,
+        grounding_score=enriched.grounding.grounding_score if enriched.grounding else None,
+        gate_score=enriched.evaluation.score,
+        review_id=fact_id(enriched.answer_id, "review") if decision.review else None,
+        pipeline_version=enriched.pipeline_version,
+        released_at=now,
+    )
+
+
+def _content(enriched: EnrichedAnswer) -> str:
+    """What may be shown; the formatted text is left out where it does not fit a record."""
+    if enriched.formatted is not None:
+        return enriched.formatted.content
+    if enriched.decision.state == "fallback":
+        return FALLBACK_TEXT
+    risk = enriched.grounding.hallucination_risk if enriched.grounding else None
+    return mitigate(enriched.answer.answer, risk)
+
+
+def review_request(
+    enriched: EnrichedAnswer, now: datetime, *, default_risk_mode: RiskMode, deadline_hours: float
+) -> ReviewRequest | None:
+    """The request for review, if the decision asks for one."""
+    if not enriched.decision.review:
+        return None
+    answer, grounding = enriched.answer, enriched.grounding
+    return ReviewRequest(
+        review_id=fact_id(enriched.answer_id, "review"),
+        answer_id=enriched.answer_id,
+        tenant=enriched.tenant,
+        session_id=answer.session_id,
+        user_id=answer.user_id,
+        query=answer.query,
+        answer=answer.answer,
+        risk_mode=answer.risk_mode or default_risk_mode,
+        held=enriched.decision.state == "held",
+        reasons=enriched.decision.reasons,
+        hallucination_risk=grounding.hallucination_risk if grounding else None,
+        grounding_score=grounding.grounding_score if grounding else None,
+        gate_score=enriched.evaluation.score,
+        answer_metrics={name: value for name, value in enriched.evaluation.metrics.items() if value is not None},
+        claims=worst_claims(enriched, MAX_REVIEW_CLAIMS),
+        model_id=answer.model.id,
+        priority=review_priority(enriched),
+        pipeline_version=enriched.pipeline_version,
+        requested_at=now,
+        deadline_at=now + timedelta(hours=deadline_hours),
+    )
+
+
+def worst_claims(enriched: EnrichedAnswer, limit: int) -> list[Claim]:
+    """Claims that are not supported, contradicted ones first, then by score and position."""
+    if enriched.grounding is None:
+        return []
+    offending = enriched.grounding.ungrounded_claims
+    return sorted(offending, key=lambda c: (c.verdict != "contradicted", c.score or 0.0, c.span.start))[:limit]
+
+
+def alerts(enriched: EnrichedAnswer, now: datetime) -> list[Alert]:
+    """Alerts on an answer (seed 004: grounding below the minimum)."""
+    return [
+        Alert(
+            alert_id=fact_id(enriched.answer_id, f"alert-{kind}"),
+            alert_type=kind,
+            severity=severity,
+            message=message,
+            answer_id=enriched.answer_id,
+            tenant=enriched.tenant,
+            metadata=metadata,
+            raised_at=now,
+        )
+        for kind, severity, message, metadata in alerts_for(enriched)
+    ]
+
+
+def conversation_turn(enriched: EnrichedAnswer) -> ConversationTurn | None:
+    """The turn to remember, if the decision is final and grounded enough."""
+    if not enriched.decision.remember:
+        return None
+    answer, grounding, quality = enriched.answer, enriched.grounding, enriched.quality
+    return ConversationTurn(
+        turn_id="turn_" + fact_id(enriched.answer_id, "turn"),
+        answer_id=enriched.answer_id,
+        tenant=enriched.tenant,
+        session_id=answer.session_id,
+        user_id=answer.user_id,
+        query=answer.query,
+        response=answer.answer,
+        context_chunks=[chunk.chunk_id for chunk in answer.contexts or []],
+        query_type=answer.query_type,
+        quality_score=quality.overall_score if quality else None,
+        hallucination_risk=grounding.hallucination_risk if grounding else None,
+        grounding_score=grounding.grounding_score if grounding else None,
+        revision=max(1, enriched.rank),
+        timestamp=answer.completed_at,
+    )

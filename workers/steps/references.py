@@ -1,0 +1,127 @@
+"""The list of references below an answer, and the same for user interfaces (seed 000).
+
+Names, paths and excerpts come from sources, so they are hostile: they are put on one line
+and their Markdown is escaped, so that they can neither forge a heading nor a link.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from schemas.citations import Citation
+
+Style = Literal["standard", "compact", "verbose"]
+
+MAX_REFERENCES = 60_000
+"""Longest list of references, code points: an answer of 60,000, formatted, and this still fit
+the 200,000 of ``FormattedResponse.content``."""
+MAX_PATH = 300
+"""Longest path that is shown, code points."""
+
+_HEADING = "\n\n## References\n\n"
+_SPACE = re.compile(r"\s+")
+_INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_MARKDOWN = re.compile(r"[\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z])")
+
+
+def format_references(citations: Sequence[Citation], *, style: Style = "standard") -> str:
+    """Format citations as the reference list of seed 000, to be appended to an answer.
+
+    ``compact`` writes one line for each source without update, confidence and excerpt. What
+    is not known is left out: no path, no confidence "medium" by default. A list beyond
+    ``MAX_REFERENCES`` is cut and says by how many.
+    """
+    if not citations:
+        return ""
+    separator = "\n" if style == "compact" else "\n\n"
+    parts: list[str] = []
+    length = 0
+    for index, citation in enumerate(citations):
+        entry = _compact_entry(citation) if style == "compact" else "\n".join(_entry_lines(citation))
+        length += len(entry) + len(separator)
+        if length > MAX_REFERENCES:
+            parts.append(f"… and {len(citations) - index} more sources")
+            break
+        parts.append(entry)
+    return _HEADING + separator.join(parts) + "\n"
+
+
+def format_interactive(citations: Sequence[Citation]) -> list[dict[str, Any]]:
+    """Describe citations for a user interface (seed 000).
+
+    ``url`` is the source's own path if that is an http(s) address, otherwise null: an address
+    is never made up from a path, and one with a user name in it ("bank.com@evil.com") is none.
+    Text is raw: the interface escapes it.
+    """
+    return [
+        {
+            "id": f"citation-{citation.number}",
+            "number": citation.number,
+            "type": citation.source_type,
+            "title": _title(citation),
+            "url": _url(citation.source_path),
+            "excerpt": citation.excerpt,
+            "metadata": {
+                "last_updated": citation.last_updated.isoformat() if citation.last_updated else None,
+                "confidence": citation.confidence,
+            },
+        }
+        for citation in citations
+    ]
+
+
+def _entry_lines(citation: Citation) -> Iterator[str]:
+    yield f"[{citation.number}] **{citation.source_type.title()}**: {escape(_title(citation))}"
+    if source := _source(citation):
+        yield f"    Source: {escape(source)}"
+    if citation.last_updated:
+        yield f"    Updated: {citation.last_updated.date().isoformat()}"
+    if citation.confidence is not None:
+        yield f"    Confidence: {_confidence_word(citation.confidence)}"
+    if excerpt := escape(citation.excerpt):
+        yield f"    > {excerpt}"
+
+
+def _compact_entry(citation: Citation) -> str:
+    source = _source(citation)
+    # A list item, since lines that follow each other would run into one paragraph.
+    line = f"- [{citation.number}] {citation.source_type.title()}: {escape(_title(citation))}"
+    return f"{line} ({escape(source)})" if source else line
+
+
+def _title(citation: Citation) -> str:
+    return citation.source_name or citation.entity or citation.chunk_id
+
+
+def _source(citation: Citation) -> str:
+    """Where the source is found: its path, or its table and record."""
+    path = citation.source_path or "/".join(filter(None, (citation.source_table, citation.record_id)))
+    return path if len(path) <= MAX_PATH else path[: MAX_PATH - 1] + "…"
+
+
+def _confidence_word(confidence: float) -> str:
+    """The word of seed 000 nearest to a number; the words read as 0.9, 0.6 and 0.3."""
+    if confidence >= 0.75:
+        return "High"
+    return "Medium" if confidence >= 0.45 else "Low"
+
+
+def escape(text: str) -> str:
+    """Put hostile text on one line and escape its Markdown and HTML.
+
+    An underscore inside a word is no markup and stays, so that paths remain readable.
+    """
+    line = _INVISIBLE.sub("", _SPACE.sub(" ", text)).strip()
+    return _MARKDOWN.sub(lambda match: "\\" + match[0], line).replace("<", "&lt;")
+
+
+def _url(path: str) -> str | None:
+    if _SPACE.search(path) or _INVISIBLE.search(path):
+        return None
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return None
+    is_web = parts.scheme in ("http", "https") and bool(parts.netloc) and "@" not in parts.netloc
+    return path if is_web else None

@@ -1,0 +1,126 @@
+"""From measures to issues, risk and suggestions (seed 000).
+
+| issue | when | severity |
+|---|---|---|
+| uncertainty_language | more markers than the threshold | medium |
+| low_context_similarity | similarity below the threshold | high; medium if the facts are verified |
+| unverified_facts | share of facts verified below the threshold | high |
+| low_citation_coverage | share of sentences cited below the threshold | medium |
+| contradicted_facts | any claim contradicted (ours) | high |
+
+The seed's risk is the mean of the severities' weights (low 0.2, medium 0.5, high 0.9). Mends:
+
+- The mean falls when a milder issue joins a graver one (high 0.9, high and two medium 0.63). Here
+  risk is ``1 - prod(1 - weight)``: it keeps the seed's value for a single high issue and no
+  further issue can lower it.
+- One medium issue makes 0.5, so every uncited answer is a medium risk, however well its facts
+  are verified. Citation coverage and hedging are manner, not fabrication: they count half
+  (0.25, low) unless something is wrong with the facts (a high issue).
+- Low similarity while the facts are verified is a distant paraphrase: medium, not high.
+- Coverage is no issue where no claim needs grounding: there is nothing to cite.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.base import RiskLevel
+from schemas.grounding import GroundingIssue, IssueType, Severity
+from workers.steps.thresholds import GroundingThresholds
+
+SEVERITY_WEIGHTS: dict[Severity, float] = {"low": 0.2, "medium": 0.5, "high": 0.9}
+"""Weights of seed 000."""
+
+MANNER: frozenset[IssueType] = frozenset(("low_citation_coverage", "uncertainty_language"))
+"""Issues of manner: how a thing is said, not whether it is so."""
+
+SUGGESTIONS: dict[IssueType, str] = {
+    "low_context_similarity": "Consider regenerating with more relevant context",
+    "unverified_facts": "Review factual claims against source material",
+    "low_citation_coverage": "Add more citations to support claims",
+    "uncertainty_language": "Reduce uncertainty markers or add supporting evidence",
+    "contradicted_facts": "Correct the claims that the sources contradict",
+}
+"""Suggestions of seed 000, and one for contradictions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What was measured on an answer; ``None`` where there was nothing to measure.
+
+    Attributes:
+        uncertainty: uncertainty markers.
+        context_similarity: length-weighted mean of the claims' best cosine, -1..1.
+        facts_verified: share of claims supported, 0..1.
+        citation_coverage: share of sentences with a valid citation, 0..1.
+        contradicted: claims contradicted.
+        groundable: claims that need grounding.
+    """
+
+    uncertainty: int
+    context_similarity: float | None
+    facts_verified: float | None
+    citation_coverage: float | None
+    contradicted: int
+    groundable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """The risk of an answer: a score in 0..1, its band, and why."""
+
+    score: float
+    level: RiskLevel
+    issues: list[GroundingIssue]
+    suggestions: list[str]
+
+
+def assess(measures: Measures, thresholds: GroundingThresholds) -> Risk:
+    """Issues, risk and suggestions for one answer."""
+    issues = find_issues(measures, thresholds)
+    score = risk_score(issues)
+    return Risk(score, risk_level(score, thresholds), issues, [SUGGESTIONS[issue.type] for issue in issues])
+
+
+def find_issues(measures: Measures, thresholds: GroundingThresholds) -> list[GroundingIssue]:
+    """Measures that fall short, in the order of the seed."""
+    similarity, verified, coverage = measures.context_similarity, measures.facts_verified, measures.citation_coverage
+    issues: list[GroundingIssue] = []
+
+    def add(kind: IssueType, severity: Severity, message: str, value: float, threshold: float | None) -> None:
+        issues.append(GroundingIssue(type=kind, severity=severity, message=message, value=value, threshold=threshold))
+
+    if measures.uncertainty > thresholds.uncertainty_markers:
+        message = f"Response contains {measures.uncertainty} uncertainty markers"
+        add("uncertainty_language", "medium", message, measures.uncertainty, thresholds.uncertainty_markers)
+    if similarity is not None and similarity < thresholds.context_similarity:
+        sound = verified is not None and verified >= thresholds.facts_verified
+        message = f"Response similarity to context: {similarity:.2f} (threshold: {thresholds.context_similarity:.2f})"
+        severity: Severity = "medium" if sound else "high"
+        add("low_context_similarity", severity, message, similarity, thresholds.context_similarity)
+    if verified is not None and verified < thresholds.facts_verified:
+        message = f"Only {verified:.0%} of facts verified in context"
+        add("unverified_facts", "high", message, verified, thresholds.facts_verified)
+    if measures.groundable and coverage is not None and coverage < thresholds.citation_coverage:
+        message = f"Only {coverage:.0%} of response is cited"
+        add("low_citation_coverage", "medium", message, coverage, thresholds.citation_coverage)
+    if measures.contradicted:
+        message = f"{measures.contradicted} of {measures.groundable} facts contradicted by the context"
+        add("contradicted_facts", "high", message, measures.contradicted, 0.0)
+    return issues
+
+
+def risk_score(issues: Sequence[GroundingIssue]) -> float:
+    """Risk in 0..1; no further issue lowers it."""
+    grave = any(issue.severity == "high" for issue in issues)
+    safe = 1.0
+    for issue in issues:
+        weight = SEVERITY_WEIGHTS[issue.severity]
+        safe *= 1.0 - (weight / 2 if issue.type in MANNER and not grave else weight)
+    return 1.0 - safe
+
+
+def risk_level(score: float, thresholds: GroundingThresholds) -> RiskLevel:
+    """The band of a risk score."""
+    if score < thresholds.risk_medium:
+        return "low"
+    return "medium" if score < thresholds.risk_high else "high"

@@ -1,0 +1,191 @@
+"""From events to rows of ClickHouse tables; pure, so a repeat makes the same rows."""
+
+from collections import Counter
+from typing import Any
+
+from pydantic_core import to_json
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import Part
+from schemas.enriched import EnrichedAnswer
+from schemas.feedback import AnalyticsRow
+from schemas.release import Alert
+from schemas.review import ReviewRequest
+
+CHARACTERISTICS = (
+    "faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability",
+)  # fmt: skip
+"""The seven characteristics of seed 002, as columns."""
+
+
+def enriched_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
+    """Rows of an enriched answer: one for the answer, one for each claim and each citation."""
+    return [_answer_row(enriched), *_claim_rows(enriched), *_citation_rows(enriched)]
+
+
+def review_row(request: ReviewRequest, enriched: EnrichedAnswer) -> AnalyticsRow:
+    """The row of an open review; a decision replaces it with a higher rank."""
+    columns = _dump(
+        request,
+        "tenant", "review_id", "answer_id", "pipeline_version", "held", "risk_mode", "reasons",
+        "hallucination_risk", "grounding_score", "gate_score", "priority", "model_id", "query",
+        "answer", "requested_at", "deadline_at",
+    )  # fmt: skip
+    return AnalyticsRow(
+        table="reviews",
+        columns=columns | {"rank": enriched.rank, "state": "open", "completed_at": _completed(enriched)},
+    )
+
+
+def alert_row(alert: Alert, enriched: EnrichedAnswer) -> AnalyticsRow:
+    """The row of an alert."""
+    columns = _dump(alert, "tenant", "alert_id", "answer_id", "alert_type", "severity", "message", "raised_at")
+    return AnalyticsRow(
+        table="alerts",
+        columns=columns
+        | {
+            "metadata": to_json(alert.metadata).decode(),
+            "rank": enriched.rank,
+            "completed_at": _completed(enriched),
+        },
+    )
+
+
+def _answer_row(enriched: EnrichedAnswer) -> AnalyticsRow:
+    answer = enriched.answer
+    usage = answer.usage
+    verdicts = Counter(claim.verdict for claim in enriched.grounding.claims) if enriched.grounding else Counter()
+    latency = (answer.completed_at - answer.requested_at).total_seconds() if answer.requested_at else None
+    columns = {
+        **_identity(enriched),
+        "session_id": answer.session_id or "",
+        "user_id": answer.user_id or "",
+        "query": answer.query,
+        "answer": answer.answer,
+        "content": enriched.formatted.content if enriched.formatted else "",
+        "query_type": answer.query_type or "",
+        "model_id": answer.model.id,
+        "model_provider": answer.model.provider or "",
+        "prompt_version": answer.model.prompt_version or "",
+        "risk_mode": answer.risk_mode or "",
+        "status": answer.status,
+        "error": answer.error or "",
+        "contexts": len(answer.contexts or []),
+        "requested_at": answer.requested_at.isoformat() if answer.requested_at else None,
+        # A clock that runs backwards is the caller's; a negative latency would poison averages.
+        "latency_seconds": latency if latency is None or latency >= 0 else None,
+        "prompt_tokens": usage.prompt_tokens if usage else None,
+        "completion_tokens": usage.completion_tokens if usage else None,
+        "trace_id": _trace_id(answer),
+        **_judgement_columns(enriched),
+        "claims_total": enriched.grounding.claims_total if enriched.grounding else 0,
+        "claims_supported": verdicts["supported"],
+        "claims_contradicted": verdicts["contradicted"],
+        "claims_unsupported": verdicts["unsupported"],
+        "state": enriched.decision.state,
+        "reasons": enriched.decision.reasons,
+        "review": enriched.decision.review,
+        "degraded": enriched.degraded,
+        "missing": [*enriched.missing, *enriched.failed],
+        "answer_partition": enriched.answer_partition,
+        "answer_offset": enriched.answer_offset,
+        "enriched_at": enriched.enriched_at.isoformat(),
+    }
+    return AnalyticsRow(table="answers", columns=columns)
+
+
+def _trace_id(answer: GeneratedAnswer) -> str:
+    """The trace's identifier, also out of a traceparent (version-trace-span-flags)."""
+    if answer.trace is None:
+        return ""
+    parts = (answer.trace.traceparent or "").split("-")
+    return answer.trace.trace_id or (parts[1] if len(parts) == 4 else "")
+
+
+def _judgement_columns(enriched: EnrichedAnswer) -> dict[str, Any]:
+    citations, grounding, quality = enriched.citations, enriched.grounding, enriched.quality
+    scores = {
+        name: getattr(grounding, name, None)
+        for name in ("hallucination_risk", "risk_score", "grounding_score", "context_similarity", "facts_verified")
+    }
+    return {
+        **scores,
+        "citation_coverage": citations.coverage if citations else None,
+        "citations_valid": citations.valid if citations else None,
+        "quality_score": quality.overall_score if quality else None,
+        "passes_validation": quality.passes_validation if quality else None,
+        "gate_score": enriched.evaluation.score,
+        **{name: enriched.evaluation.metrics.get(name) for name in CHARACTERISTICS},
+        "signals": sorted({signal.type for signal in quality.signals}) if quality else [],
+        "issues": sorted({issue.type for issue in grounding.issues}) if grounding else [],
+        "citations_seconds": citations.duration_seconds if citations else None,
+        "grounding_seconds": grounding.duration_seconds if grounding else None,
+        "quality_seconds": quality.duration_seconds if quality else None,
+    }
+
+
+def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
+    rows = []
+    for claim in enriched.grounding.claims if enriched.grounding else []:
+        evidence = claim.evidence
+        columns = _identity(enriched) | _dump(
+            claim, "claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches"
+        )
+        columns |= {
+            "start": claim.span.start,
+            "end": claim.span.end,
+            "chunk_id": evidence.chunk_id if evidence else "",
+            "evidence_start": evidence.span.start if evidence else None,
+            "evidence_end": evidence.span.end if evidence else None,
+            "evidence": evidence.excerpt if evidence else "",
+            "similarity": evidence.similarity if evidence else None,
+            "model_id": enriched.answer.model.id,
+        }
+        rows.append(AnalyticsRow(table="claims", columns=columns))
+    return rows
+
+
+def _citation_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
+    report = enriched.citations
+    if report is None:
+        return []
+    model = {"model_id": enriched.answer.model.id}
+    rows = []
+    for citation in report.citations:
+        columns = _identity(enriched) | _dump(
+            citation, "citation_id", "number", "chunk_id", "source_type", "source_name", "source_path",
+            "excerpt", "confidence", "forms",
+        )  # fmt: skip
+        columns |= {"source_table": citation.source_table or "", "record_id": citation.record_id or "", "valid": True}
+        rows.append(AnalyticsRow(table="citations", columns=columns | model))
+    for reference in report.invalid_references:
+        place = f"{reference.span.start}-{reference.span.end}" if reference.span else "provided"
+        columns = _identity(enriched) | {
+            "citation_id": f"invalid-{place}-{reference.marker}"[:200],
+            "valid": False,
+            "marker": reference.marker,
+            "reason": reference.reason,
+            "forms": [reference.form],
+        }
+        rows.append(AnalyticsRow(table="citations", columns=columns | model))
+    return rows
+
+
+def _identity(enriched: EnrichedAnswer) -> dict[str, Any]:
+    return {
+        "tenant": enriched.tenant,
+        "answer_id": enriched.answer_id,
+        "run": enriched.run,
+        "pipeline_version": enriched.pipeline_version,
+        "rank": enriched.rank,
+        "completed_at": _completed(enriched),
+    }
+
+
+def _completed(enriched: EnrichedAnswer) -> str:
+    return enriched.answer.completed_at.isoformat()
+
+
+def _dump(event: Part, *names: str) -> dict[str, Any]:
+    columns: dict[str, Any] = event.model_dump(mode="json", include=set(names))
+    return columns

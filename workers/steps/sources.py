@@ -1,0 +1,236 @@
+"""Segmentation of a source (text, JSON records, tables) into units of evidence.
+
+A unit has a span in the raw content, for the reader who wants to see it, and a readable text,
+for the models: the JSON field ``"downtime_minutes": 47`` reads ``downtime minutes: 47``, a
+table row reads ``Asset: Grinder 5; Downtime: 47 min``. A record gives its fields one by one,
+so that a claim finds its value, and a flattened whole, so that a claim over several fields
+finds them together. ``null`` is no evidence and is left out.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workers.steps.segmentation import segment
+
+RECORD_LENGTH = 600
+"""Longest readable text of a flattened record, code points: all-MiniLM-L6-v2 reads 256 tokens
+and drops the rest unseen. Longer records are flattened in several pieces."""
+LONG_VALUE = 200
+"""A JSON string longer than this is prose: it is split into sentences."""
+
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUnit:
+    """A piece of evidence.
+
+    Attributes:
+        start: offset in the raw content, code points.
+        end: offset behind it.
+        text: readable form, given to the models; equals the raw text for prose.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True)
+class _Field:
+    path: tuple[str, ...]
+    start: int
+    end: int
+    value: str
+    is_text: bool
+    record: int
+    in_list: bool
+
+
+def segment_source(text: str) -> list[SourceUnit]:
+    """Split the content of a context chunk into units of evidence.
+
+    Args:
+        text: prose, Markdown, one JSON value, JSON lines, or a table with separators.
+
+    Returns:
+        Units with ``0 <= start < end <= len(text)`` in order of their start; the flattened
+        whole of a record spans its fields, all other units do not overlap.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        ranges = _json_ranges(text)
+        if ranges:
+            units = [unit for start, end in ranges for unit in _json_units(text, start, end)]
+            return sorted(units, key=lambda unit: (unit.start, -unit.end))
+    return _separated_units(text) or _prose_units(text)
+
+
+def readable_key(key: str) -> str:
+    """``downtime_minutes`` and ``downtimeMinutes`` as words."""
+    return _CAMEL.sub(" ", key.replace("_", " ").replace("-", " ")).strip().lower()
+
+
+def render_row(header: tuple[str, ...], row: str) -> str:
+    """A Markdown table row with its column titles."""
+    cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
+    return _labelled(header, cells)
+
+
+def _labelled(header: tuple[str, ...], cells: list[str]) -> str:
+    titles = header + ("",) * (len(cells) - len(header))
+    pairs = [(title, cell) for title, cell in zip(titles, cells, strict=False) if cell]
+    return "; ".join(f"{title}: {cell}" if title else cell for title, cell in pairs)
+
+
+def _prose_units(text: str) -> list[SourceUnit]:
+    units = []
+    for sentence in segment(text):
+        readable = sentence.text
+        if sentence.block == "table_row" and not sentence.is_header:
+            readable = render_row(sentence.header, sentence.text) or readable
+        units.append(SourceUnit(sentence.start, sentence.end, readable))
+    return units
+
+
+def _separated_units(text: str) -> list[SourceUnit]:
+    """Rows of comma, semicolon or tab separated values; empty if the text is none."""
+    lines = text.splitlines(keepends=True)
+    for separator in ("\t", ";", ","):
+        # A list within a sentence has commas too: a table has as many in each of its lines.
+        if len(lines) < 2 or lines[0].count(separator) < (1 if separator == "\t" else 2):
+            continue
+        rows = [_cells(line, separator) for line in lines]
+        width = len(rows[0])
+        if all(len(row) == width for row, line in zip(rows, lines, strict=True) if line.strip()):
+            return list(_row_units(lines, rows))
+    return []
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def _row_units(lines: list[str], rows: list[list[str]]) -> Iterator[SourceUnit]:
+    header = tuple(readable_key(cell) for cell in rows[0])
+    position = 0
+    for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        if number and line.strip():
+            start = position + len(line) - len(line.lstrip())
+            yield SourceUnit(start, position + len(line.rstrip()), _labelled(header, [cell.strip() for cell in row]))
+        position += len(line)
+
+
+def _json_ranges(text: str) -> list[tuple[int, int]]:
+    """Spans of the JSON values of a text: one, or one on each line; empty if it is not JSON."""
+    try:
+        json.loads(text)
+        return [(0, len(text))]
+    except (ValueError, RecursionError):
+        pass
+    ranges, position = [], 0
+    for line in text.split("\n"):
+        if line.strip():
+            try:
+                json.loads(line)
+            except (ValueError, RecursionError):
+                return []
+            ranges.append((position, position + len(line)))
+        position += len(line) + 1
+    return ranges
+
+
+def _json_units(text: str, start: int, end: int) -> Iterator[SourceUnit]:
+    """Field units and flattened records of one JSON value."""
+    pending: list[_Field] = []
+    length = 0
+    for field in _joined(_fields(text, start, end)):
+        if field.is_text and len(field.value) > LONG_VALUE:
+            yield from _text_units(field)
+            continue
+        readable = _render(field)
+        yield SourceUnit(field.start, field.end, readable)
+        if pending and (field.record != pending[-1].record or length + len(readable) > RECORD_LENGTH):
+            yield from _flattened(pending)
+            pending, length = [], 0
+        pending.append(field)
+        length += len(readable) + 2
+    yield from _flattened(pending)
+
+
+def _joined(fields: Iterator[_Field]) -> Iterator[_Field]:
+    """Fields with the short values of a list joined into one: ``tags: a, b``."""
+    last: _Field | None = None
+    for field in fields:
+        if last and last.in_list and field.in_list and (last.path, last.record) == (field.path, field.record):
+            joined = f"{last.value}, {field.value}"
+            if len(joined) <= LONG_VALUE:
+                last = _Field(last.path, last.start, field.end, joined, True, last.record, True)
+                continue
+        if last:
+            yield last
+        last = field
+    if last:
+        yield last
+
+
+def _flattened(record: list[_Field]) -> Iterator[SourceUnit]:
+    if len(record) > 1:
+        yield SourceUnit(record[0].start, record[-1].end, "; ".join(_render(field) for field in record))
+
+
+def _render(field: _Field) -> str:
+    # Two levels name a field well enough; more would drown its value.
+    names = [readable_key(name) for name in field.path if name]
+    return f"{' '.join(names)}: {field.value}" if names else field.value
+
+
+def _text_units(field: _Field) -> Iterator[SourceUnit]:
+    """Sentences of a long string; the span is the whole field where escapes shift offsets."""
+    exact = field.end - field.start
+    for sentence in segment(field.value):
+        if exact == len(field.value):
+            yield SourceUnit(field.start + sentence.start, field.start + sentence.end, sentence.text)
+        else:
+            yield SourceUnit(field.start, field.end, sentence.text)
+
+
+def _fields(text: str, start: int, end: int) -> Iterator[_Field]:
+    """Scalar fields of a valid JSON value with their spans; an explicit stack, no recursion."""
+    path: list[str] = []
+    containers: list[str] = []
+    key: tuple[str, int] | None = None
+    record = 0
+    tokens = list(_JSON_TOKEN.finditer(text, start, end))
+    for index, match in enumerate(tokens):
+        symbol = match[0]
+        if symbol in "{[":
+            path.append(key[0] if key else "")
+            containers.append(symbol)
+            key = None
+        elif symbol in "}]":
+            path.pop()
+            containers.pop()
+            key = None
+        elif symbol in ",:":
+            key = None if symbol == "," else key
+            record += symbol == "," and containers == ["["]
+        elif index + 1 < len(tokens) and tokens[index + 1][0] == ":" and containers and containers[-1] == "{":
+            key = (str(json.loads(symbol, strict=False)), match.start())
+        elif symbol != "null":
+            is_text = symbol.startswith('"')
+            value = _SPACE.sub(" ", str(json.loads(symbol, strict=False))) if is_text else symbol
+            if value.strip():
+                names = (*path[1:][-1:], key[0]) if key else tuple(path[1:][-2:])
+                long = is_text and len(value) > LONG_VALUE
+                # A long text is quoted by itself, a short value with its key.
+                left = match.start() + 1 if long else (key[1] if key else match.start())
+                yield _Field(names, left, match.end() - 1 if long else match.end(), value, is_text, record, key is None)

@@ -1,0 +1,55 @@
+"""Every threshold of the judgement with its source; the settings are made of these models."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+class Thresholds(BaseModel):
+    """A group of thresholds; a name that does not exist is an error, not a silent default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GroundingThresholds(Thresholds):
+    """Hallucination detection (seed 000) and grounding score (seed 004)."""
+
+    context_similarity: Share = Field(default=0.7, description="Answer against context, below is an issue (000).")
+    fact_match: Share = Field(default=0.8, description="Claim against evidence, from here it matches (000).")
+    facts_verified: Share = Field(default=0.6, description="Share of facts verified, below is an issue (000).")
+    citation_coverage: Share = Field(default=0.5, description="Share of sentences cited, below is an issue (000).")
+    uncertainty_markers: int = Field(default=2, ge=0, description="More than this many are an issue (000).")
+    risk_medium: Share = Field(default=0.3, description="Risk score from which risk is medium (000).")
+    risk_high: Share = Field(default=0.7, description="Risk score from which risk is high (000).")
+    grounding_minimum: Share = Field(default=0.6, description="Grounding score below which the answer falls back (004).")
+    grounding_high: Share = Field(default=0.8, description="Strong grounding (004).")
+    grounding_low: Share = Field(default=0.4, description="Weak grounding (004).")
+
+
+class QualityThresholds(Thresholds):
+    """The four metrics (seed 000) and the failure signals (seed 003)."""
+
+    relevance: Share = Field(default=0.7, description="Below is an issue (000).")
+    completeness: Share = Field(default=0.6, description="Below is an issue (000).")
+    clarity: Share = Field(default=0.7, description="Below is an issue (000).")
+    actionability: Share = Field(default=0.5, description="Below is an issue (000).")
+    overall: Share = Field(default=0.7, description="Overall score from which validation passes (000).")
+    max_issues: int = Field(default=3, ge=1, description="This many issues fail validation (000).")
+    min_length: int = Field(default=20, ge=0, description="Shorter answers are empty responses, code points (003).")
+
+
+class GateThresholds(Thresholds):
+    """The gate in front of the reader (seed 002)."""
+
+    gate_score: Share = Field(default=0.8, description="Gatekeeper holds answers below (002).")
+    weights: dict[str, Annotated[float, Field(ge=0.0, allow_inf_nan=False)]] = Field(
+        default_factory=lambda: dict.fromkeys(
+            ("faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability"), 1.0
+        ),
+        description="Weight of each characteristic in the gate score; equal by default.",
+    )
+    freshness_half_life_days: float = Field(
+        default=365.0, gt=0, description="Age of a source at which its freshness is 0.5, in days."
+    )

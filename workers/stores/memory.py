@@ -1,0 +1,135 @@
+"""LanceDB: conversational memory, one row a turn."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import lancedb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schemas.memory import ConversationTurn
+from workers.delivery.errors import StoreUnavailable
+
+TABLE = "episodic_memory"
+COMPACT_EVERY = 200
+"""Writes between two compactions: each write is a new file and a new version."""
+
+
+def memory_schema(dimensions: int) -> pa.Schema:
+    """Columns of the table: the fields of seed 000 and what identifies the answer."""
+    return pa.schema(
+        [
+            pa.field("turn_id", pa.string(), nullable=False),
+            pa.field("answer_id", pa.string(), nullable=False),
+            pa.field("tenant", pa.string(), nullable=False),
+            pa.field("timestamp", pa.timestamp("us", tz="UTC")),
+            pa.field("user_id", pa.string()),
+            pa.field("session_id", pa.string()),
+            pa.field("query", pa.string()),
+            pa.field("response", pa.string()),
+            pa.field("context_chunks", pa.list_(pa.string())),
+            pa.field("query_type", pa.string()),
+            pa.field("quality_score", pa.float64()),
+            pa.field("hallucination_risk", pa.string()),
+            pa.field("grounding_score", pa.float64()),
+            pa.field("user_feedback", pa.float64()),
+            pa.field("revision", pa.int32()),
+            pa.field("vector", pa.list_(pa.float32(), dimensions)),
+        ]
+    )
+
+
+class MemoryStore:
+    """Upserts conversation turns by their identifier.
+
+    Args:
+        uri: path or object store.
+        dimensions: length of the vectors.
+    """
+
+    def __init__(self, uri: str, dimensions: int) -> None:
+        self._uri = uri
+        self._dimensions = dimensions
+        self._table: Any = None
+        self._lock = asyncio.Lock()
+        self._writes = 0
+
+    async def open(self) -> None:
+        """Open the table, or create it.
+
+        Raises:
+            StoreUnavailable: the path cannot be used.
+        """
+        try:
+            database = await lancedb.connect_async(self._uri)
+            self._table = await database.create_table(TABLE, schema=memory_schema(self._dimensions), exist_ok=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(
+                f"the memory at {self._uri} cannot be opened ({type(error).__name__}); set memory.uri"
+            ) from error
+
+    async def remember(self, turns: Sequence[tuple[ConversationTurn, NDArray[np.float32]]]) -> None:
+        """Write turns; a turn that is there is replaced unless its revision is higher.
+
+        Args:
+            turns: each with its vector, float32 of shape (dimensions,).
+
+        Raises:
+            StoreUnavailable: not confirmed.
+        """
+        rows = pa.Table.from_pylist(
+            [_row(turn, vector) for turn, vector in _latest(turns)], schema=memory_schema(self._dimensions)
+        )
+        async with self._lock:
+            try:
+                await (
+                    self._table.merge_insert("turn_id")
+                    .when_matched_update_all(where="target.revision <= source.revision")
+                    .when_not_matched_insert_all()
+                    .execute(rows)
+                )
+                self._writes += 1
+                if self._writes % COMPACT_EVERY == 0:
+                    await self._table.optimize(cleanup_older_than=timedelta(hours=1))
+            except (OSError, RuntimeError) as error:
+                raise StoreUnavailable(f"the memory did not confirm a write ({type(error).__name__})") from error
+
+    async def count(self) -> int:
+        """Turns remembered."""
+        return int(await self._table.count_rows())
+
+    async def turns(self, session_id: str | None = None) -> list[dict[str, Any]]:
+        """Turns remembered, of one session or all, without vectors."""
+        query = self._table.query()
+        if session_id is not None:
+            quoted = session_id.replace("'", "''")
+            query = query.where(f"session_id = '{quoted}'")
+        columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
+        rows: list[dict[str, Any]] = (await query.select(columns).to_arrow()).to_pylist()
+        return rows
+
+    async def close(self) -> None:
+        """Let go of the table."""
+        if self._table is not None:
+            self._table.close()
+            self._table = None
+
+
+def _latest(
+    turns: Sequence[tuple[ConversationTurn, NDArray[np.float32]]],
+) -> list[tuple[ConversationTurn, NDArray[np.float32]]]:
+    """One row a turn: merge_insert refuses two source rows for one target."""
+    best: dict[str, tuple[ConversationTurn, NDArray[np.float32]]] = {}
+    for turn, vector in turns:
+        known = best.get(turn.turn_id)
+        if known is None or turn.revision >= known[0].revision:
+            best[turn.turn_id] = (turn, vector)
+    return list(best.values())
+
+
+def _row(turn: ConversationTurn, vector: NDArray[np.float32]) -> dict[str, Any]:
+    fields = turn.model_dump(include=set(memory_schema(1).names))
+    return fields | {"vector": vector}

@@ -1,0 +1,114 @@
+"""The ClickHouse schema, in numbered files that are applied once and never changed."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from workers.delivery.errors import TouchstoneError
+from workers.paths import deploy_directory
+
+REGISTER = """
+CREATE TABLE IF NOT EXISTS {database}.schema_migrations
+(
+    version UInt32,
+    name String,
+    digest String,
+    applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplacingMergeTree(applied_at)
+ORDER BY version
+"""
+
+
+class MigrationError(TouchstoneError):
+    """The schema cannot be brought up to date; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file.
+
+    Attributes:
+        version: number at the start of the file's name.
+        name: the file's name.
+        statements: in order, with ``{database}`` still to be filled in.
+        digest: SHA-256 of the file.
+    """
+
+    version: int
+    name: str
+    statements: tuple[str, ...]
+    digest: str
+
+
+def read_migrations(directory: Path | None = None) -> list[Migration]:
+    """The migrations of this version, in order.
+
+    Raises:
+        MigrationError: two files have one number, or a name has none.
+    """
+    migrations = [_read(path) for path in sorted((directory or deploy_directory() / "clickhouse").glob("*.sql"))]
+    versions = [migration.version for migration in migrations]
+    if len(set(versions)) != len(versions):
+        raise MigrationError(f"two migrations have one number among {versions}; renumber the later one")
+    return migrations
+
+
+def _read(path: Path) -> Migration:
+    number, _, _ = path.name.partition("_")
+    if not number.isdigit():
+        raise MigrationError(f"migration {path.name} must begin with a number, as in 0001_answers.sql")
+    text = path.read_text(encoding="utf-8")
+    code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
+    statements = tuple(part.strip() for part in code.split(";\n") if part.strip().rstrip(";"))
+    statements = tuple(statement.rstrip(";").strip() for statement in statements)
+    return Migration(int(number), path.name, statements, sha256(text.encode()).hexdigest())
+
+
+async def migrate(client: AsyncClient, database: str, migrations: list[Migration] | None = None) -> list[str]:
+    """Bring the schema up to date; safe to run again and by several at once.
+
+    Args:
+        client: a client that may create databases and tables.
+        database: where to.
+        migrations: those of this version by default.
+
+    Returns:
+        Names of the migrations applied now.
+
+    Raises:
+        MigrationError: an applied file was changed since, or the schema is newer than this version.
+    """
+    migrations = read_migrations() if migrations is None else migrations
+    await client.command(f"CREATE DATABASE IF NOT EXISTS {database}")
+    await client.command(REGISTER.format(database=database))
+    rows = (await client.query(f"SELECT version, digest FROM {database}.schema_migrations FINAL")).result_rows
+    applied = {int(version): str(digest) for version, digest in rows}
+    newest = max((migration.version for migration in migrations), default=0)
+    if applied and max(applied) > newest:
+        raise MigrationError(
+            f"the schema of database {database} is at version {max(applied)} and this worker knows up to {newest}; "
+            "upgrade the worker"
+        )
+    done = []
+    for migration in migrations:
+        known = applied.get(migration.version)
+        if known is None:
+            # Every statement is IF NOT EXISTS, so a run that was cut off is simply repeated.
+            for statement in migration.statements:
+                await client.command(statement.format(database=database))
+            await client.insert(
+                "schema_migrations",
+                [[migration.version, migration.name, migration.digest]],
+                column_names=["version", "name", "digest"],
+                database=database,
+            )
+            done.append(migration.name)
+        elif known != migration.digest:
+            raise MigrationError(
+                f"migration {migration.name} was changed after it had been applied to database {database}; "
+                "restore the file and put the change into a new one"
+            )
+    return done
