@@ -55,8 +55,8 @@ class DeliverySettings(Group):
     """Batches, retries, joining and shutdown."""
 
     commit_interval_seconds: Positive = Field(default=1.0, description="Time between commits.")
-    in_flight: Count = Field(default=256, description="Records an agent may have accepted and not settled.")
-    stream_buffer: Count = Field(default=256, description="Records that Faust may hold before an agent takes them.")
+    in_flight: Count = Field(default=256, description="Joined answers and sink rows in work at once.")
+    stream_buffer: Count = Field(default=128, description="Records that Faust may hold before an agent takes them.")
     batch_records: Count = Field(default=32, description="Most records in a batch of a judging agent.")
     batch_wait_seconds: Positive = Field(default=0.02, description="Longest wait for a batch to fill.")
     sink_batch_records: Count = Field(default=500, description="Most rows in an insert.")
@@ -64,8 +64,13 @@ class DeliverySettings(Group):
     max_attempts: Count = Field(default=5, description="Attempts before a record is dead-lettered.")
     retry_initial_seconds: Positive = Field(default=0.2, description="First pause; doubles, with jitter.")
     retry_max_seconds: Positive = Field(default=15.0, description="Longest pause.")
-    handle_timeout_seconds: Positive = Field(default=60.0, description="One batch may take this long.")
-    join_deadline_seconds: Positive = Field(default=60.0, description="An answer waits this long for its reports.")
+    handle_timeout_seconds: Positive = Field(default=60.0, description="A batch for a store may take this long.")
+    join_deadline_seconds: Positive = Field(
+        default=60.0, description="An answer waits this long for a judging agent that shows no progress."
+    )
+    join_patience_seconds: Positive = Field(
+        default=600.0, description="An answer waits this long for an agent that is busy with other partitions."
+    )
     join_limit: Count = Field(default=2_000, description="Answers (or early reports) that a worker joins at once.")
     shutdown_grace_seconds: Positive = Field(default=20.0, description="SIGTERM to exit, at most.")
 
@@ -80,7 +85,7 @@ class InferenceSettings(Group):
     batch_wait_seconds: Positive = Field(default=0.004, description="Longest wait for texts of other answers.")
     cache_texts: Count = Field(default=50_000, description="Vectors kept; 384 floats each, about 1.7 kB with its key.")
     threads: int = Field(default=0, ge=0, description="Threads of the model; 0 leaves it to torch.")
-    timeout_seconds: Positive = Field(default=30.0, description="A judgement fails if its texts take longer.")
+    timeout_seconds: Positive = Field(default=30.0, description="One call of the model may take this long.")
 
 
 class ClickHouseSettings(Group):

@@ -119,9 +119,7 @@ async def test_consumer_group_goes_on_where_it_committed(addresses: ServiceAddre
     sent = [f"{n}".encode() for n in range(100)]
     async with AIOKafkaProducer(bootstrap_servers=servers, acks="all") as producer:
         for n, value in enumerate(sent):
-            await producer.send_and_wait(
-                topic, value, key=value, partition=n % 3, headers=[("ce_id", value)]
-            )
+            await producer.send_and_wait(topic, value, key=value, partition=n % 3, headers=[("ce_id", value)])
 
     async def consume(count: int) -> list[bytes]:
         async with AIOKafkaConsumer(
@@ -131,6 +129,9 @@ async def test_consumer_group_goes_on_where_it_committed(addresses: ServiceAddre
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             max_poll_records=1,
+            # The broker lets a new member wait for most of the session of one that has left.
+            session_timeout_ms=3_000,
+            heartbeat_interval_ms=300,
         ) as consumer:
             got: list[bytes] = []
             while len(got) < count:
@@ -154,12 +155,12 @@ async def test_redis_data_outlives_a_restart(tmp_path: Path) -> None:
         assert url is not None
         async with Redis.from_url(url) as redis:
             await redis.set("key", "value", ex=600)
-            await redis.hset("hash", mapping={"a": "1"})  # type: ignore[misc]
+            await redis.hset("hash", mapping={"a": "1"})
     async with LocalServices(tmp_path, kafka=False, clickhouse=False) as services:
         assert services.addresses.redis_url == url, "the address is the same while its port is free"
         async with Redis.from_url(url) as redis:
             assert await redis.get("key") == b"value"
-            assert await redis.hgetall("hash") == {b"a": b"1"}  # type: ignore[misc]
+            assert await redis.hgetall("hash") == {b"a": b"1"}
             assert 0 < await redis.ttl("key") <= 600
 
 
@@ -237,9 +238,7 @@ def test_parameters_reach_inserts_as_well(client: Client, table: str) -> None:
         ("SELECT 1; SELECT 2", 62, "SYNTAX_ERROR"),
     ],
 )
-def test_error_has_the_code_that_clickhouse_gives(
-    client: Client, query: str, code: int, name: str
-) -> None:
+def test_error_has_the_code_that_clickhouse_gives(client: Client, query: str, code: int, name: str) -> None:
     with pytest.raises(DatabaseError) as refusal:
         client.query(query)
     assert (refusal.value.code, refusal.value.name) == (code, name)
@@ -268,9 +267,7 @@ def test_statement_that_needs_a_session_is_refused_and_not_ignored(client: Clien
         client.command("SET max_threads = 1")
 
 
-def test_database_of_a_client_holds_for_its_names(
-    addresses: ServiceAddresses, client: Client
-) -> None:
+def test_database_of_a_client_holds_for_its_names(addresses: ServiceAddresses, client: Client) -> None:
     client.command("CREATE DATABASE other")
     inside = clickhouse(addresses, database="other")
     inside.command("CREATE TABLE here (a Int8) ENGINE = MergeTree ORDER BY a")
@@ -300,9 +297,7 @@ def test_client_learns_version_and_settings(client: Client) -> None:
     assert client.query("SELECT 1 AS a LIMIT 0").column_names == ("a",)
 
 
-async def test_clients_at_the_same_time_get_their_own_answers(
-    addresses: ServiceAddresses, table: str
-) -> None:
+async def test_clients_at_the_same_time_get_their_own_answers(addresses: ServiceAddresses, table: str) -> None:
     def insert_and_ask(worker: int) -> tuple[int, int]:
         own = clickhouse(addresses)
         with contextlib.closing(own):
@@ -310,18 +305,14 @@ async def test_clients_at_the_same_time_get_their_own_answers(
                 first = (worker * 3 + part) * 2_000
                 batch = [(uuid.UUID(int=first + n), f"{worker}") for n in range(2_000)]
                 own.insert(table, batch, column_names=["id", "body"])
-            mine = own.command(
-                f"SELECT count() FROM {table} WHERE body = {{w:String}}", {"w": f"{worker}"}
-            )
+            mine = own.command(f"SELECT count() FROM {table} WHERE body = {{w:String}}", {"w": f"{worker}"})
             return worker, int(str(mine))
 
     answers = await asyncio.gather(*(asyncio.to_thread(insert_and_ask, n) for n in range(6)))
     assert answers == [(n, 6_000) for n in range(6)]
 
 
-async def test_async_client_and_a_slow_statement_that_blocks_nobody(
-    addresses: ServiceAddresses, table: str
-) -> None:
+async def test_async_client_and_a_slow_statement_that_blocks_nobody(addresses: ServiceAddresses, table: str) -> None:
     assert addresses.clickhouse_url is not None
     url = urlsplit(addresses.clickhouse_url)
     slow = await clickhouse_connect.get_async_client(host=url.hostname, port=url.port)
@@ -419,9 +410,7 @@ async def test_failed_start_leaves_nothing_running(tmp_path: Path) -> None:
             await services.start()
     assert all(identity_of(pid) is None for pid in services.pids.values())
     assert read_addresses(tmp_path) is None
-    async with LocalServices(
-        tmp_path, clickhouse=False, ports=ServicePorts(redis=port)
-    ) as second:
+    async with LocalServices(tmp_path, clickhouse=False, ports=ServicePorts(redis=port)) as second:
         assert second.addresses.redis_url == f"redis://127.0.0.1:{port}/0"
 
 

@@ -41,7 +41,8 @@ PIECES = st.sampled_from(
         "```", "```python\n", "~~~", "`", "``", "\n", "\n\n", "\n\n\n\n", "    ", "  ", "\t", "- ", "* ", "+ ", "1. ",
         "2) ", "• ", "> ", "# ", "| a | b |\n|---|---|\n", "Note: ", "Error: ", "**Warning**: ", "*", "_", "word", "memory.The ",
         "Node.JS", "[1]", "[a](http://b.The )", "https://x.y/z.The ", "<b>", "<!--", "-->", "---", "===", "\\", "[", "]", "(",
-        ")", "\r\n", "3.5", "。", "etc.", "<http://a`b>", "***", "- - -",
+        ")", "\r\n", "3.5", "。", "etc.", "<http://a`b>", "***", "- - -", "\n- ", "\n* ", "\nNote: ", "\n• ",
+        "\n    ", "\n\n    ", "\nfoo.The bar", "`code.The x`", "\n\n- ", "\n\n\n",
     ]
 )  # fmt: skip
 MARKDOWN = st.lists(PIECES, max_size=40).map("".join)
@@ -52,12 +53,15 @@ MARKDOWN = st.lists(PIECES, max_size=40).map("".join)
 @example("• a\n\n\n      code\n", "standard")
 @example("* - -\n", "standard")
 @example("`a\nNote: b`", "standard")
+@example("`• x` and \\```.The x``", "standard")
+@example("• x\n    ```- - -\n\n\n", "standard")
 def test_code_is_preserved_byte_for_byte(text: str, style: Style) -> None:
     assert code_of(formatted(text, style)) == code_of(text)
 
 
 @settings(max_examples=400, deadline=None)
 @given(MARKDOWN, st.sampled_from(STYLES))
+@example("• etc.\n* ", "standard")
 def test_formatting_its_own_output_changes_nothing(text: str, style: Style) -> None:
     once = formatted(text, style)
     assert formatted(once, style) == once

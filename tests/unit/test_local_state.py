@@ -21,12 +21,10 @@ from workers.local.state import RecordedProcess, StateDirectory, read_addresses
 @pytest.fixture
 def bystander() -> Iterator[subprocess.Popen[bytes]]:
     """A process that does nothing until it is ended."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
-    )
+    process = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     yield process
     process.kill()
-    process.wait()
+    process.communicate()
 
 
 @pytest.fixture
@@ -60,9 +58,7 @@ def test_orphan_is_ended_and_a_stranger_with_its_process_id_is_not(
     assert identity is not None
     state = StateDirectory(tmp_path)
     state.lock()
-    state.record(
-        {"redis": RecordedProcess(ProcessIdentity(bystander.pid, "another time"), 1)}, ready=True
-    )
+    state.record({"redis": RecordedProcess(ProcessIdentity(bystander.pid, "another time"), 1)}, ready=True)
     state.end_orphans()
     assert bystander.poll() is None
     state.record({"redis": RecordedProcess(identity, 1)}, ready=False)
@@ -72,9 +68,7 @@ def test_orphan_is_ended_and_a_stranger_with_its_process_id_is_not(
     state.release()
 
 
-def test_addresses_are_given_only_while_process_and_port_answer(
-    tmp_path: Path, listener: socket.socket
-) -> None:
+def test_addresses_are_given_only_while_process_and_port_answer(tmp_path: Path, listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     state = StateDirectory(tmp_path)
     state.lock()
@@ -93,7 +87,13 @@ def test_addresses_are_given_only_while_process_and_port_answer(
 
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{", '{"state": "running", "processes": {"redis": {"identity": 3}}}', '{"state": 1}'],
+    [
+        "",
+        "[]",
+        "{",
+        '{"state": "running", "processes": {"redis": {"identity": 3}}}',
+        '{"state": 1}',
+    ],
 )
 def test_damaged_record_is_no_record(tmp_path: Path, content: str) -> None:
     (tmp_path / "services.json").write_text(content)

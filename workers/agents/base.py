@@ -63,8 +63,16 @@ class AgentDefinition:
         delivery = settings.delivery
         if self.sink:
             # One insert at a time keeps the order of revisions and the number of parts small.
-            return BatchLimits(delivery.sink_batch_records, delivery.sink_batch_wait_seconds, concurrent=1)
-        return BatchLimits(delivery.batch_records, delivery.batch_wait_seconds)
+            return BatchLimits(
+                delivery.sink_batch_records,
+                delivery.sink_batch_wait_seconds,
+                in_flight=2 * delivery.sink_batch_records,
+                concurrent=1,
+                timeout_seconds=delivery.handle_timeout_seconds,
+            )
+        # Two batches in work and one waiting: more would not be faster, but would delay the
+        # drain on SIGTERM and let the partitions of a worker run apart.
+        return BatchLimits(delivery.batch_records, delivery.batch_wait_seconds, in_flight=3 * delivery.batch_records)
 
 
 def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:

@@ -54,7 +54,7 @@ class Assembler:
         self._read_answer = read_answer
         self._clock = clock
         self._agents = {topic.name: agent for agent, topic in REPORT_TOPICS.items()}
-        self._join = AnswerJoin(tuple(REPORT_TOPICS), delivery.join_deadline_seconds)
+        self._join = AnswerJoin(tuple(REPORT_TOPICS), delivery.join_deadline_seconds, delivery.join_patience_seconds)
         self._paused: set[Partition] = set()
         self._limit = delivery.join_limit
         self._ticker: asyncio.Task[None] | None = None

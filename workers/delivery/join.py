@@ -7,8 +7,15 @@ offset. The join is bounded by pausing the partitions of whichever topic runs ah
 A report is acknowledged only after the commit of *its answer's* offset is confirmed.
 Otherwise a crash would bring the answer again without its reports, and a degraded result
 would follow a complete one.
+
+The deadline measures silence, not backlog. Behind a burst, an answer may lie minutes ahead
+of a judging agent that does all it can; giving it up then would degrade everything just
+when there is most of it. So the time counts from the agent's last report on the partition,
+or, once the agent has reported on a later answer, from that moment. An agent that reports
+on other partitions is granted patience, which is bounded: one of several workers may hang.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -17,6 +24,10 @@ from typing import NamedTuple
 from schemas.answers import GeneratedAnswer
 from schemas.reports import Report
 from workers.delivery.records import Record
+
+
+MARK_SECONDS = 0.25
+"""Marks of progress closer together are one; it bounds their number, not what they tell."""
 
 
 class Place(NamedTuple):
@@ -54,8 +65,43 @@ class _Pending:
 
 
 @dataclass(slots=True)
+class _Progress:
+    """How far an agent is on one partition: a mark for every time it got further."""
+
+    offsets: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    def reached(self, offset: int, now: float) -> None:
+        if self.offsets and offset <= self.offsets[-1]:
+            return
+        if self.times and now - self.times[-1] < MARK_SECONDS:
+            self.offsets[-1] = offset
+            return
+        self.offsets.append(offset)
+        self.times.append(now)
+
+    def silent_since(self, offset: int) -> float:
+        """When the agent passed ``offset``, or else when it was last heard of; -inf if never."""
+        if not self.times:
+            return float("-inf")
+        index = bisect_right(self.offsets, offset)
+        return self.times[min(index, len(self.times) - 1)]
+
+    def has_passed(self, offset: int) -> bool:
+        return bool(self.offsets) and self.offsets[-1] > offset
+
+    def forget_before(self, offset: int) -> None:
+        """Let go of marks that no pending answer needs; the last one always stays."""
+        keep = min(bisect_right(self.offsets, offset), len(self.offsets) - 1)
+        if keep > 0:
+            del self.offsets[:keep]
+            del self.times[:keep]
+
+
+@dataclass(slots=True)
 class _PartitionJoin:
     pending: dict[int, _Pending] = field(default_factory=dict)
+    progress: dict[str, _Progress] = field(default_factory=dict)
     answers: int = 0
     early_reports: dict[str, int] = field(default_factory=dict)
     held: dict[int, list[Place]] = field(default_factory=dict)
@@ -73,12 +119,15 @@ class AnswerJoin:
 
     Args:
         agents: whose reports an answer waits for.
-        deadline_seconds: how long an answer waits.
+        deadline_seconds: how long an answer waits for a silent agent.
+        patience_seconds: how long for one that is busy with other partitions.
     """
 
-    def __init__(self, agents: Sequence[str], deadline_seconds: float) -> None:
+    def __init__(self, agents: Sequence[str], deadline_seconds: float, patience_seconds: float = 0.0) -> None:
         self._agents = tuple(agents)
         self._deadline = deadline_seconds
+        self._patience = patience_seconds
+        self._heard: dict[str, float] = {}
         self._partitions: dict[int, _PartitionJoin] = {}
 
     def add_answer(self, record: Record, answer: GeneratedAnswer, now: float) -> Joined | None:
@@ -121,9 +170,11 @@ class AnswerJoin:
         """
         offset = report.answer_offset
         place = Place(record.topic, record.partition, record.offset, record.epoch)
+        partition = self._partition(record.partition)
+        partition.progress.setdefault(agent, _Progress()).reached(offset, now)
+        self._heard[agent] = now
         if committed is not None and offset < committed:
             return None, [place]
-        partition = self._partition(record.partition)
         partition.hold(offset, place)
         pending = partition.pending.get(offset)
         if pending is None:
@@ -138,16 +189,37 @@ class AnswerJoin:
         return self._complete(partition, offset, pending), []
 
     def expire(self, now: float) -> list[Joined]:
-        """Answers whose deadline has passed, with what has come; early reports wait on."""
+        """Answers that have waited long enough, with what has come; early reports wait on."""
         late: list[Joined] = []
         for partition in self._partitions.values():
             offsets = [
                 offset
                 for offset, pending in partition.pending.items()
-                if pending.record is not None and now - pending.since >= self._deadline
+                if pending.record is not None and self._is_late(partition, offset, pending, now)
             ]
             late.extend(self._emit(partition, offset, partition.pending[offset]) for offset in offsets)
+            oldest = min(partition.pending, default=None)
+            for progress in partition.progress.values():
+                progress.forget_before(oldest if oldest is not None else progress.offsets[-1])
         return late
+
+    def _is_late(self, partition: _PartitionJoin, offset: int, pending: _Pending, now: float) -> bool:
+        """Late as soon as one missing agent is: the answer has to go without it in any case."""
+        if now - pending.since < self._deadline:
+            return False
+        return any(
+            now - self._waiting_since(partition, agent, offset, pending) >= self._deadline
+            for agent in self._agents
+            if agent not in pending.reports
+        )
+
+    def _waiting_since(self, partition: _PartitionJoin, agent: str, offset: int, pending: _Pending) -> float:
+        progress = partition.progress.get(agent) or _Progress()
+        since = max(pending.since, progress.silent_since(offset))
+        if progress.has_passed(offset):
+            return since
+        heard_elsewhere = self._heard.get(agent, float("-inf"))
+        return max(since, min(heard_elsewhere, pending.since + self._patience))
 
     def committed(self, partition_number: int, offset: int) -> list[Place]:
         """Reports that may be acknowledged now that answers before ``offset`` are committed."""
@@ -169,6 +241,7 @@ class AnswerJoin:
     def clear(self) -> None:
         """Forget everything; after a revocation it all comes again."""
         self._partitions.clear()
+        self._heard.clear()
 
     def waiting_answers(self, partition: int | None = None) -> int:
         """Answers that wait for reports."""

@@ -57,11 +57,22 @@ class Acknowledger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """How large batches get and how long they wait for it."""
+    """How large batches get, how long they wait for it, and how much an agent takes on at once.
+
+    Attributes:
+        records: most records in a batch.
+        wait_seconds: longest wait for a batch to fill.
+        in_flight: records accepted and not settled, at most.
+        concurrent: batches in work at once.
+        timeout_seconds: a handler may take this long for a batch; ``None`` for handlers
+            whose time grows with their texts and which bound every call out themselves.
+    """
 
     records: int
     wait_seconds: float
+    in_flight: int = 256
     concurrent: int = 2
+    timeout_seconds: float | None = None
 
 
 class BatchProcessor:
@@ -110,7 +121,7 @@ class BatchProcessor:
 
     async def submit(self, work: Work) -> None:
         """Accept a work; waits while too many are in flight, which holds up the consumer."""
-        while self._in_flight >= self._delivery.in_flight:
+        while self._in_flight >= self._limits.in_flight:
             self._has_room.clear()
             await self._has_room.wait()
         self.submit_now(work)
@@ -204,11 +215,12 @@ class BatchProcessor:
 
     async def _handle(self, works: Sequence[Work]) -> Sequence[Result]:
         try:
-            return await asyncio.wait_for(self._handler(works), self._delivery.handle_timeout_seconds)
+            return await asyncio.wait_for(self._handler(works), self._limits.timeout_seconds)
         except TimeoutError as error:
+            if self._limits.timeout_seconds is None:
+                raise
             raise HandlerTimeout(
-                f"{self.agent} did not finish a batch of {len(works)} within "
-                f"{self._delivery.handle_timeout_seconds:g} s"
+                f"{self.agent} did not finish a batch of {len(works)} within {self._limits.timeout_seconds:g} s"
             ) from error
 
     async def _send(self, works: Sequence[Work], results: Sequence[Result]) -> None:
@@ -283,7 +295,7 @@ class BatchProcessor:
     def _settle(self, count: int) -> None:
         self._in_flight -= count
         metrics.IN_FLIGHT.labels(self.agent).set(self._in_flight)
-        if self._in_flight < self._delivery.in_flight:
+        if self._in_flight < self._limits.in_flight:
             self._has_room.set()
         if self._in_flight == 0:
             self._idle.set()

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers import metrics
-from workers.delivery.errors import InferenceFailed, InferenceTimeout
+from workers.delivery.errors import InferenceFailed, InferenceTimeout, JudgementError
 from workers.inference.backends import EmbeddingBackend
+from workers.logs import get_logger
 from workers.settings import InferenceSettings
+
+log = get_logger(__name__)
 
 Vector = NDArray[np.float32]
 
@@ -38,6 +41,7 @@ class EmbeddingService:
         self._queue: asyncio.Queue[tuple[bytes, str]] = asyncio.Queue()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="inference")
         self._runner: asyncio.Task[None] | None = None
+        self._hung: asyncio.Future[list[Vector]] | None = None
 
     @property
     def version(self) -> str:
@@ -71,8 +75,11 @@ class EmbeddingService:
         Returns:
             float32 of shape (dimensions,) and length 1 for each distinct text.
 
+        Waiting behind the texts of others is no failure: the deadline is that of one call of
+        the model, so a burst makes answers late and not degraded.
+
         Raises:
-            InferenceTimeout: not within ``inference.timeout_seconds``.
+            InferenceTimeout: the model did not return within ``inference.timeout_seconds``.
             InferenceFailed: the model raised.
         """
         wanted = {text: _digest(text) for text in texts}
@@ -87,12 +94,8 @@ class EmbeddingService:
         metrics.EMBEDDING_CACHE.labels("hit").inc(len(vectors))
         metrics.EMBEDDING_CACHE.labels("miss").inc(len(futures))
         if futures:
-            # wait() and not gather(): a deadline of one caller must not cancel what others wait for.
-            _, late = await asyncio.wait(futures.values(), timeout=self._settings.timeout_seconds)
-            if late:
-                raise InferenceTimeout(
-                    f"the model did not embed {len(futures)} texts within {self._settings.timeout_seconds:g} s"
-                )
+            # wait() and not gather(): what one caller gives up must not be cancelled for others.
+            await asyncio.wait(futures.values())
             vectors |= {text: future.result() for text, future in futures.items()}
         return vectors
 
@@ -116,9 +119,8 @@ class EmbeddingService:
             batch = await self._next_batch()
             started = time.perf_counter()
             try:
-                rows = await asyncio.get_running_loop().run_in_executor(self._thread, self._encode, batch)
-            except Exception as error:
-                failure = InferenceFailed(f"the model {self._backend.name} raised {type(error).__name__}")
+                rows = await self._call(batch)
+            except JudgementError as failure:
                 for digest, _ in batch:
                     self._waiting.pop(digest).set_exception(failure)
                 continue
@@ -126,6 +128,31 @@ class EmbeddingService:
             metrics.INFERENCE_BATCH.observe(len(batch))
             for (digest, _), row in zip(batch, rows, strict=True):
                 self._keep(digest, row)
+
+    async def _call(self, batch: Sequence[tuple[bytes, str]]) -> list[Vector]:
+        """One call of the model, within its deadline.
+
+        A call that hangs keeps its thread. Until it returns, further texts fail at once with
+        the reason: a queue behind a hung model would only make every answer late as well.
+        """
+        if self._hung is not None and not self._hung.done():
+            raise InferenceTimeout(f"the model {self._backend.name} hangs in an earlier call")
+        self._hung = None
+        call = asyncio.get_running_loop().run_in_executor(self._thread, self._encode, batch)
+        done, _ = await asyncio.wait([call], timeout=self._settings.timeout_seconds)
+        if not done:
+            call.add_done_callback(lambda late: late.cancelled() or late.exception())
+            self._hung = call
+            log.error("model_hangs", model=self._backend.name, texts=len(batch))
+            raise InferenceTimeout(
+                f"the model {self._backend.name} did not embed {len(batch)} texts within "
+                f"{self._settings.timeout_seconds:g} s"
+            )
+        try:
+            return call.result()
+        except Exception as error:
+            log.error("model_failed", model=self._backend.name, exc_info=error)
+            raise InferenceFailed(f"the model {self._backend.name} raised {type(error).__name__}") from error
 
     async def _next_batch(self) -> list[tuple[bytes, str]]:
         batch = [await self._queue.get()]

@@ -97,9 +97,7 @@ def decoded(body: bytes, encoding: str | None, limit_bytes: int) -> bytes:
     return bytes(plain)
 
 
-def _decode_frame(
-    decompressor: _Decompressor, data: bytes, plain: bytearray, limit_bytes: int
-) -> bytes:
+def _decode_frame(decompressor: _Decompressor, data: bytes, plain: bytearray, limit_bytes: int) -> bytes:
     """Append one frame's content to `plain`; returns what follows the frame.
 
     Raises:

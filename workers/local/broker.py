@@ -64,9 +64,7 @@ async def _answers_as(port: int, cluster: str) -> bool:
     """
     # Connect first without the Kafka client: it logs an error for each refused connection.
     await exchange(port, b"", lambda _: True)
-    admin = AIOKafkaAdminClient(
-        bootstrap_servers=f"{LOOPBACK}:{port}", request_timeout_ms=_REQUEST_TIMEOUT_MS
-    )
+    admin = AIOKafkaAdminClient(bootstrap_servers=f"{LOOPBACK}:{port}", request_timeout_ms=_REQUEST_TIMEOUT_MS)
     try:
         await admin.start()
         description = await admin.describe_cluster()

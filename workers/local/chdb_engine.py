@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workers.local.statements import Statement
+from workers.local.statements import InlineData, Statement
 
 MAX_THREADS = 2
 MAX_QUERY_MEMORY_BYTES = 1_500_000_000
@@ -119,7 +119,7 @@ class Engine:
         try:
             self._prepare(connection, request)
             if request.statement.data is not None:
-                return _insert(connection, request.statement)
+                return _insert(connection, request.statement.sql, request.statement.data)
             return _query(connection, request)
         except RuntimeError as error:
             raise _as_engine_error(error) from error
@@ -180,13 +180,12 @@ def _query(connection: Any, request: EngineRequest) -> EngineResult:
     )
 
 
-def _insert(connection: Any, statement: Statement) -> EngineResult:
-    """Run an INSERT with its data, all of which is parsed before any of it is visible."""
-    assert statement.data is not None and statement.format is not None
+def _insert(connection: Any, sql: bytes, data: InlineData) -> EngineResult:
+    """Run an INSERT with its rows, which are parsed before any of their block is visible."""
     started = time.monotonic()
-    with connection.send_insert(statement.sql, statement.format) as insert:
-        for start in range(0, len(statement.data), _APPEND_BYTES):
-            insert.append(bytes(statement.data[start : start + _APPEND_BYTES]))
+    with connection.send_insert(sql, data.format) as insert:
+        for start in range(0, len(data.content), _APPEND_BYTES):
+            insert.append(bytes(data.content[start : start + _APPEND_BYTES]))
         result = insert.finish()
     return EngineResult(
         b"",

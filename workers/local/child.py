@@ -110,7 +110,7 @@ class ChildProcess:
             raise LocalServiceError(
                 spec.name,
                 f"it could not be started ({error}).",
-                "Check that the package is installed completely and the state directory is writable.",
+                "Check that its package is complete and the state directory writable.",
             ) from error
         log.info("local_service_spawned", service=spec.name, pid=process.pid, port=port)
         return cls(spec, process, port, log_path, offset)
@@ -120,8 +120,7 @@ class ChildProcess:
         """The process id."""
         return self._process.pid
 
-    @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the process has ended."""
         return self._process.returncode is not None
 
@@ -133,7 +132,7 @@ class ChildProcess:
         """
         try:
             async with asyncio.timeout(self._spec.start_timeout_s):
-                while not self.ended:
+                while not self.has_ended():
                     with contextlib.suppress(OSError, TimeoutError):
                         if await self._spec.ready(self.port, self.pid):
                             log.info("local_service_ready", service=self.name, port=self.port)
@@ -155,21 +154,19 @@ class ChildProcess:
             (signal.SIGTERM, self._spec.stop_grace_s),
             (signal.SIGKILL, _KILL_WAIT_S),
         ):
-            if self.ended:
+            if self.has_ended():
                 return
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(signal_number)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(patience_s):
                     await self._process.wait()
-            if self.ended:
+            if self.has_ended():
                 log.info("local_service_stopped", service=self.name, by=signal_number.name)
 
     def failure(self, problem: str) -> LocalServiceError:
         """An error about this service that carries the end of its log."""
-        return LocalServiceError(
-            self.name, problem, f"Its whole log: {self.log_path}.", self.log_tail()
-        )
+        return LocalServiceError(self.name, problem, f"Its whole log: {self.log_path}.", self.log_tail())
 
     def log_tail(self) -> str:
         """The last lines that the process has written since it was started."""

@@ -41,7 +41,7 @@ MAX_URL_BYTES = 1024 * 1024
 SHUTDOWN_GRACE_S = 10.0
 """How long statements under way may go on after SIGTERM."""
 
-_RELEASE_ABOVE_BYTES = 16 * 1024 * 1024
+_IDLE_S = 5.0
 # Parameters of the interface itself; whatever else stands in the URL is a setting.
 _INTERFACE_PARAMETERS = frozenset(
     {
@@ -88,6 +88,8 @@ class ClickHouseServer:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._threads = ThreadPoolExecutor(MAX_CONCURRENT_STATEMENTS, "statement")
+        self._running = 0
+        self._statements_since_release = 0
         self._name = DISPLAY_NAME.format(pid=os.getpid())
 
     def application(self) -> web.Application:
@@ -111,8 +113,7 @@ class ClickHouseServer:
         query_id = request.query.get("query_id") or str(uuid.uuid4())
         try:
             question = await _read_request(request)
-            loop = asyncio.get_running_loop()
-            result = await loop.run_in_executor(self._threads, self._run, question)
+            result = await self._run(question)
         except EngineError as error:
             return self._refusal(error, query_id)
         return self._answer(question.statement, question.default_format, result, query_id)
@@ -122,13 +123,24 @@ class ClickHouseServer:
         self._threads.shutdown(wait=True)
         self._engine.close()
 
-    def _run(self, question: EngineRequest) -> EngineResult:
-        """Run a statement in this thread; after a large one give its memory back."""
-        data = question.statement.data
-        result = self._engine.run(question)
-        if len(result.body) + (len(data) if data is not None else 0) > _RELEASE_ABOVE_BYTES:
-            self._engine.release_memory()
-        return result
+    async def _run(self, question: EngineRequest) -> EngineResult:
+        """Run a statement in a thread."""
+        self._running += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._engine.run, question)
+        finally:
+            self._running -= 1
+            self._statements_since_release += 1
+
+    async def release_memory_when_idle(self) -> None:
+        """After each burst of statements give their memory back, until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_IDLE_S)
+            if self._statements_since_release and not self._running:
+                self._statements_since_release = 0
+                await loop.run_in_executor(self._threads, self._engine.release_memory)
 
     def _headers(self, query_id: str) -> dict[str, str]:
         return {
@@ -137,13 +149,11 @@ class ClickHouseServer:
             **({"X-ClickHouse-Query-Id": query_id} if query_id else {}),
         }
 
-    def _answer(
-        self, statement: Statement, default_format: str, result: EngineResult, query_id: str
-    ) -> web.Response:
+    def _answer(self, statement: Statement, default_format: str, result: EngineResult, query_id: str) -> web.Response:
         """A result with the figures that ClickHouse gives in its headers."""
         headers = self._headers(query_id)
         headers["X-ClickHouse-Summary"] = json.dumps(_summary(result))
-        form = (statement.format if statement.data is None else None) or default_format
+        form = statement.format or default_format
         if statement.returns_rows:
             headers["X-ClickHouse-Format"] = form
         headers["Content-Type"] = _CONTENT_TYPES.get(form, "text/plain; charset=UTF-8")
@@ -196,13 +206,9 @@ async def _read_request(request: web.Request) -> EngineRequest:
             229, "QUERY_IS_TOO_LARGE", f"A request's body is limited to {MAX_BODY_BYTES} bytes."
         ) from None
     except UnknownEncodingError as error:
-        raise engine_error(
-            89, "UNKNOWN_COMPRESSION_METHOD", f"Unknown content encoding {error}."
-        ) from None
+        raise engine_error(89, "UNKNOWN_COMPRESSION_METHOD", f"Unknown content encoding {error}.") from None
     except DamagedBodyError as error:
-        raise engine_error(
-            271, "CANNOT_DECOMPRESS", f"Cannot decompress the body: {error}."
-        ) from None
+        raise engine_error(271, "CANNOT_DECOMPRESS", f"Cannot decompress the body: {error}.") from None
     # As ClickHouse reads it: the URL's part of the statement, a line break, the body's part.
     if prefix := url.get("query", "").encode():
         sql = b"\n".join((prefix, sql)) if sql else prefix
@@ -224,9 +230,7 @@ def _checked(sql: bytes) -> Statement:
     try:
         statement = read_statement(sql)
     except MultipleStatementsError:
-        raise engine_error(
-            62, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)."
-        ) from None
+        raise engine_error(62, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed).") from None
     if not statement.verb:
         raise engine_error(62, "SYNTAX_ERROR", "Syntax error: empty query.")
     if statement.needs_session:
@@ -238,9 +242,7 @@ def _checked(sql: bytes) -> Statement:
     return statement
 
 
-def _as_engine_request(
-    request: web.Request, url: Mapping[str, str], statement: Statement
-) -> EngineRequest:
+def _as_engine_request(request: web.Request, url: Mapping[str, str], statement: Statement) -> EngineRequest:
     """Sort a request's parameters into settings, values and the interface's own."""
     headers = request.headers
     settings: dict[str, str] = {}
@@ -297,11 +299,13 @@ async def _serve(path: Path, port: int) -> None:
         max_field_size=MAX_URL_BYTES,
     )
     await runner.setup()
+    release = asyncio.create_task(server.release_memory_when_idle())
     try:
         await web.TCPSite(runner, LOOPBACK, port).start()
         log.info("clickhouse_serving", path=str(path), port=port)
         await stop.wait()
     finally:
+        release.cancel()
         await runner.cleanup()
         await asyncio.to_thread(server.close)
         log.info("clickhouse_stopped")

@@ -73,8 +73,6 @@ def _started_by_proc(proc: Path, pid: int) -> str | None:
 
 def _started_by_ps(pid: int) -> str | None:
     """The start's date and time to the second, where there is no /proc (macOS)."""
-    answer = subprocess.run(
-        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
+    answer = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
     state, _, started = answer.stdout.strip().partition(" ")
     return None if not started or state.startswith("Z") else started.strip()

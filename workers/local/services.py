@@ -117,9 +117,7 @@ class LocalServices:
         except BaseException:
             await self.stop()
             raise
-        self._addresses = ServiceAddresses.of_ports(
-            {name: child.port for name, child in self._children.items()}
-        )
+        self._addresses = ServiceAddresses.of_ports({name: child.port for name, child in self._children.items()})
         log.info("local_services_ready", state_dir=str(self._state.path), pids=self.pids)
         return self._addresses
 
@@ -181,12 +179,14 @@ class LocalServices:
             self._children[name] = child
             self._record(ready=False)
             try:
-                return await child.wait_ready()
+                await child.wait_ready()
             except LocalServiceError:
                 await child.stop()
-                lost_port = child.ended and not is_free(port)
+                lost_port = child.has_ended() and not is_free(port)
                 if fixed is not None or not lost_port or attempt == _PORT_ATTEMPTS:
                     raise
+            else:
+                return
 
     def _record(self, *, ready: bool) -> None:
         """Note which processes run, so that a later start can find or end them."""

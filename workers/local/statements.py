@@ -37,22 +37,29 @@ class MultipleStatementsError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class InlineData:
+    """The rows that an INSERT brings along, in the format that it names."""
+
+    format: str
+    content: memoryview
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A request's statement.
 
     Attributes:
         sql: the statement, UTF-8, without inline data and a closing semicolon.
         verb: its first keyword in capitals; empty for an empty statement.
-        format: the format that it names for its data, or near its end for its result; None
-            if it names none.
-        data: the data of an INSERT, None where the statement brings none.
+        format: the format that it names near its end for its result; None if it names none.
+        data: the rows of an INSERT, None where the statement brings none.
         temporary: whether it makes a temporary table.
     """
 
     sql: bytes
     verb: str
     format: str | None = None
-    data: memoryview | None = None
+    data: InlineData | None = None
     temporary: bool = False
 
     @property
@@ -103,17 +110,11 @@ def _read_insert(request: bytes, words: Iterator[_Word]) -> Statement:
             previous = text if text in {"INTO", "TABLE", "FUNCTION"} else ""
             continue
         if text == "VALUES":
-            return Statement(
-                _before(request, word), "INSERT", "Values", memoryview(request)[word.end :]
-            )
-        if text == "FORMAT":
-            name = next(words, None)
-            if name is None:
-                break
-            start = _data_start(request, name.end)
-            return Statement(
-                _before(request, word), "INSERT", name.text, memoryview(request)[start:]
-            )
+            data = InlineData("Values", memoryview(request)[word.end :])
+            return Statement(_before(request, word), "INSERT", data=data)
+        if text == "FORMAT" and (name := next(words, None)):
+            data = InlineData(name.text, memoryview(request)[_data_start(request, name.end) :])
+            return Statement(_before(request, word), "INSERT", data=data)
         previous = text
     return Statement(request.strip(), "INSERT")
 

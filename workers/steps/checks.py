@@ -16,6 +16,7 @@ from functools import lru_cache
 from schemas.grounding import Mismatch
 from workers.steps.language import guess_language
 from workers.steps.quantities import Date, Quantity, read_dates, read_quantities
+from workers.steps.units import UNITS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
 
 EXACT = 1e-6
@@ -27,8 +28,9 @@ ABOUT = 0.1
 NAME_OVERLAP = 0.7
 """Share of the claim's other words that must be in the evidence before a different name counts:
 two sentences on different things have different names by right."""
-CLAUSE_OVERLAP = 0.6
-"""Share of the shorter clause's words that two clauses must have in common to be on one matter."""
+CLAUSE_OVERLAP = (0.7, 0.5)
+"""Share of the shorter and of the longer clause's words that two clauses must have in common to be
+on one matter; a sentence that compares two things denies of one what it says of the other."""
 MAX_LENGTH = 2_000
 """Longest text that is read, code points; sentences are shorter."""
 
@@ -36,12 +38,19 @@ _CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:]\
 _NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1,20})?)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEGATION = re.compile(
-    r"\b(?:not(?! (?:only|all|every|necessarily|just|always)\b)|no(?! more than|\.)|never|without|neither|nor|none|nobody|nothing|cannot"
-    r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|ohne|weder|ne|n['’](?=\w)|jamais|aucune?|sans)\b",
+    r"\b(?:not(?! (?:only|all|every|necessarily|just|always)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
+    r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
     r"[,;:()–—]\s|\s(?:but|while|whereas|although|because|who|which|aber|während|weil|mais)\s", re.IGNORECASE
+)
+_SOFT_NEGATIONS = frozenset(
+    stem(word)
+    for word in word_set(
+        "avoid avoids avoided refuse refuses refused prevent prevents prevented stop stops stopped lack lacks lacked few"
+        " little hardly rarely seldom unable deny denies denied decline declined reject rejected limited instead unlike"
+    )
 )
 _AUXILIARIES = word_set(
     """
@@ -165,11 +174,12 @@ def _denies(denying: Details, affirming: Details) -> bool:
         return False
     for words, governed in denying.clauses:
         for others, denied in affirming.clauses:
-            # A clause that denies something else is no plain affirmation ("few … no …").
-            if denied or not governed & others:
+            # A clause that denies something else, or denies softly ("few"), is no plain affirmation.
+            if denied or others & _SOFT_NEGATIONS or not governed & others:
                 continue
-            shorter = min((words, others), key=len)
-            if len(words & others) >= max(2.0, CLAUSE_OVERLAP * len(shorter)):
+            common = len(words & others)
+            shorter, longer = sorted((len(words), len(others)))
+            if common >= max(2.0, CLAUSE_OVERLAP[0] * shorter, CLAUSE_OVERLAP[1] * longer):
                 return True
     return False
 
@@ -273,6 +283,8 @@ def _names(text: str) -> frozenset[str]:
         word = match[1].lower().removesuffix("'s").removesuffix("’s")
         followed = text[match.end() : match.end() + 2]
         surname = followed[:1] == " " and followed[1:].isupper()
+        if word in UNITS:
+            continue
         if (not starts or surname or match[1].isupper()) and word not in STOP_WORDS | _SERIES_STOP:
             names.add(word)
     return frozenset(names)

@@ -16,11 +16,12 @@ from workers.steps.markdown import Document, closed, paragraphs, parse, protecte
 from workers.steps.references import Style, format_references
 
 _THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-_FOREIGN_BULLET = re.compile(r"( {0,3})[•●▪◦‣][ \t]+(?!\d+[.)])(?=\*{0,2}[\w(\"'„“«])")
+_FOREIGN_BULLET = re.compile(r"^( {0,3})[•●▪◦‣][ \t]+(?!\d+[.)])(?=\*{0,2}[\w(\"'„“«])")
 """A bullet that Markdown does not know, before a text that can open no other block."""
 _LABEL = re.compile(
     r"(?P<before>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<label>Error|Warning|Critical|Important|Note)(?=:(?:\s|$))"
 )
+_LINE_END = re.compile(r"[\r\n]")
 _EMPHASIS = re.compile(r"\*|(?<!\w)_|_(?!\w)")
 _SENTENCE_STARTS = (
     "The|This|That|These|Those|There|It|Its|If|In|You|Your|We|They|However|For|To|When|While|After|Before|Also|As|At|By"
@@ -77,10 +78,23 @@ def _unify_bullets(document: Document) -> str:
             if stripped.startswith(token.markup) and not _THEMATIC_BREAK.match(dashed.rstrip()):
                 lines[number] = dashed
     for first, last in paragraphs(document):
-        if _is_followed_by_text(document, last):
-            for number in range(first, last):
-                lines[number] = _FOREIGN_BULLET.sub(r"\1- ", lines[number], count=1)
+        bullets = [number for number in range(first, last) if _FOREIGN_BULLET.match(lines[number])]
+        if bullets and _is_plain_list(document, first, bullets, last):
+            for number in bullets:
+                lines[number] = _FOREIGN_BULLET.sub(r"\1- ", lines[number])
     return "".join(lines)
+
+
+def _is_plain_list(document: Document, first: int, bullets: Sequence[int], last: int) -> bool:
+    """Whether lines with foreign bullets can become a list and change nothing else.
+
+    They must end their paragraph, no code or link may run over a line end, and nothing
+    indented may follow, which would become part of the list.
+    """
+    if len(bullets) != last - bullets[0] or not _is_followed_by_text(document, last):
+        return False
+    paragraph = "".join(document.lines[first:last]).rstrip("\r\n")
+    return not any(_LINE_END.search(paragraph, start, end) for start, end in protected_ranges(paragraph))
 
 
 def _is_followed_by_text(document: Document, number: int) -> bool:

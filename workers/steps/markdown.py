@@ -84,7 +84,7 @@ def protected_ranges(text: str) -> list[tuple[int, int]]:
         if mark == "\\":
             position += 1
         elif mark[0] == "`":
-            ends = closings[len(mark)]
+            ends = closings.get(len(mark), [])
             while ends and ends[-1] <= position:
                 ends.pop()
             position = ends[-1] if ends else position

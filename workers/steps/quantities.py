@@ -72,7 +72,9 @@ _DATE_PATTERNS = (
     re.compile(rf"(?<![\w:.]){_CLOCK}(?![\w:])\s?(?P<p>[ap]\.?m\b)?", re.IGNORECASE),
     re.compile(r"(?<![\w:.])(?P<h>\d{1,2})\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
     # 2024, if nothing makes it an amount
-    re.compile(r"(?<![\w.,:/$€£#-])(?P<y>(?:19|20)\d{2})(?![\w%:/]|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"),
+    re.compile(
+        r"(?<![\w.,:/$€£#-])(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
+    ),
 )
 _NUMBER = re.compile(
     r"(?:(?<![\w.)])(?P<sign>[-−])|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>[$€£¥]\s?)?"

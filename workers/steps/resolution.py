@@ -9,6 +9,9 @@ from workers.steps.markers import Marker
 
 _LEADING = re.compile(r"[\w./:#-]+")
 _FRAGMENT = re.compile(r"[#?].*$", re.DOTALL)
+MAX_SEARCHES = 200
+"""Most different names that are searched for in the texts of an answer's contexts; the rest of
+so many is unknown. It bounds the time: contexts may hold megabytes, answers thousands of markers."""
 
 
 class SourceIndex:
@@ -16,6 +19,7 @@ class SourceIndex:
 
     def __init__(self, contexts: Sequence[ContextChunk]) -> None:
         self._contents = [chunk.content.casefold() for chunk in contexts]
+        self._searched: dict[str, int | None] = {}
         self._keys: dict[str, int] = {}
         self._paths: dict[str, int] = {}
         self._tables: dict[str, list[int]] = {}
@@ -74,9 +78,9 @@ class SourceIndex:
         if len(metric) < 3:
             return None
         for spelling in dict.fromkeys((metric, metric.replace("_", " "), metric.replace(" ", "_"))):
-            for number, content in enumerate(self._contents, 1):
-                if re.search(rf"(?<!\w){re.escape(spelling)}(?!\w)", content):
-                    return number
+            number = self._search(spelling)
+            if number:
+                return number
         return None
 
     def memory(self, target: str) -> int | None:
@@ -84,10 +88,12 @@ class SourceIndex:
         found = self.record(target)
         if found:
             return found
-        segments = _key(target).split("/")
-        for record, entries in self._records.items():
-            if any(segment.endswith(f"-{record}") for segment in segments):
-                return entries[0][1]
+        for segment in _key(target).split("/"):
+            parts = segment.split("-")[:20]
+            for index in range(1, len(parts)):
+                entries = self._records.get("-".join(parts[index:]))
+                if entries:
+                    return entries[0][1]
         return None
 
     def address(self, target: str) -> int | None:
@@ -97,8 +103,16 @@ class SourceIndex:
 
     def mentions(self, target: str) -> bool:
         """Whether a context's text contains the address, so that the answer did not invent it."""
-        wanted = target.casefold().rstrip("/")
-        return any(wanted in content for content in self._contents)
+        return self._search(target.casefold().rstrip("/")) is not None
+
+    def _search(self, wanted: str) -> int | None:
+        """The first context whose text has these words, from 1; at most ``MAX_SEARCHES`` are looked for."""
+        if wanted not in self._searched:
+            if len(self._searched) >= MAX_SEARCHES:
+                return None
+            numbered = enumerate(self._contents, 1)
+            self._searched[wanted] = next((number for number, text in numbered if _has_words(text, wanted)), None)
+        return self._searched[wanted]
 
 
 def resolve(marker: Marker, index: SourceIndex) -> tuple[tuple[int, ...], InvalidReason | None]:
@@ -110,10 +124,12 @@ def resolve(marker: Marker, index: SourceIndex) -> tuple[tuple[int, ...], Invali
     if marker.form == "link":
         return _resolve_link(marker, index)
     look_up = {"evidence": index.evidence, "memory": index.memory}.get(marker.form, index.record)
-    whole = look_up(marker.target)
     # "[Source: a/1; b/2]" names two records, unless a name contains the separator itself.
-    targets = [part.strip() for part in re.split(r"[;,]", marker.target) if part.strip()]
-    found = [whole] if whole else [look_up(target) for target in targets[:20]]
+    targets = [part.strip() for part in re.split(r"[;,]", marker.target) if part.strip()][:20]
+    found = [look_up(target) for target in targets]
+    if not all(found):
+        whole = look_up(marker.target)
+        found = [whole] if whole and not any(found[1:]) else found
     numbers = tuple(sorted({number for number in found if number}))
     return numbers, None if numbers and all(found) else "unknown_record"
 
@@ -128,6 +144,17 @@ def _resolve_link(marker: Marker, index: SourceIndex) -> tuple[tuple[int, ...], 
     if not is_link or index.mentions(marker.target):
         return (), None
     return (), "unknown_link"
+
+
+def _has_words(text: str, wanted: str) -> bool:
+    """Whether a text contains these words and not just letters of longer ones."""
+    start = text.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        if not (text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        start = text.find(wanted, end)
+    return False
 
 
 def _key(name: str) -> str:

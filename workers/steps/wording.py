@@ -209,7 +209,9 @@ _OFFER = (
     r"^(?:(?:please )?let me know|feel free|i hope (?:this|that) (?:helps|answers|clarifies)|is there anything)\b"
     r"|^if you (?:have|need) (?:any )?(?:more |further |other |additional )?"
     r"(?:questions?|help|assistance|information|details)"
-    r"|^(?:(?:sure|certainly|of course)[,!] )?here(?:(?:'|’)?s| is| are)\b[^.\d]{0,120}:$"
+    r"|^(?:(?:sure|certainly|of course)[,!] )?here(?:(?:'|’)?s| is| are)\b(?:[^.\d]{0,120}"
+    r"|[^.\d]{0,40}\b(?:answer|summary|response|overview|list|explanation)\b[^.]{0,200}):$"
+    r"|^(?:sure|certainly|of course|absolutely)[,!] (?:i (?:can|will|would)|i(?:'|’)(?:ll|d))\b[^.\d]{0,60}[!.:]$"
 )
 _REFUSAL = (
     r"^i(?:'|’)?(?: a)?m (?:sorry|unable|not able|an ai|just an ai)|^sorry\b|^unable to (?:answer|find|determine)"

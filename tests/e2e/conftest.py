@@ -1,0 +1,27 @@
+"""A deployment for each test."""
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness.deployment import ROOT, Deployment
+from workers.addresses import Addresses
+
+
+@pytest.fixture
+async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
+    deployment = Deployment(addresses, tmp_path)
+    await deployment.prepare()
+    yield deployment
+    await deployment.stop()
+
+
+@pytest.fixture(scope="session")
+def labelled_data() -> Path:
+    """The folder of labelled answers; it is not part of the repository."""
+    folder = Path(os.environ.get("TOUCHSTONE_LABELLED_DATA", ROOT.parent / "shared" / "data"))
+    if not (folder / "clapnq_human.jsonl.gz").exists():
+        pytest.skip(f"labelled answers are not at {folder}; set TOUCHSTONE_LABELLED_DATA to measure on them")
+    return folder

@@ -1,0 +1,230 @@
+"""A deployment under test: its own topics, groups and database on real servers, workers as processes."""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.structs import ConsumerRecord
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from schemas.topics import ANSWERS_GENERATED, Topic
+from workers.addresses import Addresses, adapted
+from workers.settings import KafkaSettings, Settings
+from workers.stores.analytics import connect
+from workers.stores.migrations import migrate
+from workers.topics import TopicAdministration
+
+READY = re.compile(r"ready: metrics on http://[^:]+:(\d+)/metrics")
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+async def until(
+    condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 120.0, interval: float = 0.1
+) -> float:
+    """Wait for a condition.
+
+    Returns:
+        Seconds that it took.
+
+    Raises:
+        TimeoutError: naming what did not come about.
+    """
+    started = time.monotonic()
+    while not await condition():
+        if time.monotonic() - started > seconds:
+            raise TimeoutError(f"{what}: not within {seconds:g} s")
+        await asyncio.sleep(interval)
+    return time.monotonic() - started
+
+
+@dataclass(slots=True)
+class WorkerProcess:
+    """One ``touchstone worker``."""
+
+    process: asyncio.subprocess.Process
+    log: Path
+    metrics_port: int = 0
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def running(self) -> bool:
+        return self.process.returncode is None
+
+    async def wait_ready(self, seconds: float = 90.0) -> None:
+        async def ready() -> bool:
+            match = READY.search(self.log.read_text(errors="replace"))
+            if match:
+                self.metrics_port = int(match[1])
+            elif not self.running:
+                raise RuntimeError(f"worker ended with {self.process.returncode}:\n{self.tail()}")
+            return match is not None
+
+        await until(ready, "worker ready", seconds)
+
+    async def kill(self) -> None:
+        """SIGKILL: no chance to do anything."""
+        if self.running:
+            self.process.kill()
+        await self.process.wait()
+
+    async def terminate(self, seconds: float = 40.0) -> int:
+        """SIGTERM, then wait for the exit code."""
+        if self.running:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return await asyncio.wait_for(self.process.wait(), seconds)
+        except TimeoutError:
+            await self.kill()
+            raise
+
+    def peak_bytes(self) -> int:
+        """Peak resident memory so far, or 0 once it has ended."""
+        try:
+            status = Path(f"/proc/{self.pid}/status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0
+        match = re.search(r"VmHWM:\s+(\d+) kB", status)
+        return int(match[1]) * 1024 if match else 0
+
+    def tail(self, lines: int = 40) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+@dataclass(slots=True)
+class Deployment:
+    """Names of its own on given servers."""
+
+    addresses: Addresses
+    directory: Path
+    name: str = field(default_factory=lambda: f"t{uuid4().hex[:10]}")
+    environment: dict[str, str] = field(default_factory=dict)
+    workers: list[WorkerProcess] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Settings:
+        settings = Settings(
+            _env_file=None,
+            kafka=KafkaSettings(topic_prefix=f"{self.name}.", group_prefix=self.name),
+            state_dir=self.directory / "state",
+        )
+        settings.clickhouse.database = self.name
+        return adapted(settings, self.addresses)
+
+    async def prepare(self) -> None:
+        """Create topics and tables."""
+        async with TopicAdministration(self.settings, self.addresses.kafka) as administration:
+            await administration.create()
+        client = await self.client()
+        try:
+            await migrate(client, self.name)
+        finally:
+            await client.close()
+
+    async def client(self) -> AsyncClient:
+        return await connect(self.settings.clickhouse, self.addresses.clickhouse)
+
+    async def start_worker(
+        self, agents: Sequence[str] | None = None, *, ready: bool = True, environment: Mapping[str, str] | None = None
+    ) -> WorkerProcess:
+        """Start a worker process and wait until all its agents are up."""
+        log = self.directory / f"worker-{len(self.workers)}.log"
+        arguments = ["--agents", ",".join(agents)] if agents else []
+        with log.open("wb") as output:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "workers.cli", "worker", *arguments,
+                cwd=self.directory, env=self._environment() | dict(environment or {}),
+                stdout=output, stderr=asyncio.subprocess.STDOUT,
+            )  # fmt: skip
+        worker = WorkerProcess(process, log)
+        self.workers.append(worker)
+        if ready:
+            await worker.wait_ready()
+        return worker
+
+    async def stop(self) -> None:
+        """End every worker that still runs."""
+        for worker in self.workers:
+            if worker.running:
+                await worker.kill()
+
+    async def send(self, values: Iterable[tuple[bytes | None, bytes]], topic: Topic = ANSWERS_GENERATED) -> int:
+        """Send raw records, confirmed.
+
+        Returns:
+            How many.
+        """
+        producer = AIOKafkaProducer(bootstrap_servers=self.addresses.kafka, max_request_size=2_000_000)
+        await producer.start()
+        count = 0
+        try:
+            pending = []
+            for key, value in values:
+                pending.append(await producer.send(self.settings.topic_name(topic.name), value=value, key=key))
+                count += 1
+                if len(pending) >= 500:
+                    await asyncio.gather(*pending)
+                    pending.clear()
+            await asyncio.gather(*pending)
+        finally:
+            await producer.stop()
+        return count
+
+    async def read(self, topic: Topic) -> list[ConsumerRecord]:
+        """All records of a topic, up to the high-water mark that the broker's fetches tell."""
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self.addresses.kafka, auto_offset_reset="earliest", enable_auto_commit=False,
+            max_partition_fetch_bytes=2_000_000,
+        )  # fmt: skip
+        await consumer.start()
+        try:
+            partitions = [
+                TopicPartition(self.settings.topic_name(topic.name), number)
+                for number in range(self.settings.kafka.partitions)
+            ]
+            consumer.assign(partitions)
+            await consumer.seek_to_beginning()
+            records: list[ConsumerRecord] = []
+            quiet = 0
+            while quiet < 2:
+                found = await consumer.getmany(timeout_ms=500)
+                quiet = 0 if found else quiet + 1
+                records.extend(record for batch in found.values() for record in batch)
+            return records
+        finally:
+            await consumer.stop()
+
+    async def query(self, client: AsyncClient, sql: str) -> Any:
+        """One row; ``{db}`` is the database."""
+        return (await client.query(sql.format(db=self.name))).result_rows[0]
+
+    def _environment(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
+        addresses = {
+            "KAFKA_BOOTSTRAP_SERVERS": self.addresses.kafka,
+            "REDIS_URL": self.addresses.redis,
+            "CLICKHOUSE_URL": self.addresses.clickhouse,
+        }
+        settings = {
+            "TOUCHSTONE_KAFKA__TOPIC_PREFIX": f"{self.name}.",
+            "TOUCHSTONE_KAFKA__GROUP_PREFIX": self.name,
+            "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": str(self.settings.kafka.idempotent_producer),
+            "TOUCHSTONE_KAFKA__SESSION_TIMEOUT_SECONDS": "6",
+            "TOUCHSTONE_CLICKHOUSE__DATABASE": self.name,
+            "TOUCHSTONE_STATE_DIR": str(self.directory / "state"),
+            "TOUCHSTONE_LOG_FORMAT": "json",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+        }
+        return inherited | addresses | settings | self.environment

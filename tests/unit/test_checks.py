@@ -1,0 +1,101 @@
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.steps.checks import compare, missing_details
+from workers.steps.quantities import read_dates, read_quantities
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Grinder 5 was down for 47 minutes.", "Grinder 5 had a downtime of 47 minutes."),
+        ("Grinder 5 was down for 0.8 hours.", "Grinder 5 had a downtime of 47 minutes."),
+        ("Grinder 5 was down for 47 minutes.", "asset id: grinder-5; downtime minutes: 47"),
+        ("Revenue rose to $3.2M.", "Revenue rose to $3,200,000."),
+        ("There were 3k users.", "There were 3,000 users."),
+        ("Der Umsatz betrug 3.000,50 €.", "Revenue was €3,000.50."),
+        ("Revenue rose by 12,5 %.", "Revenue rose by 12.5 percent."),
+        ("It restarted three times.", "It restarted 3 times."),
+        ("It took about 2 hours.", "It took 125 minutes."),
+        ("The limit is 2 GiB.", "The limit is 2048 MiB."),
+        ("It was on 3 March 2026.", "It happened on 2026-03-03."),
+        ("It was on March 3.", "It happened on 3. März 2026."),
+        ("It fell at 2:03 pm.", "It fell at 14:03."),
+        ("It was built in the 1960s.", "It was built in 4 seconds in 1964."),
+        ("INC-4711 was closed.", "Incident INC-4711 was closed by Anna."),
+        ("The service was not restarted.", "Nobody noticed. The service was not restarted."),
+        ("Not only the pod failed.", "The pod failed."),
+        ("Costs were about $2,350 for 47 minutes.", "downtime minutes: 47; rate usd per hour: 3000"),
+        ("It has two time outs.", "It takes 10 seconds."),
+        ("Avoid overheating the pump.", "Do not overheat the pump."),
+        ("The pump failed.", "Nobody was hurt."),
+        ("", ""),
+    ],
+)
+def test_what_agrees_or_is_another_matter_is_no_mismatch(claim: str, evidence: str) -> None:
+    assert compare(claim, evidence) == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "kind"),
+    [
+        ("Grinder 5 was down for 74 minutes.", "Grinder 5 had a downtime of 47 minutes.", "number"),
+        ("Grinder 5 was down for 2 hours.", "asset id: grinder-5; downtime minutes: 47", "number"),
+        ("Revenue rose to $3.4M.", "Revenue rose to $3,200,000.", "number"),
+        ("Revenue rose by 30 %.", "Revenue rose by 40 percent.", "number"),
+        ("It restarted five times.", "It restarted 3 times.", "number"),
+        ("It was -5 °C cold.", "It was 5 °C.", "number"),
+        ("It was on 4 March 2026.", "It happened on 2026-03-03.", "date"),
+        ("It was in 2024.", "It was in 2025.", "date"),
+        ("It fell at 15:03.", "It fell at 14:03.", "date"),
+        ("INC-4711 was closed.", "INC-4712 was closed.", "name"),
+        ("Grinder 3 had a downtime.", "Grinder 5 had a downtime.", "name"),
+        ("Grinder 3 had a downtime.", "asset id: grinder-5; downtime: long", "name"),
+        ("Anna Schmidt approved the budget.", "The budget was approved by Peter Meier.", "name"),
+        ("The service was not restarted.", "The service was restarted at noon.", "negation"),
+        ("The service was restarted.", "The service wasn't restarted.", "negation"),
+        ("No customers were affected.", "Customers were affected.", "negation"),
+        ("Der Dienst wurde neu gestartet.", "Der Dienst wurde nicht neu gestartet.", "negation"),
+        ("Es gab keinen Ausfall der Anlage.", "Es gab einen Ausfall der Anlage.", "negation"),
+        ("Le service n'a pas redémarré.", "Le service a redémarré.", "negation"),
+    ],
+)
+def test_what_differs_in_kind_is_named(claim: str, evidence: str, kind: str) -> None:
+    assert kind in compare(claim, evidence)
+
+
+def test_a_detail_in_other_evidence_is_no_mismatch() -> None:
+    claim, evidence = "The limit is 4 GiB.", "The limit was 2 GiB."
+    assert compare(claim, evidence) == ("number",)
+    assert compare(claim, evidence, ["Since May the limit is 4 GiB."]) == ()
+
+
+def test_missing_details_are_a_share() -> None:
+    assert missing_details("Loki uses 4 GiB since 2026-01-04.", ["It uses 4 GiB."]) == pytest.approx(0.5)
+    assert missing_details("It is slow.", []) == 0.0
+
+
+def test_identifiers_versions_and_addresses_are_no_numbers() -> None:
+    assert read_quantities("INC-4711 on 192.168.1.1 runs v1.2.3 since 2026-01-04") == []
+
+
+def test_impossible_dates_are_no_dates() -> None:
+    assert read_dates("2026-13-45 and 25:99")[0] == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=150), st.text(alphabet="0123456789.,:-/ $€%kMnotJanpm'", max_size=60))
+def test_any_text_can_be_compared_and_agrees_with_itself(text: str, figures: str) -> None:
+    assert 0.0 <= missing_details(figures, [text]) <= 1.0
+    compare(text, figures)
+    assert "number" not in compare(figures, figures)
+
+
+@pytest.mark.parametrize("piece", ["1,", "1", "1.1.", "March ", "1 ", "two ", "$", "not ", "A1 ", "12:34 "])
+def test_time_stays_linear_on_hostile_sentences(piece: str) -> None:
+    started = time.process_time()
+    compare(piece * 20_000, piece * 20_000)
+    assert time.process_time() - started < 2.0

@@ -1,0 +1,213 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.answers import ContextChunk, GeneratedAnswer, ProvidedCitation
+from schemas.citations import MAX_EXCERPT
+from schemas.identifiers import citation_id
+from workers.steps.citations import excerpt, find_citations
+
+DONE = datetime(2026, 11, 2, tzinfo=UTC)
+RUNBOOK = ContextChunk(
+    chunk_id="runbook-1",
+    content="Loki crash loop. The ingester exceeds its limit.",
+    source_type="runbook",
+    source_name="Loki crash loop",
+    source_path="https://wiki.example.org/loki/crash-loop.md",
+    confidence="high",
+)
+SUMMARY = ContextChunk(
+    chunk_id="c2",
+    content='{"asset_id": "grinder-5", "downtime_minutes": 47}',
+    source_type="database",
+    source_table="daily_summaries",
+    record_id="2026-01-04/asset-grinder-5",
+)
+COSTS = ContextChunk(
+    chunk_id="c3", content="rate: 3000", source_type="database", source_table="cost_centers", record_id="cc-1"
+)
+MEMORY = ContextChunk(
+    chunk_id="c4",
+    content="Bearings failed on Monday.",
+    source_type="memory",
+    record_id="abc123",
+    created_at=datetime(2025, 12, 1, tzinfo=UTC),
+)
+
+
+def answer(text: str, contexts: list[ContextChunk] | None = None, **fields: Any) -> GeneratedAnswer:
+    given = [RUNBOOK, SUMMARY, COSTS, MEMORY] if contexts is None else contexts
+    return GeneratedAnswer(answer_id="a1", answer=text, contexts=given, completed_at=DONE, **fields)
+
+
+def numbers(text: str, **fields: Any) -> list[int]:
+    return [citation.number for citation in find_citations(answer(text, **fields)).citations]
+
+
+def test_a_cited_chunk_carries_its_source() -> None:
+    text = "The ingester exceeds its limit [1]."
+    citation = find_citations(answer(text)).citations[0]
+    assert citation.citation_id == citation_id("a1", "runbook-1")
+    assert citation.display_text == "[1] Runbook: Loki crash loop"
+    assert citation.confidence == 0.9
+    assert citation.forms == ["numeric"]
+    assert [text[span.start : span.end] for span in citation.spans] == ["[1]"]
+
+
+def test_the_seed_004_example_resolves() -> None:
+    findings = find_citations(
+        answer(
+            "Based on yesterday's data, Grinder 5 had the highest downtime at 47 minutes\n"
+            "[Source: daily_summaries/2026-01-04/asset-grinder-5], costing approximately\n"
+            "$2,350 in lost production [Evidence: cost_centers calculation @ $3000/hr].\n\n"
+            "This is consistent with the pattern we've seen over the past week\n"
+            "[Memory: asset-history/grinder-5/mem-id-abc123] where similar issues\noccurred on Monday and Wednesday.\n\n"
+            "**Recommendation:** Schedule preventive maintenance before next shift.\n[AI Inference - based on pattern analysis]"
+        )
+    )
+    assert [(citation.number, citation.forms) for citation in findings.citations] == [
+        (2, ["source"]),
+        (3, ["evidence"]),
+        (4, ["memory"]),
+    ]
+    assert findings.citations[2].memory_id == "abc123"
+    assert findings.citations[2].display_text == "[4] Memory: abc123 (2025-12-01)"
+    assert findings.valid is True
+    assert (findings.sentences, findings.cited_sentences) == (2, 2)
+    assert len(findings.inference_spans) == 1
+    assert [source.number for source in findings.unused_sources] == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Loki failed [0].", "out_of_range"),
+        ("Loki failed [5].", "out_of_range"),
+        ("Loki failed [1-999999999].", "out_of_range"),
+        ("Loki failed [Source: daily_summaries/2026-01-05/asset-grinder-5].", "unknown_record"),
+        ("Loki failed [Source: weekly/2026-01-04].", "unknown_record"),
+        ("Loki failed [Evidence: humidity at noon].", "unknown_record"),
+        ("Loki failed [Memory: mem-zzz].", "unknown_record"),
+        ("Loki failed, see [docs](https://made.up/page).", "unknown_link"),
+    ],
+)
+def test_a_reference_to_nothing_is_invalid(text: str, reason: str) -> None:
+    findings = find_citations(answer(text))
+    assert findings.valid is False
+    assert [reference.reason for reference in findings.invalid_references] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x [Source: daily_summaries] y", [2]),
+        ("x [Source: Loki crash loop] y", [1]),
+        ("x [Source: runbook-1; cc-1] y", [1, 3]),
+        ("x [Source: 3] y", [3]),
+        ("x [Evidence: downtime_minutes at 2026-01-04] y", [2]),
+        ("x [docs](https://wiki.example.org/loki/crash-loop.md#limits) y", [1]),
+        ("x https://wiki.example.org/loki/crash-loop.md y", [1]),
+        ("x 【4】 y", [4]),
+    ],
+)
+def test_sources_are_found_by_any_of_their_names(text: str, expected: list[int]) -> None:
+    assert numbers(text) == expected
+
+
+def test_a_link_that_a_context_mentions_was_not_made_up() -> None:
+    chunk = ContextChunk(chunk_id="c", content="Details: https://example.org/limits")
+    findings = find_citations(answer("See [limits](https://example.org/limits).", [chunk]))
+    assert findings.valid is True
+    assert findings.citations == []
+
+
+def test_provided_citations_are_resolved_and_checked() -> None:
+    text = "Bearings failed on Monday. Loki failed."
+    findings = find_citations(
+        answer(
+            text,
+            citations=[
+                ProvidedCitation(chunk_id="c4", start=0, end=26),
+                ProvidedCitation(cited_text="The ingester exceeds its limit."),
+                ProvidedCitation(number=9),
+                ProvidedCitation(chunk_id="nope"),
+            ],
+        )
+    )
+    assert [(citation.number, citation.forms) for citation in findings.citations] == [
+        (1, ["provided"]),
+        (4, ["provided"]),
+    ]
+    assert [reference.reason for reference in findings.invalid_references] == ["out_of_range", "unknown_record"]
+    assert (findings.sentences, findings.cited_sentences) == (2, 1)
+
+
+def test_coverage_counts_only_sentences_that_could_carry_a_citation() -> None:
+    findings = find_citations(
+        answer(
+            "# Cause\n\nHello! Loki fails [1]. It restarts. Shall I go on?\n\n```\ncode [2]\n```\n\n## References\n\n[1] Loki\n"
+        )
+    )
+    assert (findings.sentences, findings.cited_sentences, findings.coverage) == (2, 1, 0.5)
+
+
+def test_an_invalid_marker_covers_nothing() -> None:
+    assert find_citations(answer("Loki fails [9].")).coverage == 0.0
+
+
+def test_nothing_to_cite_has_no_coverage() -> None:
+    assert find_citations(answer("Hello!")).coverage is None
+
+
+@pytest.mark.parametrize("contexts", [None, []])
+def test_without_contexts_the_answer_is_skipped(contexts: list[ContextChunk] | None) -> None:
+    given = GeneratedAnswer(answer_id="a1", answer="Loki [1].", contexts=contexts, completed_at=DONE)
+    findings = find_citations(given)
+    assert (findings.status, findings.reason, findings.valid) == ("skipped", "no context was given", None)
+    assert findings.invalid_references == []
+
+
+def test_an_empty_answer_is_skipped() -> None:
+    findings = find_citations(answer(" \n"))
+    assert (findings.status, findings.reason) == ("skipped", "the answer is empty")
+
+
+def test_a_failed_call_is_skipped() -> None:
+    assert find_citations(answer("x", status="error")).status == "skipped"
+
+
+class TestExcerpt:
+    def test_short_content_is_whole(self) -> None:
+        assert excerpt("Short.") == "Short."
+
+    def test_it_ends_at_the_last_sentence_in_the_second_half(self) -> None:
+        first = "A" + "a" * 120 + "."
+        assert excerpt(first + " " + "B" * 300) == first
+
+    def test_a_decimal_or_abbreviation_is_no_sentence_end(self) -> None:
+        content = "The value of this measurement was found to be " + "x" * 90 + " about 3.5 e.g. " + "y" * 200
+        assert excerpt(content).endswith("…")
+
+    def test_an_early_sentence_end_is_not_worth_the_loss(self) -> None:
+        assert excerpt("Yes. " + "b" * 300).endswith("…")
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.text(max_size=700))
+    def test_it_is_never_too_long(self, content: str) -> None:
+        assert len(excerpt(content)) <= MAX_EXCERPT + 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="[]()^【】SourceEvidnMmy: /12-a.\n`", max_size=150), st.integers(1, 4))
+def test_findings_are_consistent_whatever_the_text(text: str, count: int) -> None:
+    findings = find_citations(answer(text, [RUNBOOK, SUMMARY, COSTS, MEMORY][:count]))
+    if findings.status == "ok":
+        cited = {citation.number for citation in findings.citations}
+        unused = {source.number for source in findings.unused_sources}
+        assert cited | unused == set(range(1, count + 1))
+        assert not cited & unused
+        assert findings.valid is (not findings.invalid_references)
+        assert findings.cited_sentences <= findings.sentences

@@ -1,0 +1,264 @@
+"""The settled order of release states, rule by rule and over all combinations at once."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.base import RiskLevel, RiskMode
+from schemas.citations import CitationReport, InvalidReference
+from schemas.enriched import Decision, EnrichedAnswer, EvaluationResult
+from schemas.grounding import Claim, GroundingReport
+from schemas.quality import QualityReport
+from schemas.reports import Span
+from workers.steps.decision import alerts_for, decide, review_priority
+from workers.steps.thresholds import GateThresholds, GroundingThresholds
+
+COMPLETED = datetime(2026, 11, 2, tzinfo=UTC)
+REPORT = {
+    "judgement_id": "j", "answer_id": "a", "pipeline_version": "v", "answer_partition": 0, "answer_offset": 0,
+    "judged_at": COMPLETED,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a decision depends on; by default a good, grounded answer."""
+
+    mode: RiskMode = "observer"
+    gate_score: float | None = 0.9
+    grounding_score: float | None = 0.9
+    risk: RiskLevel | None = "low"
+    refusal: bool = False
+    tool_failure: bool = False
+    empty: bool = False
+    error: bool = False
+    degraded: bool = False
+    invalid_citation: bool = False
+    contradicted: bool = False
+    has_context: bool = True
+    has_grounding: bool = True
+    remember_without_context: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return self.refusal or self.tool_failure or self.empty or self.error or self.high
+
+    @property
+    def high(self) -> bool:
+        return self.has_grounding and self.risk == "high"
+
+    @property
+    def weak(self) -> bool:
+        return self.has_grounding and self.grounding_score is not None and self.grounding_score < 0.6
+
+    def answer(self) -> GeneratedAnswer:
+        return GeneratedAnswer(
+            answer_id="a",
+            answer="" if self.empty else "Text.",
+            status="error" if self.error else "success",
+            completed_at=COMPLETED,
+            contexts=[ContextChunk(chunk_id="c", content="Text.")] if self.has_context else None,
+        )
+
+    def reports(self) -> tuple[CitationReport, GroundingReport | None, QualityReport]:
+        invalid = [InvalidReference(marker="[9]", form="numeric", reason="out_of_range")]
+        claim = Claim(claim_id="1", span=Span(start=0, end=1), text="c", kind="factual", verdict="contradicted")
+        grounding = GroundingReport(
+            **REPORT,
+            agent="grounding",
+            grounding_score=self.grounding_score,
+            hallucination_risk=self.risk,
+            risk_score=0.9,
+            claims=[claim] * self.contradicted,
+        )
+        return (
+            CitationReport(**REPORT, agent="citations", invalid_references=invalid * self.invalid_citation),
+            grounding if self.has_grounding else None,
+            QualityReport(**REPORT, agent="quality", refusal=self.refusal, tool_failure=self.tool_failure),
+        )
+
+    def decide(self) -> Decision:
+        citations, grounding, quality = self.reports()
+        return decide(
+            self.answer(),
+            self.mode,
+            citations,
+            grounding,
+            quality,
+            EvaluationResult(score=self.gate_score),
+            self.degraded,
+            GateThresholds(),
+            GroundingThresholds(),
+            remember_without_context=self.remember_without_context,
+        )
+
+    def enriched(self) -> EnrichedAnswer:
+        citations, grounding, quality = self.reports()
+        return EnrichedAnswer(
+            answer_id="a", pipeline_version="v", answer_partition=0, answer_offset=0, answer=self.answer(),
+            citations=citations, grounding=grounding, quality=quality, evaluation=EvaluationResult(score=self.gate_score),
+            decision=self.decide(), degraded=self.degraded, missing=["quality"] if self.degraded else [], enriched_at=COMPLETED,
+        )  # fmt: skip
+
+
+GATE = Case(mode="gatekeeper")
+TABLE = [
+    # case, state, reasons, review, final, remember
+    (Case(), "released", [], False, True, True),
+    (GATE, "released", [], False, True, True),
+    # Rule 1: a gatekeeper holds, an observer never does.
+    (replace(GATE, gate_score=0.79), "held", ["gate_score_below_minimum"], True, False, False),
+    (replace(GATE, gate_score=0.8), "released", [], False, True, True),
+    (replace(GATE, gate_score=None), "held", ["gate_score_unknown"], True, False, False),
+    (replace(GATE, refusal=True), "held", ["refusal"], True, False, False),
+    (replace(GATE, tool_failure=True), "held", ["tool_failure"], True, False, False),
+    (replace(GATE, error=True), "held", ["tool_failure"], True, False, False),
+    (replace(GATE, empty=True), "held", ["empty_answer"], True, False, False),
+    (replace(GATE, risk="high"), "held", ["high_hallucination_risk"], True, False, False),
+    (replace(GATE, degraded=True), "held", ["degraded"], True, False, False),
+    (replace(GATE, gate_score=0.1, refusal=True), "held", ["refusal", "gate_score_below_minimum"], True, False, False),
+    (Case(gate_score=0.1), "released", [], False, True, True),
+    (Case(gate_score=None), "released", [], False, True, True),
+    (Case(refusal=True), "released", ["refusal"], True, False, False),
+    (Case(tool_failure=True), "released", ["tool_failure"], True, False, False),
+    (Case(empty=True), "released", ["empty_answer"], True, False, False),
+    (Case(degraded=True), "released", ["degraded"], False, True, False),
+    # Rule 2: grounding below the minimum.
+    (replace(GATE, grounding_score=0.59), "fallback", ["grounding_below_minimum"], False, True, False),
+    (replace(GATE, grounding_score=0.59, gate_score=0.5), "held", ["gate_score_below_minimum"], True, False, False),
+    (replace(GATE, grounding_score=0.6), "released", [], False, True, True),
+    (Case(grounding_score=0.59), "warned", ["grounding_below_minimum"], True, False, False),
+    (Case(grounding_score=0.6), "released", [], False, True, True),
+    # Rule 3: risk.
+    (replace(GATE, risk="medium"), "warned", ["medium_hallucination_risk"], False, True, True),
+    (Case(risk="medium"), "warned", ["medium_hallucination_risk"], False, True, True),
+    (Case(risk="high"), "warned", ["high_hallucination_risk"], True, False, False),
+    # Nothing to ground, no context, invalid citations.
+    (Case(grounding_score=None), "released", [], False, True, False),
+    (Case(grounding_score=None, remember_without_context=True), "released", [], False, True, False),
+    (Case(grounding_score=None, risk=None, has_context=False), "released", [], False, True, False),
+    (
+        Case(grounding_score=None, risk=None, has_context=False, remember_without_context=True),
+        "released", [], False, True, True,
+    ),
+    (
+        Case(grounding_score=None, risk=None, has_context=False, remember_without_context=True, refusal=True),
+        "released", ["refusal"], True, False, False,
+    ),
+    (Case(invalid_citation=True), "released", ["invalid_citation"], False, True, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "state", "reasons", "review", "final", "remember"), TABLE)
+def test_table_of_the_settled_order(
+    case: Case, state: str, reasons: list[str], review: bool, final: bool, remember: bool
+) -> None:
+    assert case.decide() == Decision.model_validate(
+        {"state": state, "reasons": reasons, "review": review, "final": final, "remember": remember}
+    )
+
+
+SCORES = st.sampled_from([None, 0.0, 0.59, 0.6, 0.79, 0.8, 1.0])
+CASES = st.builds(
+    Case,
+    mode=st.sampled_from(["observer", "gatekeeper"]),
+    gate_score=SCORES,
+    grounding_score=SCORES,
+    risk=st.sampled_from([None, "low", "medium", "high"]),
+    **{
+        name: st.booleans()
+        for name in (
+            "refusal", "tool_failure", "empty", "error", "degraded", "invalid_citation", "contradicted", "has_context",
+            "has_grounding", "remember_without_context",
+        )
+    },
+)  # fmt: skip
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(CASES)
+@example(GATE)
+def test_every_combination_keeps_the_settled_order(case: Case) -> None:
+    decision = case.decide()
+    gatekeeper = case.mode == "gatekeeper"
+    held = gatekeeper and (case.failed or case.degraded or case.gate_score is None or case.gate_score < 0.8)
+    warned = case.weak or (case.has_grounding and case.risk in ("medium", "high"))
+    expected = "held" if held else "fallback" if case.weak and gatekeeper else "warned" if warned else "released"
+    assert decision.state == expected
+    # An observer never waits and never gets another text than the answer.
+    assert gatekeeper or decision.state in ("released", "warned")
+    # What a person looks at is not final, and what is final nobody looks at.
+    assert decision.final is not decision.review
+    assert decision.review == (held or (not gatekeeper and (case.weak or case.failed)))
+    # Every state but a clean release says why.
+    assert decision.reasons or decision.state == "released"
+    assert len(set(decision.reasons)) == len(decision.reasons)
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(CASES)
+def test_nothing_doubtful_is_ever_remembered(case: Case) -> None:
+    decision = case.decide()
+    if not decision.remember:
+        return
+    assert decision.final
+    assert decision.state in ("released", "warned")
+    assert not (case.failed or case.degraded or case.weak)
+    grounded = case.has_grounding and case.grounding_score is not None
+    assert grounded or (case.remember_without_context and not case.has_context)
+
+
+@settings(max_examples=500, deadline=None)
+@given(CASES)
+def test_priority_is_a_share_and_waiting_readers_come_first(case: Case) -> None:
+    enriched = case.enriched()
+    priority = review_priority(enriched)
+    assert 0.0 <= priority <= 1.0
+    assert (priority >= 0.5) or enriched.decision.state != "held"
+
+
+def test_priority_grows_with_what_is_wrong() -> None:
+    assert review_priority(Case(contradicted=True).enriched()) > review_priority(Case().enriched())
+    assert review_priority(Case(risk="high").enriched()) > review_priority(Case(risk="medium").enriched())
+    assert review_priority(replace(GATE, risk="high").enriched()) == 1.0
+
+
+def test_good_answer_raises_no_alert() -> None:
+    assert alerts_for(Case().enriched()) == []
+
+
+def test_low_grounding_raises_the_alert_of_the_document() -> None:
+    (alert,) = alerts_for(Case(grounding_score=0.59).enriched())
+    assert alert == (
+        "low_grounding_score",
+        "warning",
+        "Response a has low grounding score: 0.59",
+        {"response_id": "a", "score": 0.59, "minimum": 0.6},
+    )
+    assert alerts_for(Case(grounding_score=0.6).enriched()) == []
+    assert (
+        alerts_for(Case(grounding_score=0.6).enriched(), GroundingThresholds(grounding_minimum=0.7))[0].metadata[
+            "minimum"
+        ]
+        == 0.7
+    )
+
+
+def test_high_risk_is_critical_once_it_is_shown() -> None:
+    assert [alert.severity for alert in alerts_for(Case(risk="high").enriched())] == ["critical"]
+    assert [alert.severity for alert in alerts_for(replace(GATE, risk="high").enriched())] == ["warning"]
+
+
+def test_degraded_result_and_invalid_citation_raise_alerts() -> None:
+    found = alerts_for(Case(degraded=True, invalid_citation=True).enriched())
+    assert [alert.alert_type for alert in found] == ["degraded_result", "invalid_citation"]
+    assert found[0].metadata["missing"] == ["quality"]
+
+
+@given(CASES)
+def test_alerts_hold_no_text_of_the_answer(case: Case) -> None:
+    assert "Text." not in str(alerts_for(case.enriched()))

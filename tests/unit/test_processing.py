@@ -1,0 +1,282 @@
+"""The batch processor under faults that a real broker cannot be made to produce on demand."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from schemas.topics import ANSWERS_ENRICHED, DEAD_LETTERS
+from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.errors import BrokerUnavailable, DeadLetterFailed, PoisonError, ResultTooLarge, StoreUnavailable
+from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
+from workers.delivery.records import Output, Record, Result, Work
+from workers.settings import DeliverySettings
+
+
+class Producer:
+    """A producer whose confirmations can be withheld."""
+
+    def __init__(self) -> None:
+        self.sent: list[Output] = []
+        self.failures: list[Exception] = []
+        self.refuse_topics: set[str] = set()
+
+    async def send(self, outputs: Sequence[Output], *, agent: str) -> None:
+        await asyncio.sleep(0)
+        if outputs and self.failures:
+            raise self.failures.pop(0)
+        if any(output.topic.name in self.refuse_topics for output in outputs):
+            raise BrokerUnavailable("refused")
+        self.sent.extend(outputs)
+
+
+class Acknowledgements:
+    """Where records are acknowledged, with an epoch that tests can end."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.offsets: list[int] = []
+
+    def is_current(self, epoch: int) -> bool:
+        return epoch == self.epoch
+
+    def acknowledge(self, topic: str, partition: int, offset: int, epoch: int) -> bool:
+        assert epoch == self.epoch, "acknowledged after a revocation"
+        self.offsets.append(offset)
+        return True
+
+
+def work(offset: int, epoch: int = 0, topic: str = "answers.generated") -> Work:
+    return Work(Record(topic, 0, offset, None, str(offset).encode(), epoch=epoch))
+
+
+def result(item: Work) -> list[Output]:
+    return [Output(ANSWERS_ENRICHED, None, item.record.value)]
+
+
+LIMITS = BatchLimits(8, 0.001)
+
+Start = Callable[..., tuple[BatchProcessor, Producer, Acknowledgements]]
+
+
+@pytest.fixture
+async def start() -> AsyncIterator[Start]:
+    running: list[BatchProcessor] = []
+
+    def make(
+        handler: Handler, limits: BatchLimits = LIMITS, **overrides: Any
+    ) -> tuple[BatchProcessor, Producer, Acknowledgements]:
+        producer, acknowledgements = Producer(), Acknowledgements()
+        options: dict[str, Any] = {"retry_initial_seconds": 0.001, "retry_max_seconds": 0.01, "max_attempts": 3}
+        delivery = DeliverySettings(**(options | overrides))
+        processor = BatchProcessor(
+            "probe", handler, acknowledgements, producer, DeadLetterSender(producer, "test"),  # type: ignore[arg-type]
+            delivery, limits,
+        )  # fmt: skip
+        processor.start()
+        running.append(processor)
+        return processor, producer, acknowledgements
+
+    yield make
+    for processor in running:
+        await processor.stop()
+
+
+async def test_outputs_are_confirmed_before_the_input_is_acknowledged(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        return [result(item) for item in works]
+
+    processor, producer, acknowledgements = start(handle)
+    producer.failures = [BrokerUnavailable("once"), BrokerUnavailable("twice")]
+    for offset in range(5):
+        await processor.submit(work(offset))
+    assert await processor.drain(5)
+    assert sorted(acknowledgements.offsets) == list(range(5))
+    assert sorted(output.value or b"" for output in producer.sent) == [str(n).encode() for n in range(5)]
+
+
+async def test_a_store_that_is_away_is_waited_for_without_end_and_nothing_is_dead_lettered(start: Start) -> None:
+    attempts = 0
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        nonlocal attempts
+        attempts += 1
+        if attempts <= 20:
+            raise StoreUnavailable("away")
+        return [[] for _ in works]
+
+    processor, producer, acknowledgements = start(handle)
+    await processor.submit(work(1))
+    assert await processor.drain(5)
+    assert acknowledgements.offsets == [1]
+    assert producer.sent == []
+
+
+async def test_an_exception_for_a_whole_batch_is_pinned_to_the_record_that_causes_it(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        if any(item.record.offset == 3 for item in works):
+            raise KeyError("somewhere")
+        return [result(item) for item in works]
+
+    processor, producer, acknowledgements = start(handle)
+    for offset in range(6):
+        await processor.submit(work(offset))
+    assert await processor.drain(5)
+    assert sorted(acknowledgements.offsets) == list(range(6))
+    letters = [output for output in producer.sent if output.topic is DEAD_LETTERS]
+    assert [letter.value for letter in letters] == [b"3"]
+    assert dict(letters[0].headers)["dlq_attempts"] == b"3"
+    assert b"somewhere" not in dict(letters[0].headers)["dlq_error"]
+
+
+async def test_a_poison_record_is_given_up_at_the_first_attempt(start: Start) -> None:
+    calls = 0
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        nonlocal calls
+        calls += 1
+        return [PoisonError("never") for _ in works]
+
+    processor, producer, acknowledgements = start(handle)
+    await processor.submit(work(1))
+    assert await processor.drain(5)
+    assert calls == 1
+    assert acknowledgements.offsets == [1]
+    assert dict(producer.sent[0].headers)["dlq_error_class"] == b"PoisonError"
+
+
+async def test_when_not_even_the_dead_letter_can_be_written_the_record_stays_unacknowledged(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        return [PoisonError("never") for _ in works]
+
+    processor, producer, acknowledgements = start(handle)
+    producer.refuse_topics = {DEAD_LETTERS.name}
+    await processor.submit(work(1))
+    failure = await asyncio.wait_for(processor.failure, 5)
+    assert isinstance(failure, DeadLetterFailed)
+    assert acknowledgements.offsets == []
+
+
+async def test_a_record_of_the_brokers_full_size_gets_a_letter_without_its_value(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        return [PoisonError("never") for _ in works]
+
+    processor, producer, acknowledgements = start(handle)
+    producer.failures = [ResultTooLarge("no room for the reason")]
+    await processor.submit(work(1))
+    assert await processor.drain(5)
+    headers = dict(producer.sent[0].headers)
+    assert producer.sent[0].value is None
+    assert headers["dlq_value_omitted"] == b"1"
+    assert headers["dlq_offset"] == b"1"
+    assert acknowledgements.offsets == [1]
+
+
+async def test_a_dead_letter_that_cannot_be_stored_makes_no_letter_about_itself(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        return [PoisonError("never") for _ in works]
+
+    processor, producer, acknowledgements = start(handle)
+    await processor.submit(work(1, topic=DEAD_LETTERS.name))
+    assert await processor.drain(5)
+    assert producer.sent == []
+    assert acknowledgements.offsets == [1]
+
+
+async def test_a_revocation_in_mid_batch_sends_nothing_and_acknowledges_nothing(start: Start) -> None:
+    entered, go_on = asyncio.Event(), asyncio.Event()
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        entered.set()
+        await go_on.wait()
+        return [result(item) for item in works]
+
+    processor, producer, acknowledgements = start(handle)
+    await processor.submit(work(1))
+    await entered.wait()
+    acknowledgements.epoch += 1
+    go_on.set()
+    assert await processor.drain(5)
+    assert producer.sent == []
+    assert acknowledgements.offsets == []
+
+
+async def test_a_revocation_during_the_pause_of_a_retry_drops_the_record(start: Start) -> None:
+    calls = 0
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        nonlocal calls
+        calls += 1
+        acknowledgements.epoch += 1
+        raise KeyError("x")
+
+    processor, producer, acknowledgements = start(handle)
+    await processor.submit(work(1))
+    assert await processor.drain(5)
+    assert calls == 1
+    assert producer.sent == []
+    assert acknowledgements.offsets == []
+
+
+async def test_a_hanging_handler_is_cut_off_and_its_record_dead_lettered(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        await asyncio.Event().wait()
+        return []
+
+    processor, producer, acknowledgements = start(handle, BatchLimits(8, 0.001, timeout_seconds=0.01))
+    await processor.submit(work(1))
+    assert await processor.drain(5)
+    assert dict(producer.sent[0].headers)["dlq_error_class"] == b"HandlerTimeout"
+    assert acknowledgements.offsets == [1]
+
+
+async def test_a_full_processor_makes_the_consumer_wait_and_lets_it_go_on_when_there_is_room(start: Start) -> None:
+    go_on = asyncio.Event()
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        await go_on.wait()
+        return [[] for _ in works]
+
+    processor, _, acknowledgements = start(handle, BatchLimits(8, 0.001, in_flight=4))
+    for offset in range(4):
+        await processor.submit(work(offset))
+    blocked = asyncio.create_task(processor.submit(work(4)))
+    await asyncio.sleep(0)
+    assert not blocked.done()
+    assert processor.in_flight == 4
+    go_on.set()
+    await asyncio.wait_for(blocked, 5)
+    assert await processor.drain(5)
+    assert sorted(acknowledgements.offsets) == [0, 1, 2, 3, 4]
+
+
+async def test_a_poison_record_does_not_delay_its_neighbours(start: Start) -> None:
+    healthy_done = asyncio.Event()
+    poison_attempts = 0
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        nonlocal poison_attempts
+        results: list[Result] = []
+        for item in works:
+            if item.record.offset == 0:
+                poison_attempts += 1
+                # It fails again and again until all the others are done: only without
+                # head-of-line blocking can that ever be.
+                results.append(KeyError("x") if not healthy_done.is_set() else [])
+            else:
+                results.append([])
+        return results
+
+    processor, _, acknowledgements = start(handle, max_attempts=10_000)
+    for offset in range(100):
+        await processor.submit(work(offset))
+        if len(set(acknowledgements.offsets) - {0}) == 99:
+            healthy_done.set()
+    async with asyncio.timeout(5):
+        while len(set(acknowledgements.offsets) - {0}) < 99:
+            await asyncio.sleep(0)
+    healthy_done.set()
+    assert await processor.drain(5)
+    assert poison_attempts > 1
+    assert sorted(acknowledgements.offsets) == list(range(100))
