@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from prometheus_client import start_http_server
-
 from workers import metrics
 from workers.addresses import Addresses
 from workers.agents.analytics import ANALYTICS
@@ -22,11 +20,14 @@ from workers.agents.quality import QUALITY
 from workers.agents.release import RELEASE
 from workers.delivery.application import AgentApplication
 from workers.delivery.assembler import Assembler
+from workers.delivery.attempts import AttemptJournal
+from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.errors import TouchstoneError
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record, Work
+from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.logs import get_logger
@@ -97,6 +98,14 @@ class RunningAgent:
         await self.processor.stop()
         await self.application.stop()
 
+    def hindrance(self) -> str | None:
+        """Why no records flow, or ``None`` if they do."""
+        if self.processor.breaker.reason is not None:
+            return self.processor.breaker.reason
+        if not self.application.is_assigned:
+            return "waits for its partitions"
+        return self.processor.waiting_for
+
     async def _receive(self, record: Record) -> None:
         await self.processor.submit(Work(record))
 
@@ -117,6 +126,7 @@ class Worker:
         self._resources: Resources | None = None
         self._running: list[RunningAgent] = []
         self._lag: asyncio.Task[None] | None = None
+        self._health: HealthServer | None = None
         self.metrics_port: int | None = None
 
     async def start(self) -> None:
@@ -127,7 +137,7 @@ class Worker:
         """
         async with TopicAdministration(self._settings, self._addresses.kafka) as topics:
             await topics.require()
-        self._start_metrics()
+        await self._start_health()
         self._resources = await self._open()
         self._running = [self._agent(definition, self._resources) for definition in self._definitions]
         await asyncio.gather(*(agent.start() for agent in self._running))
@@ -177,10 +187,24 @@ class Worker:
             log.warning("stop_exceeded_grace", grace_seconds=grace)
         if self._resources is not None:
             await _close(self._resources)
+        if self._health is not None:
+            await self._health.stop()
 
-    def _start_metrics(self) -> None:
-        server, _ = start_http_server(self._settings.http.metrics_port, addr=self._settings.http.host)
-        self.metrics_port = server.server_port
+    def readiness(self) -> dict[str, str | None]:
+        """What keeps each agent from work; ``None`` for nothing."""
+        if len(self._running) < len(self._definitions):
+            return {"worker": "starting"}
+        return {agent.definition.name: agent.hindrance() for agent in self._running}
+
+    async def _start_health(self) -> None:
+        http = self._settings.http
+        self._health = HealthServer(http.host, http.metrics_port, self.readiness)
+        try:
+            self.metrics_port = await self._health.start()
+        except OSError as error:
+            raise TouchstoneError(
+                f"port {http.metrics_port} on {http.host} cannot be used ({error.strerror}); set http.metrics_port"
+            ) from error
         metrics.BUILD.info({"version": package_version(), "pipeline_version": pipeline_version(self._settings)})
 
     async def _open(self) -> Resources:
@@ -194,6 +218,7 @@ class Worker:
             pipeline_version=version,
             producer=producer,
             dead_letters=DeadLetterSender(producer, version),
+            journal=AttemptJournal(settings.state_dir / "attempts", settings.kafka.group_prefix),
             now=lambda: datetime.now(UTC),
         )
         needs = {need for definition in self._definitions for need in definition.needs}
@@ -218,6 +243,8 @@ class Worker:
             resources.dead_letters,
             settings.delivery,
             definition.limits(settings),
+            resources.journal,
+            DeadLetterBreaker(definition.name, settings.breaker),
         )
         agent = RunningAgent(definition, application, processor)
         if definition is ASSEMBLY:
@@ -255,6 +282,7 @@ async def _close(resources: Resources) -> None:
         await resources.memory.close()
     if resources.analytics is not None:
         await resources.analytics.close()
+    resources.journal.close()
     resources.steps_pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -37,6 +37,7 @@ RECORDS_STALE = Counter(
 IN_FLIGHT = Gauge("touchstone_records_in_flight", "Records accepted and not yet settled", ["agent"])
 BATCH_SIZE = Histogram("touchstone_batch_size_records", "Records in a batch", ["agent"], buckets=SIZE_BUCKETS)
 AGENT_WAITING = Gauge("touchstone_agent_waiting", "1 while an agent waits for a store or the broker", ["agent"])
+BREAKER_OPEN = Gauge("touchstone_breaker_open", "1 once an agent has stopped for too many dead letters", ["agent"])
 CONSUMER_LAG = Gauge("touchstone_consumer_lag_records", "Records not yet committed", ["agent", "topic", "partition"])
 
 END_TO_END_SECONDS = Histogram(

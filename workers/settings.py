@@ -75,6 +75,14 @@ class DeliverySettings(Group):
     shutdown_grace_seconds: Positive = Field(default=20.0, description="SIGTERM to exit, at most.")
 
 
+class BreakerSettings(Group):
+    """When an agent stops because too much is dead-lettered."""
+
+    share: Annotated[float, Field(gt=0, le=1)] = Field(default=0.5, description="Share of records that is too much.")
+    window_seconds: Positive = Field(default=60.0, description="Time over which it is counted.")
+    least: Count = Field(default=2_000, description="Fewer dead letters are a burst, not a reason to stop.")
+
+
 class InferenceSettings(Group):
     """The embedding model."""
 
@@ -156,6 +164,7 @@ class Settings(BaseSettings):
     log_format: LogFormat = "console"
     kafka: KafkaSettings = Field(default_factory=KafkaSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    breaker: BreakerSettings = Field(default_factory=BreakerSettings)
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
     clickhouse: ClickHouseSettings = Field(default_factory=ClickHouseSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)

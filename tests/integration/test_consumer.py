@@ -9,6 +9,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from schemas.topics import ANSWERS_GENERATED
 from workers.addresses import Addresses
 from workers.delivery.application import AgentApplication
+from workers.delivery.attempts import AttemptJournal
+from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.errors import PoisonError
 from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
@@ -54,9 +56,10 @@ class Agent:
     def __init__(self, settings: Settings, addresses: Addresses, handler: Handler, name: str = "probe") -> None:
         self.application = AgentApplication(name, [ANSWERS_GENERATED], settings, addresses.kafka)
         self.producer = ConfirmedProducer(settings, addresses.kafka)
+        self.journal = AttemptJournal(settings.state_dir, "test")
         self.processor = BatchProcessor(
             name, handler, self.application, self.producer, DeadLetterSender(self.producer, "test"),
-            settings.delivery, BatchLimits(16, 0.01),
+            settings.delivery, BatchLimits(16, 0.01), self.journal, DeadLetterBreaker(name, settings.breaker),
         )  # fmt: skip
 
     async def start(self) -> "Agent":

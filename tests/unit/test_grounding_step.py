@@ -203,7 +203,7 @@ def test_what_cannot_be_judged_is_skipped_with_a_reason(
 
 
 def test_contexts_without_words_support_nothing() -> None:
-    prepared = prepare_grounding(answer("Loki failed at noon.", ["---", "[]", "null"]))
+    prepared = prepare_grounding(answer("Loki failed at noon.", ["---", "[]", "..."]))
     findings = judge_grounding(prepared, {}, THRESHOLDS)
     assert (findings.grounding_score, findings.hallucination_risk) == (0.0, "high")
     assert findings.claims[0].evidence is None

@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schemas.topics import ANSWERS_ENRICHED, DEAD_LETTERS
+from workers.delivery.attempts import AttemptJournal
+from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.errors import BrokerUnavailable, DeadLetterFailed, PoisonError, ResultTooLarge, StoreUnavailable
 from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
 from workers.delivery.records import Output, Record, Result, Work
-from workers.settings import DeliverySettings
+from workers.settings import BreakerSettings, DeliverySettings
 
 
 class Producer:
@@ -56,23 +59,24 @@ def result(item: Work) -> list[Output]:
 
 
 LIMITS = BatchLimits(8, 0.001)
+BREAKER = BreakerSettings()
 
 Start = Callable[..., tuple[BatchProcessor, Producer, Acknowledgements]]
 
 
 @pytest.fixture
-async def start() -> AsyncIterator[Start]:
+async def start(tmp_path: Path) -> AsyncIterator[Start]:
     running: list[BatchProcessor] = []
 
     def make(
-        handler: Handler, limits: BatchLimits = LIMITS, **overrides: Any
+        handler: Handler, limits: BatchLimits = LIMITS, breaker: BreakerSettings = BREAKER, **overrides: Any
     ) -> tuple[BatchProcessor, Producer, Acknowledgements]:
         producer, acknowledgements = Producer(), Acknowledgements()
         options: dict[str, Any] = {"retry_initial_seconds": 0.001, "retry_max_seconds": 0.01, "max_attempts": 3}
         delivery = DeliverySettings(**(options | overrides))
         processor = BatchProcessor(
             "probe", handler, acknowledgements, producer, DeadLetterSender(producer, "test"),  # type: ignore[arg-type]
-            delivery, limits,
+            delivery, limits, AttemptJournal(tmp_path, "test"), DeadLetterBreaker("probe", breaker),
         )  # fmt: skip
         processor.start()
         running.append(processor)
@@ -280,3 +284,75 @@ async def test_a_poison_record_does_not_delay_its_neighbours(start: Start) -> No
     assert await processor.drain(5)
     assert poison_attempts > 1
     assert sorted(acknowledgements.offsets) == list(range(100))
+
+
+async def test_a_flood_of_dead_letters_opens_the_breaker_and_the_rest_stays_on_its_topic(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        return [PoisonError("never") for _ in works]
+
+    breaker = BreakerSettings(least=10)
+    processor, producer, acknowledgements = start(handle, BatchLimits(1, 0.001, concurrent=1), breaker)
+    for offset in range(100):
+        await processor.submit(work(offset))
+    async with asyncio.timeout(5):
+        while not processor.breaker.is_open:
+            await asyncio.sleep(0)
+    assert processor.breaker.reason is not None
+    assert "probe dead-lettered 10 of" in processor.breaker.reason
+    assert not await processor.drain(0.2)
+    assert 10 <= len(acknowledgements.offsets) < 20
+    assert len(producer.sent) == len(acknowledgements.offsets)
+
+
+async def test_a_share_of_dead_letters_that_is_no_flood_leaves_the_breaker_closed(start: Start) -> None:
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        return [PoisonError("never") if item.record.offset % 4 == 0 else [] for item in works]
+
+    processor, _, acknowledgements = start(handle, breaker=BreakerSettings(least=10))
+    for offset in range(400):
+        await processor.submit(work(offset))
+    assert await processor.drain(5)
+    assert not processor.breaker.is_open
+    assert len(acknowledgements.offsets) == 400
+
+
+async def test_a_record_that_was_alone_in_work_at_three_deaths_is_dead_lettered_unseen(
+    start: Start, tmp_path: Path
+) -> None:
+    """The journal of a dead process is what the test writes; the process that finds it is real."""
+    seen: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.extend(item.record.offset for item in works)
+        return [[] for _ in works]
+
+    for alone in (False, True, True):
+        journal = AttemptJournal(tmp_path, "test")
+        journal.begin("probe", [work(5).record], alone=alone)
+        journal.close()
+    processor, producer, acknowledgements = start(handle)
+    for offset in range(10):
+        await processor.submit(work(offset))
+    assert await processor.drain(5)
+    assert sorted(seen) == [0, 1, 2, 3, 4, 6, 7, 8, 9]
+    assert dict(producer.sent[0].headers)["dlq_error_class"] == b"ProcessKilled"
+    assert sorted(acknowledgements.offsets) == list(range(10))
+
+
+async def test_records_that_were_in_company_at_many_deaths_are_never_given_up(start: Start, tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.extend(item.record.offset for item in works)
+        return [[] for _ in works]
+
+    for _ in range(10):
+        journal = AttemptJournal(tmp_path, "test")
+        journal.begin("probe", [work(offset).record for offset in range(10)], alone=False)
+        journal.close()
+    processor, producer, _ = start(handle)
+    for offset in range(10):
+        await processor.submit(work(offset))
+    assert await processor.drain(5)
+    assert sorted(seen) == list(range(10))
+    assert producer.sent == []

@@ -8,28 +8,12 @@ from hypothesis import strategies as st
 from workers.steps.segmentation import code_ranges, segment
 from workers.steps.sources import segment_source
 
-MARKDOWN = st.lists(
-    st.sampled_from(
-        [
-            "# ",
-            "- ",
-            "1. ",
-            "> ",
-            "```\n",
-            "`",
-            "| a | b |\n|---|---|\n",
-            "| 1 | 2 |\n",
-            "\n",
-            "\n\n",
-            "    ",
-            "**",
-            "_",
-        ]
-        + ["[1]", "[Source: a/b]", "(", ")", "“", "„", '"', "Hello world. ", "3.5 GiB, e.g. this. ", "これは文です。"]
-        + ["\r\n", "\r", "\x00", "\u2028", "\ud7ff", "😀", "é", "\\", "<div>", "[x]: y\n", "• ", "---\n", "===\n", "\t"]
-    ),
-    max_size=60,
-).map("".join)
+PIECES = (
+    *("# ", "- ", "1. ", "> ", "```\n", "`", "| a | b |\n|---|---|\n", "| 1 | 2 |\n", "\n", "\n\n", "    ", "**", "_"),
+    *("[1]", "[Source: a/b]", "(", ")", "“", "„", '"', "Hello world. ", "3.5 GiB, e.g. this. ", "これは文です。"),
+    *("\r\n", "\r", "\x00", "\u2028", "\ud7ff", "😀", "é", "\\", "<div>", "[x]: y\n", "• ", "---\n", "===\n", "\t"),
+)
+MARKDOWN = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
 def texts(text: str) -> list[str]:
@@ -125,6 +109,11 @@ def test_lines_that_start_anew_are_sentences_of_their_own() -> None:
 def test_a_wrapped_sentence_stays_whole() -> None:
     text = "This line is long enough to have been wrapped by an editor and it\ngoes on here."
     assert texts(text) == [text]
+
+
+def test_a_paragraph_longer_than_a_window_is_split_at_its_sentences_only() -> None:
+    sentence = "The ingester of this cluster exceeds its memory limit every day."
+    assert texts(" ".join([sentence] * 300)) == [sentence] * 300
 
 
 ADVERSARIAL = [

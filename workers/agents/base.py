@@ -9,6 +9,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import Event
 from schemas.headers import event_headers
 from schemas.topics import Topic
+from workers.delivery.attempts import AttemptJournal
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.errors import OversizeRecord
 from workers.delivery.processing import BatchLimits
@@ -31,6 +32,7 @@ class Resources:
     pipeline_version: str
     producer: ConfirmedProducer
     dead_letters: DeadLetterSender
+    journal: AttemptJournal
     now: Callable[[], datetime]
     steps_pool: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=2, thread_name_prefix="steps")

@@ -81,6 +81,11 @@ class AgentApplication:
         """The registry's name of a topic of the broker."""
         return self._names[topic]
 
+    @property
+    def is_assigned(self) -> bool:
+        """Whether the group has given this worker its share, which may be none."""
+        return self.app.rebalancing_count > 0 and not self.app.rebalancing
+
     def assigned(self) -> set[Partition]:
         """Partitions that this worker owns now."""
         return {Partition(*tp) for tp in self.consumer.assignment()}

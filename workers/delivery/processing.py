@@ -20,6 +20,8 @@ from typing import Any, Protocol
 
 from schemas.topics import DEAD_LETTERS
 from workers import metrics
+from workers.delivery.attempts import AttemptJournal, ProcessKilled
+from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.errors import (
     BrokenPromise,
@@ -86,6 +88,8 @@ class BatchProcessor:
         dead_letters: takes records that are given up.
         delivery: attempts, pauses and bounds.
         limits: size of batches.
+        journal: notes what is in work, to find a record that kills the process.
+        breaker: stops the agent when too much is dead-lettered.
     """
 
     def __init__(
@@ -97,6 +101,8 @@ class BatchProcessor:
         dead_letters: DeadLetterSender,
         delivery: DeliverySettings,
         limits: BatchLimits,
+        journal: AttemptJournal,
+        breaker: DeadLetterBreaker,
     ) -> None:
         self.agent = agent
         self._handler = handler
@@ -105,6 +111,9 @@ class BatchProcessor:
         self._dead_letters = dead_letters
         self._delivery = delivery
         self._limits = limits
+        self._journal = journal
+        self.breaker = breaker
+        self.waiting_for: str | None = None
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
         self._queue: asyncio.Queue[Work] = asyncio.Queue()
         self._in_flight = 0
@@ -163,6 +172,8 @@ class BatchProcessor:
     async def _collect(self) -> None:
         while True:
             works = await self._next_batch()
+            if self.breaker.is_open:
+                return  # what is queued stays unacknowledged, on its topic
             metrics.BATCH_SIZE.labels(self.agent).observe(len(works))
             await self._batch_slots.acquire()
             self._spawn(self._process_batch(works))
@@ -182,15 +193,28 @@ class BatchProcessor:
         return works
 
     async def _process_batch(self, works: list[Work]) -> None:
+        suspects = [work for work in works if self._journal.is_suspect(self.agent, work.record)]
         try:
-            failures = await self._attempt(works)
+            failures = await self._attempt([work for work in works if work not in suspects])
         finally:
             self._batch_slots.release()
+        for suspect in suspects:
+            failures += await self._attempt_alone(suspect)
         for work, error in failures:
             # Alone and outside the batch's slot: a poison record delays nobody else.
             self._spawn(self._recover(work, error))
 
-    async def _attempt(self, works: Sequence[Work]) -> list[tuple[Work, Exception]]:
+    async def _attempt_alone(self, work: Work) -> list[tuple[Work, Exception]]:
+        """One attempt at a record that was in work when a process died."""
+        try:
+            self._journal.check(self.agent, work.record)
+        except ProcessKilled as error:
+            self._journal.end(self.agent, [work.record])
+            return [(work, error)]
+        async with self._journal.isolation(alone=True):
+            return await self._attempt([work], alone=True)
+
+    async def _attempt(self, works: Sequence[Work], *, alone: bool = False) -> list[tuple[Work, Exception]]:
         """Steps 1 to 3; waits inside while somebody is unavailable.
 
         Returns:
@@ -199,8 +223,9 @@ class BatchProcessor:
         pause = self._delivery.retry_initial_seconds
         while current := self._drop_stale(works):
             try:
-                results = await self._handle(current)
+                results = await self._handle(current, alone)
                 await self._send(current, results)
+                self._nobody_is_away()
             except UnavailableError as error:
                 await self._wait(error, pause)
                 pause = min(pause * 2, self._delivery.retry_max_seconds)
@@ -213,7 +238,9 @@ class BatchProcessor:
             return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
         return []
 
-    async def _handle(self, works: Sequence[Work]) -> Sequence[Result]:
+    async def _handle(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
+        records = [work.record for work in works]
+        self._journal.begin(self.agent, records, alone=alone)
         try:
             return await asyncio.wait_for(self._handler(works), self._limits.timeout_seconds)
         except TimeoutError as error:
@@ -222,6 +249,8 @@ class BatchProcessor:
             raise HandlerTimeout(
                 f"{self.agent} did not finish a batch of {len(works)} within {self._limits.timeout_seconds:g} s"
             ) from error
+        finally:
+            self._journal.end(self.agent, records)
 
     async def _send(self, works: Sequence[Work], results: Sequence[Result]) -> None:
         if not all(self._acknowledger.is_current(work.record.epoch) for work in works):
@@ -233,11 +262,16 @@ class BatchProcessor:
     async def _wait(self, error: UnavailableError, pause: float) -> None:
         if isinstance(error, _AssignmentChanged):
             return
+        self.waiting_for = str(error)
         metrics.AGENT_WAITING.labels(self.agent).set(1)
         metrics.RECORDS_RETRIED.labels(self.agent, type(error).__name__).inc()
         log.warning("waiting", agent=self.agent, error=str(error), pause_seconds=round(pause, 2))
         await asyncio.sleep(_jittered(pause))
-        metrics.AGENT_WAITING.labels(self.agent).set(0)
+
+    def _nobody_is_away(self) -> None:
+        if self.waiting_for is not None:
+            self.waiting_for = None
+            metrics.AGENT_WAITING.labels(self.agent).set(0)
 
     async def _recover(self, work: Work, error: Exception) -> None:
         """Step 4 for one work: retry it alone until it is done or given up."""
@@ -276,6 +310,7 @@ class BatchProcessor:
         except DeadLetterFailed as failure:
             self._fail(failure)
             return
+        self.breaker.dead_lettered()
         self._acknowledge([work])
 
     def _drop_stale(self, works: Sequence[Work]) -> list[Work]:
@@ -290,6 +325,7 @@ class BatchProcessor:
             record = work.record
             self._acknowledger.acknowledge(record.topic, record.partition, record.offset, record.epoch)
         metrics.RECORDS_ACKNOWLEDGED.labels(self.agent).inc(len(works))
+        self.breaker.settled(len(works))
         self._settle(len(works))
 
     def _settle(self, count: int) -> None:

@@ -1,0 +1,75 @@
+"""/metrics, /healthz and /readyz of a worker process."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+Readiness = Callable[[], Mapping[str, str | None]]
+"""Reasons by part of the worker; ``None`` where it is ready."""
+
+
+class HealthServer:
+    """Answers probes and scrapes.
+
+    ``/healthz`` says that the event loop turns; whoever gets no answer may restart the
+    process. ``/readyz`` says whether records flow, and if not, why: an agent that waits for
+    a store is alive and not ready, and restarting it would help nobody.
+
+    Args:
+        host: address to listen on.
+        port: 0 takes a free one.
+        readiness: asked at every probe.
+    """
+
+    def __init__(self, host: str, port: int, readiness: Readiness) -> None:
+        self._host = host
+        self._port = port
+        self._readiness = readiness
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> int:
+        """Listen.
+
+        Returns:
+            The port.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        app = web.Application()
+        app.add_routes(
+            [
+                web.get("/metrics", self._metrics),
+                web.get("/healthz", self._healthz),
+                web.get("/readyz", self._readyz),
+            ]
+        )
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, self._host, self._port).start()
+        port: int = self._runner.addresses[0][1]
+        return port
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def _healthz(self, _: web.Request) -> web.Response:
+        return _json({"alive": True}, 200)
+
+    async def _readyz(self, _: web.Request) -> web.Response:
+        checks = self._readiness()
+        ready = all(reason is None for reason in checks.values())
+        body = {"ready": ready, "checks": {name: reason or "ok" for name, reason in checks.items()}}
+        return _json(body, 200 if ready else 503)
+
+
+def _json(body: dict[str, Any], status: int) -> web.Response:
+    return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
