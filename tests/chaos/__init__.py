@@ -1,0 +1,1 @@
+"""Faults against real processes, and one oracle that says whether the promise was kept."""

@@ -1,0 +1,138 @@
+"""Runs scenarios and tells what came of them: a table for people, JSON for machines."""
+
+import asyncio
+import json
+import platform
+import resource
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.chaos.oracle import Verdict, judge
+from tests.chaos.run import Run
+from tests.chaos.scenarios import SCENARIOS, Scenario
+from tests.harness.deployment import Deployment
+from workers.addresses import Addresses
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One scenario's figures."""
+
+    scenario: Scenario
+    verdict: Verdict
+    faults: int
+    recovered_seconds: float
+    total_seconds: float
+    peak_bytes: int
+    degraded_expected: bool
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict.kept and (self.degraded_expected or self.verdict.degraded == 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario.name,
+            "faults": self.scenario.faults,
+            "faults_injected": self.faults,
+            "recovered_seconds": round(self.recovered_seconds, 1),
+            "total_seconds": round(self.total_seconds, 1),
+            "peak_megabytes": round(self.peak_bytes / 1e6),
+            "passed": self.passed,
+            **self.verdict.as_dict(),
+        }
+
+
+async def play(scenario: Scenario, addresses: Addresses, directory: Path, answers: int) -> Outcome:
+    """Run one scenario on a deployment of its own.
+
+    Args:
+        scenario: which.
+        addresses: real servers.
+        directory: for logs and state.
+        answers: how many to send.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    deployment = Deployment(addresses, directory)
+    await deployment.prepare()
+    run = Run(deployment, answers, await deployment.client())
+    started = time.monotonic()
+    try:
+        await scenario.play(run)
+        verdict = await judge(deployment, run.client, run.sent, run.poison)
+        run.observe()
+        return Outcome(
+            scenario, verdict, run.faults, run.recovered_seconds, time.monotonic() - started, run.peak_bytes,
+            run.expected_degraded,
+        )  # fmt: skip
+    finally:
+        await run.close()
+
+
+async def play_all(names: list[str], answers: int, console: Console) -> list[Outcome]:
+    """Run scenarios one after the other on local services."""
+    from workers.commands.local import local_addresses
+    from workers.local.services import LocalServices
+
+    outcomes = []
+    with tempfile.TemporaryDirectory(prefix="touchstone-chaos-") as folder:
+        for name in names:
+            # Services of its own: the embedded broker keeps its log in memory.
+            async with LocalServices(Path(folder) / name / "services") as services:
+                addresses = local_addresses(services.addresses)
+                with console.status(f"{name}: {SCENARIOS[name].faults}"):
+                    outcome = await play(SCENARIOS[name], addresses, Path(folder) / name, answers)
+            console.print(f"{'[green]kept[/]' if outcome.passed else '[red]BROKEN[/]'}  {name}", highlight=False)
+            outcomes.append(outcome)
+    return outcomes
+
+
+def show(outcomes: list[Outcome], console: Console) -> None:
+    """The table of a run."""
+    table = Table()
+    for column in ("scenario", "faults", "recovered s", "lost", "doubled", "dead-lettered", "degraded", "repeated", "peak MB"):
+        table.add_column(column, justify="left" if column == "scenario" else "right")
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        table.add_row(
+            outcome.scenario.name, str(outcome.faults), f"{outcome.recovered_seconds:.1f}", str(len(verdict.lost)),
+            str(verdict.doubled), str(verdict.dead_lettered), str(verdict.degraded), str(verdict.duplicates),
+            f"{outcome.peak_bytes / 1e6:.0f}",
+        )  # fmt: skip
+    console.print(table)
+
+
+def main(scenario: str, answers: int, json_file: Path | None) -> int:
+    """Run one scenario or all.
+
+    Returns:
+        0 if every promise was kept, 1 if not, 2 for a name that does not exist.
+    """
+    console = Console()
+    names = list(SCENARIOS) if scenario == "all" else [scenario]
+    if unknown := [name for name in names if name not in SCENARIOS]:
+        console.print(f"[red]error:[/] no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
+        return 2
+    outcomes = asyncio.run(play_all(names, answers, console))
+    show(outcomes, console)
+    if json_file is not None:
+        document = {
+            "answers_a_scenario": answers,
+            "machine": {"cores": len(_cores()), "system": platform.system(), "python": platform.python_version()},
+            "driver_peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+            "scenarios": [outcome.as_dict() for outcome in outcomes],
+        }
+        json_file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def _cores() -> set[int]:
+    import os
+
+    return os.sched_getaffinity(0)

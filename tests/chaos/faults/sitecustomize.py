@@ -1,0 +1,45 @@
+"""Faults inside a worker process, chosen by CHAOS_FAULT; Python imports this file by itself at start.
+
+It stands on the path of chaos workers alone, so that the worker's own code needs no hooks.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+FAULT = os.environ.get("CHAOS_FAULT", "")
+MARKER = "POISONED-WELL"
+
+
+def _switched_on() -> bool:
+    """A fault may be bound to a file, so that the driver can end it while the process runs."""
+    switch = os.environ.get("CHAOS_SWITCH")
+    return switch is None or Path(switch).exists()
+
+
+def _install() -> None:
+    from workers.inference.backends import SentenceTransformerBackend
+
+    encode = SentenceTransformerBackend.encode
+
+    def faulty(self: SentenceTransformerBackend, texts: Sequence[str]) -> Any:
+        if not _switched_on():
+            return encode(self, texts)
+        if FAULT == "model_hang":
+            while _switched_on():
+                time.sleep(0.05)
+        if FAULT == "model_error":
+            raise RuntimeError("the model is broken")
+        if FAULT == "kill" and any(MARKER in text for text in texts):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return encode(self, texts)
+
+    SentenceTransformerBackend.encode = faulty  # type: ignore[method-assign]
+
+
+if FAULT and "workers.cli" in " ".join(sys.orig_argv):
+    _install()

@@ -1,0 +1,287 @@
+"""The scenarios: each does its worst and returns when everything should be settled."""
+
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from schemas.topics import ANSWERS_CITATIONS, REPORT_TOPICS
+from tests.chaos.faults.sitecustomize import MARKER
+from tests.chaos.proxy import Mode
+from tests.chaos.run import Run
+from tests.harness.answers import answer
+from tests.harness.deployment import until
+
+JUDGES = ["citations", "grounding", "quality"]
+REST = ["assembly", "release", "memory", "analytics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One kind of trouble.
+
+    Attributes:
+        name: for the command line.
+        faults: what is done, in words.
+        play: does it.
+    """
+
+    name: str
+    faults: str
+    play: Callable[[Run], Awaitable[None]]
+
+
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(name: str, faults: str) -> Callable[[Callable[[Run], Awaitable[None]]], Callable[[Run], Awaitable[None]]]:
+    def register(play: Callable[[Run], Awaitable[None]]) -> Callable[[Run], Awaitable[None]]:
+        SCENARIOS[name] = Scenario(name, faults, play)
+        return play
+
+    return register
+
+
+async def _with_poison(run: Run, values: list[bytes]) -> None:
+    """Poison before, between and after answers."""
+    await run.worker()
+    third = len(values) // 3
+    await run.send_poison(values[:third])
+    await run.send(run.answers // 2)
+    await run.send_poison(values[third : 2 * third])
+    await run.send(run.answers - run.answers // 2, start=run.answers // 2)
+    await run.send_poison(values[2 * third :])
+    await run.until_settled()
+
+
+@scenario("poison_bytes", "records that are no JSON, no object, empty or lack fields")
+async def poison_bytes(run: Run) -> None:
+    kinds = [b"\x00\x01\x02", b"[]", b"{}", b"null", b'{"answer_id": "x"}', b"{", b'{"answer": 1}', b'"text"']
+    await _with_poison(run, kinds * 3)
+
+
+@scenario("poison_burst", "1,000 poison records in one burst")
+async def poison_burst(run: Run) -> None:
+    await _with_poison(run, [b"\xff poison %d" % number for number in range(1_000)])
+
+
+@scenario("invalid_utf8", "JSON with bytes that are no UTF-8")
+async def invalid_utf8(run: Run) -> None:
+    values = [answer(number, "u").replace(b"pump", b"pu\xc3\x28mp").replace(b"host", b"\xff\xfe") for number in range(30)]
+    await _with_poison(run, [value for value in values if b"\xc3\x28" in value or b"\xff" in value])
+
+
+@scenario("oversize", "records above the input limit, up to the broker's")
+async def oversize(run: Run) -> None:
+    sizes = [340_000, 500_000, 900_000, 990_000]
+    values = [json.dumps({"answer_id": f"big-{size}", "answer": "x" * size}).encode() for size in sizes]
+    await _with_poison(run, values)
+
+
+@scenario("unknown_version", "records of a major version of the future")
+async def unknown_version(run: Run) -> None:
+    value = json.loads(answer(1))
+    values = [json.dumps(value | {"answer_id": f"v-{n}", "schema_version": f"{n}.0"}).encode() for n in range(2, 14)]
+    await _with_poison(run, values)
+
+
+@scenario("duplicates", "every answer is sent three times")
+async def duplicates(run: Run) -> None:
+    await run.worker()
+    for _ in range(3):
+        await run.send()
+        run.faults += run.answers
+    await run.until_settled()
+
+
+@scenario("out_of_order", "all reports are there before assembly sees one answer; then reports come twice")
+async def out_of_order(run: Run) -> None:
+    judges = await run.worker(JUDGES)
+    await run.send()
+
+    async def all_judged() -> bool:
+        return len(await run.deployment.read(ANSWERS_CITATIONS)) >= run.answers
+
+    await until(all_judged, "reports written", run.patience, interval=1.0)
+    for topic in REPORT_TOPICS.values():
+        reports = await run.deployment.read(topic)
+        run.faults += len(reports)
+    await judges.terminate()
+    await run.worker()
+    await run.until_settled()
+
+
+@scenario("sigkill", "the worker is killed again and again at random moments")
+async def sigkill(run: Run) -> None:
+    chance = random.Random(20261121)
+    worker = await run.worker()
+    await run.send()
+    kills = 2 if run.answers < 1_000 else 5
+    for number in range(kills):
+        await run.until_stored(int(run.answers * (number + 0.5) / (kills + 1) * 0.6))
+        await asyncio.sleep(chance.uniform(0, 1.0))
+        run.observe()
+        await worker.kill()
+        run.faults += 1
+        worker = await run.worker()
+    await run.until_settled()
+
+
+@scenario("rebalance", "a second worker joins in mid-batch and leaves by SIGKILL, a third by SIGTERM")
+async def rebalance(run: Run) -> None:
+    await run.worker()
+    await run.send()
+    await run.until_stored(run.answers // 20)
+    second = await run.worker()
+    run.faults += 1
+    await run.until_stored(run.answers // 4)
+    run.observe()
+    await second.kill()
+    run.faults += 1
+    third = await run.worker()
+    run.faults += 1
+    await run.until_stored(run.answers // 2)
+    assert await third.terminate() == 0
+    run.faults += 1
+    await run.until_settled()
+
+
+@scenario("sigterm", "SIGTERM in mid-batch, then a restart")
+async def sigterm(run: Run) -> None:
+    worker = await run.worker()
+    await run.send()
+    for share in (0.1, 0.4):
+        await run.until_stored(int(run.answers * share))
+        run.observe()
+        assert await worker.terminate() == 0, worker.tail()
+        run.faults += 1
+        worker = await run.worker()
+    await run.until_settled()
+
+
+@scenario("one_agent_down", "no quality agent until the deadline has passed; then it comes late")
+async def one_agent_down(run: Run) -> None:
+    run.expected_degraded = True
+    await run.worker(["citations", "grounding", *REST], TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS="3")
+    await run.send()
+    run.faults = 1
+    await run.until_settled()
+    await run.worker(["quality"])
+    await run.send(prefix="b")
+    await run.until_settled()
+
+
+@scenario("clickhouse_cut", "ClickHouse is out of reach while answers arrive")
+async def clickhouse_cut(run: Run) -> None:
+    proxy = await run.proxy_clickhouse()
+    worker = await run.worker()
+    proxy.cut()
+    await run.send()
+    others = await run.deployment.client()
+    try:
+        await _until_enriched(run)
+    finally:
+        await others.close()
+    assert worker.running, "a store that is away must not end the worker"
+    proxy.mode = Mode.FORWARD
+    await run.until_settled()
+    run.faults = proxy.faults
+
+
+@scenario("clickhouse_slow", "every reply of ClickHouse takes half a second longer")
+async def clickhouse_slow(run: Run) -> None:
+    proxy = await run.proxy_clickhouse()
+    await run.worker()
+    proxy.mode = Mode.SLOW
+    await run.send()
+    await run.until_settled()
+    run.faults = proxy.faults
+
+
+@scenario("clickhouse_reply_lost", "ClickHouse applies inserts whose replies are lost")
+async def clickhouse_reply_lost(run: Run) -> None:
+    proxy = await run.proxy_clickhouse()
+    await run.worker()
+    proxy.mode = Mode.DROP_REPLY
+    sending = asyncio.create_task(run.send())
+
+    async def some_lost() -> bool:
+        return proxy.faults >= 5
+
+    await until(some_lost, "replies lost", run.patience)
+    proxy.mode = Mode.FORWARD
+    await sending
+    await run.until_settled()
+    run.faults = proxy.faults
+
+
+@scenario("model_hang", "the model hangs, then comes back")
+async def model_hang(run: Run) -> None:
+    run.expected_degraded = True
+    switch = run.deployment.directory / "model-hangs"
+    switch.touch()
+    await run.worker(**run.faulty("model_hang", switch), TOUCHSTONE_INFERENCE__TIMEOUT_SECONDS="2")
+    half = run.answers // 2
+    await run.send(half)
+    await run.until_settled()
+    switch.unlink()
+    run.faults = 1
+    await run.send(run.answers - half, start=half)
+    await run.until_settled()
+
+
+@scenario("model_error", "the model raises, then works")
+async def model_error(run: Run) -> None:
+    run.expected_degraded = True
+    switch = run.deployment.directory / "model-fails"
+    switch.touch()
+    await run.worker(**run.faulty("model_error", switch))
+    half = run.answers // 2
+    await run.send(half)
+    await run.until_settled()
+    switch.unlink()
+    run.faults = 1
+    await run.send(run.answers - half, start=half)
+    await run.until_settled()
+
+
+@scenario("killer_record", "one record kills every process that embeds it")
+async def killer_record(run: Run) -> None:
+    run.expected_degraded = True
+    killer = json.loads(answer(1)) | {"answer_id": "killer", "answer": f"The {MARKER} is 3 m deep [1]."}
+    environment = run.faulty("kill") | {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "3"}
+    half = run.answers // 2
+    await run.send(half)
+    await run.deployment.send([(b"killer", json.dumps(killer).encode())])
+    run.sent.add("killer")
+    await run.send(run.answers - half, start=half)
+
+    async def everything() -> bool:
+        return await run.settled() >= len(run.sent)
+
+    for _ in range(8):
+        worker = await run.deployment.start_worker(environment=environment, ready=False)
+        settled = asyncio.create_task(until(everything, "everything settled", run.patience))
+        died = asyncio.create_task(worker.process.wait())
+        done, _ = await asyncio.wait([settled, died], return_when=asyncio.FIRST_COMPLETED)
+        run.observe()
+        if settled in done:
+            died.cancel()
+            return
+        settled.cancel()
+        run.faults += 1
+    raise AssertionError("the record went on killing")
+
+
+async def _until_enriched(run: Run) -> None:
+    """Until assembly is through, seen on its topic, since the store cannot be asked."""
+    from schemas.topics import ANSWERS_ENRICHED
+
+    async def enriched() -> bool:
+        found = {record.key for record in await run.deployment.read(ANSWERS_ENRICHED)}
+        return len(found) >= run.answers
+
+    await until(enriched, "answers enriched while the store is away", run.patience, interval=1.0)
+
+
