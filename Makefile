@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test check format bench clean
+.PHONY: help install demo up test check format bench chaos clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,9 @@ check: install ## Lint, types, import rules
 format: install ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+chaos: install ## Play all fault scenarios with 10,000 answers each (hours)
+	$(BIN)/touchstone chaos --json chaos.json
 
 bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks

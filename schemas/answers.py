@@ -1,6 +1,6 @@
 """The input: a generated answer with what it was generated from."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -17,6 +17,7 @@ from schemas.base import (
     Score,
     ShortText,
     SourceText,
+    TokenCount,
     UtcDatetime,
 )
 
@@ -39,7 +40,9 @@ def _confidence(value: object) -> object:
     return value
 
 
-Confidence = Annotated[Score, BeforeValidator(_confidence, json_schema_input_type=float | str)]
+Confidence = Annotated[
+    Score, BeforeValidator(_confidence, json_schema_input_type=Score | Literal["high", "medium", "low"])
+]
 
 
 class ContextChunk(Part):
@@ -75,8 +78,8 @@ class ModelReference(Part):
 class TokenUsage(Part):
     """Tokens spent."""
 
-    prompt_tokens: int | None = Field(default=None, ge=0)
-    completion_tokens: int | None = Field(default=None, ge=0)
+    prompt_tokens: TokenCount | None = None
+    completion_tokens: TokenCount | None = None
 
 
 class TraceReference(Part):
@@ -102,6 +105,8 @@ class GeneratedAnswer(Event):
     Only ``answer_id``, ``answer`` and ``completed_at`` must be there: what is missing is
     judged as missing, never guessed.
     """
+
+    nesting_reserve: ClassVar[int] = 8
 
     answer_id: Identifier = Field(description="Unique for each answer; the key of every topic.")
     tenant: Identifier = Field(default="default", description="Whose answer it is.")

@@ -6,16 +6,31 @@ that one record can never exhaust a worker, and so that what grows from an input
 record still fits into the broker's maximum (see ``docs/decisions/0003``).
 """
 
+import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Self
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import from_json
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    ValidationError,
+)
+from pydantic_core import from_json, to_json
 
 SCHEMA_VERSION = "1.0"
 """Version written by this code, ``major.minor``; a reader refuses an unknown major."""
 
 SUPPORTED_MAJOR_VERSIONS = frozenset({"1"})
+
+YEARS = range(1900, 2200)
+"""Years of all times here: what every store can hold, and what no zone can push out of range."""
 
 
 class UnreadableEvent(ValueError):
@@ -23,7 +38,7 @@ class UnreadableEvent(ValueError):
 
     Attributes:
         code: ``not_json``, ``unknown_version`` or ``invalid``; stable, used as metric label.
-        fields: dotted names of the offending fields, empty where the whole value is at fault.
+        fields: dotted names of the first offending fields, empty where the whole value is at fault.
     """
 
     def __init__(self, code: str, message: str, fields: tuple[str, ...] = ()) -> None:
@@ -33,14 +48,20 @@ class UnreadableEvent(ValueError):
 
 
 def _to_utc(value: datetime) -> datetime:
-    return value.astimezone(UTC)
+    # Both: no zone may push the value out of Python's range, nor the result out of what is read back.
+    if value.year not in YEARS or (utc := value.astimezone(UTC)).year not in YEARS:
+        raise ValueError(f"the year must be in {YEARS[0]}..{YEARS[-1]}, also in UTC")
+    return utc
 
 
 UtcDatetime = Annotated[AwareDatetime, AfterValidator(_to_utc)]
-"""An aware time, converted to UTC."""
+"""An aware time in the years 1900 to 2199, converted to UTC."""
 
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 """A share or score in 0..1; never NaN (a judgement that failed is ``null``)."""
+
+FiniteFloat = Annotated[float, Field(allow_inf_nan=False)]
+"""Any number that JSON can write."""
 
 Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 """A duration in seconds."""
@@ -63,8 +84,28 @@ AnswerText = Annotated[str, Field(max_length=60_000)]
 SourceText = Annotated[str, Field(max_length=100_000)]
 """The content of one context chunk."""
 
-Offset = Annotated[int, Field(ge=0)]
+Offset = Annotated[int, Field(ge=0, lt=2**63)]
 """A position in a text, in code points, or in a partition, in records."""
+
+TokenCount = Annotated[int, Field(ge=0, lt=2**31)]
+"""A number of tokens."""
+
+T = TypeVar("T")
+Many = Annotated[list[T], FailFast()]
+"""A list of which the first wrong item is reported: 300,000 complaints take longer than the work."""
+
+MAX_NAMES = 100
+
+
+def _few(value: object) -> object:
+    # Looked at first: otherwise every wrong value of a million is complained about before their number.
+    if isinstance(value, dict) and len(value) > MAX_NAMES:
+        raise ValueError(f"send at most {MAX_NAMES} entries")
+    return value
+
+
+ByName = Annotated[dict[str, T], Field(max_length=MAX_NAMES), BeforeValidator(_few)]
+"""A few values by name."""
 
 Metadata = dict[str, Any]
 """Free JSON; its size is bounded by the size of the record."""
@@ -82,9 +123,13 @@ class Part(BaseModel):
 class Event(Part):
     """The base of everything that travels as the value of a record."""
 
+    nesting_reserve: ClassVar[int] = 0
+    """Levels of nesting that a record must leave free, because it travels inside another one:
+    JSON is read to 200 levels, and what was accepted must be readable wherever it goes."""
+
     schema_version: str = Field(
         default=SCHEMA_VERSION,
-        pattern=r"^\d+\.\d+$",
+        pattern=r"^[0-9]+\.[0-9]+$",
         description="Version of this contract, major.minor; a new minor only adds fields.",
     )
 
@@ -109,14 +154,43 @@ class Event(Part):
         """
         if value is None:
             raise UnreadableEvent("not_json", "the record has no value; send a JSON object")
+        value = _finite(value)
         try:
             event = cls.model_validate_json(value)
         except ValidationError as error:
             # A later major version may look quite different: say that first.
             _refuse_unknown_version(_claimed_version(value))
-            raise _unreadable(cls.__name__, error) from None
+            raise _unreadable(cls, error) from None
         _refuse_unknown_version(event.schema_version)
+        _refuse_deep_nesting(value, cls.nesting_reserve)
         return event
+
+
+_NOT_FINITE = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
+"""What can overflow to infinity; it finds too much, never too little."""
+
+
+def _finite(value: bytes) -> bytes:
+    """The value with ``null`` for numbers that JSON has not: NaN, Infinity, 1e999.
+
+    Python writes them, for a log probability of minus infinity for example. They would leave
+    as ``null`` in any case; read so, an event is equal to what comes of it.
+    """
+    if b"NaN" not in value and b"Infinity" not in value and not _NOT_FINITE.search(value):
+        return value
+    try:
+        return to_json(from_json(value), inf_nan_mode="null")
+    except ValueError:
+        return value  # not JSON at all, as validation will say
+
+
+def _refuse_deep_nesting(value: bytes, reserve: int) -> None:
+    if not reserve or value.count(b"[") + value.count(b"{") < 100:
+        return
+    try:
+        from_json(b"[" * reserve + value + b"]" * reserve)
+    except ValueError:
+        raise UnreadableEvent("invalid", f"nested deeper than {200 - reserve} levels; send flatter JSON") from None
 
 
 def _claimed_version(value: bytes) -> str | None:
@@ -128,23 +202,50 @@ def _claimed_version(value: bytes) -> str | None:
     return version if isinstance(version, str) else None
 
 
+_VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}", re.ASCII)
+_SHOWN = 5
+
+
 def _refuse_unknown_version(version: str | None) -> None:
     if version is None or version.partition(".")[0] in SUPPORTED_MAJOR_VERSIONS:
         return
+    # What is no version may be anything that a sender put there by mistake.
+    shown = f"schema_version {version}" if _VERSION.fullmatch(version) else "this schema_version"
     raise UnreadableEvent(
         "unknown_version",
-        f"schema_version {version[:20]!r} is not understood here; this worker reads major "
+        f"{shown} is not understood here; this worker reads major "
         f"{', '.join(sorted(SUPPORTED_MAJOR_VERSIONS))}: upgrade it or send that version",
         ("schema_version",),
     )
 
 
-def _unreadable(model: str, error: ValidationError) -> UnreadableEvent:
+def _unreadable(model: type[Event], error: ValidationError) -> UnreadableEvent:
     """Turn pydantic's error into one that names fields and hides values."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     if details and details[0]["type"] == "json_invalid":
         return UnreadableEvent("not_json", f"not valid JSON ({details[0]['msg']}); send UTF-8 JSON")
-    names = tuple(".".join(str(part) for part in detail["loc"]) or "value" for detail in details)
-    shown = "; ".join(f"{name}: {detail['msg']}" for name, detail in zip(names[:5], details[:5], strict=True))
-    more = f" and {len(details) - 5} more" if len(details) > 5 else ""
-    return UnreadableEvent("invalid", f"{model} is invalid: {shown}{more}", names)
+    known = _field_names(model)
+    # The keys of a free mapping are the sender's words: they are values, not names.
+    names = tuple(
+        ".".join(str(part) if isinstance(part, int) or part in known else "*" for part in detail["loc"]) or "value"
+        for detail in details[:_SHOWN]
+    )
+    shown = "; ".join(f"{name}: {detail['msg'][:200]}" for name, detail in zip(names, details, strict=False))
+    more = f" and {len(details) - _SHOWN} more" if len(details) > _SHOWN else ""
+    return UnreadableEvent("invalid", f"{model.__name__} is invalid: {shown}{more}", names)
+
+
+@lru_cache(maxsize=64)
+def _field_names(model: type[Event]) -> frozenset[str]:
+    """The names of all fields of a model and of its parts."""
+
+    def names(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            yield from node.get("properties", {})
+            for part in node.values():
+                yield from names(part)
+        elif isinstance(node, list):
+            for part in node:
+                yield from names(part)
+
+    return frozenset(names(model.model_json_schema()))

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from schemas.answers import Confidence, SourceType
-from schemas.base import Identifier, Label, Part, Score, ShortText, UtcDatetime
+from schemas.base import Identifier, Label, Many, Part, Score, ShortText, UtcDatetime
 from schemas.reports import Findings, Report, Span
 
 CitationForm = Literal["numeric", "source", "evidence", "memory", "inference", "link", "provided"]
@@ -31,8 +31,8 @@ class Citation(Part):
     excerpt: str = Field(default="", max_length=MAX_EXCERPT + 1, description="Start of the source, cut at a sentence.")
     last_updated: UtcDatetime | None = None
     confidence: Confidence | None = None
-    forms: list[CitationForm] = Field(default_factory=list, description="How the answer refers to it.")
-    spans: list[Span] = Field(default_factory=list, description="Where the markers stand in the answer.")
+    forms: Many[CitationForm] = Field(default_factory=list, description="How the answer refers to it.")
+    spans: Many[Span] = Field(default_factory=list, description="Where the markers stand in the answer.")
     display_text: ShortText = Field(default="", description="For readers, as '[1] Runbook: Loki crash loop'.")
 
 
@@ -56,10 +56,10 @@ class CitationFindings(Findings):
     """Which sources an answer cites, which references are invalid, how much is covered."""
 
     valid: bool | None = Field(default=None, description="No invalid reference; null if not judged.")
-    citations: list[Citation] = Field(default_factory=list)
-    invalid_references: list[InvalidReference] = Field(default_factory=list)
-    unused_sources: list[UnusedSource] = Field(default_factory=list)
-    inference_spans: list[Span] = Field(
+    citations: Many[Citation] = Field(default_factory=list)
+    invalid_references: Many[InvalidReference] = Field(default_factory=list)
+    unused_sources: Many[UnusedSource] = Field(default_factory=list)
+    inference_spans: Many[Span] = Field(
         default_factory=list, description="Markers by which the answer owns to an inference of its own."
     )
     sentences: int = Field(default=0, ge=0, description="Sentences that could carry a citation.")

@@ -6,13 +6,16 @@ from pydantic import Field
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import (
+    ByName,
     Event,
     Identifier,
     Label,
+    Many,
     Metadata,
     Offset,
     Part,
     RiskLevel,
+    RiskMode,
     Score,
     ShortText,
     UtcDatetime,
@@ -32,11 +35,11 @@ class FormattedResponse(Part):
     """What a reader is shown (seed 000)."""
 
     content: str = Field(max_length=200_000, description="Markdown with disclaimer and references as decided.")
-    citations: list[Citation] = Field(default_factory=list)
+    citations: Many[Citation] = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict)
     quality_score: Score | None = None
     hallucination_risk: RiskLevel | None = None
-    suggestions: list[ShortText] = Field(default_factory=list)
+    suggestions: Many[ShortText] = Field(default_factory=list)
 
 
 class EvaluationResult(Part):
@@ -45,7 +48,7 @@ class EvaluationResult(Part):
     score: Score | None = Field(default=None, description="Gate score; null where nothing could be judged.")
     passed: bool | None = Field(default=None, description="score is at least the gate's threshold (0.8).")
     reasoning: ShortText = ""
-    metrics: dict[str, Score | None] = Field(
+    metrics: ByName[Score | None] = Field(
         default_factory=dict, description="The seven characteristics by name; null where not judged."
     )
 
@@ -54,7 +57,7 @@ class Decision(Part):
     """What becomes of the answer, and why; made by rules from the reports alone."""
 
     state: ReleaseState
-    reasons: list[Label] = Field(default_factory=list, description="Stable words, as grounding_below_minimum.")
+    reasons: Many[Label] = Field(default_factory=list, description="Stable words, as grounding_below_minimum.")
     review: bool = Field(default=False, description="A person should look at it.")
     final: bool = Field(default=True, description="False while a review can still change it.")
     remember: bool = Field(default=False, description="Good enough for conversational memory.")
@@ -70,6 +73,9 @@ class EnrichedAnswer(Event):
     answer_partition: Offset
     answer_offset: Offset
     answer: GeneratedAnswer
+    risk_mode: RiskMode = Field(
+        default="observer", description="That of the answer, or the setting's where it names none."
+    )
     citations: CitationReport | None = None
     grounding: GroundingReport | None = None
     quality: QualityReport | None = None
@@ -77,8 +83,10 @@ class EnrichedAnswer(Event):
     formatted: FormattedResponse | None = Field(default=None, description="null only where it would not fit a record.")
     decision: Decision
     degraded: bool = Field(default=False, description="A report is missing or failed.")
-    missing: list[AgentName] = Field(default_factory=list, description="Reports that did not come in time.")
-    failed: list[AgentName] = Field(default_factory=list, description="Reports with status failed.")
+    missing: Many[AgentName] = Field(default_factory=list, description="Reports that did not come in time.")
+    failed: Many[AgentName] = Field(default_factory=list, description="Reports with status failed.")
     rank: int = Field(default=0, ge=0, description="Completeness; a higher one replaces a lower one.")
-    trimmed: list[Label] = Field(default_factory=list, description="Parts left out to fit a record.")
+    trimmed: Many[Label] = Field(
+        default_factory=list, description="Parts left out, or listed in part, to fit a record, of the reports as well."
+    )
     enriched_at: UtcDatetime

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.base import SCHEMA_VERSION, Event
+from schemas.dead_letters import FIRST_HEADER, HEADER_FIELDS, HEADER_PREFIX, DeadLetter, reason_headers
 from schemas.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 
 HEADERS_SCHEMA: dict[str, Any] = {
@@ -129,6 +130,8 @@ def _operation(topic: Topic) -> dict[str, Any]:
 
 
 def _message(model: type[Event]) -> dict[str, Any]:
+    if model is DeadLetter:
+        return _dead_letter_message()
     # Definitions stay inside each payload, so that every message stands for itself.
     schema = model.model_json_schema(ref_template=f"#/components/messages/{model.__name__}/payload/$defs/{{model}}")
     return {
@@ -139,4 +142,30 @@ def _message(model: type[Event]) -> dict[str, Any]:
         "payload": schema,
         "bindings": {"kafka": {"key": {"type": "string"}, "bindingVersion": "0.5.0"}},
         "examples": [{"name": "example", "payload": example(model)}],
+    }
+
+
+def _dead_letter_message() -> dict[str, Any]:
+    """On its topic a dead letter is the original record; only the headers are ours."""
+    letter = DeadLetter.model_validate(example(DeadLetter))
+    properties = DeadLetter.model_json_schema()["properties"]
+    described = {
+        HEADER_PREFIX + name: {"type": "string", "description": properties[name].get("description", name)}
+        for name in HEADER_FIELDS
+    }
+    return {
+        "name": DeadLetter.__name__,
+        "title": DeadLetter.__name__,
+        "summary": "The original value to the byte, JSON or not; the reason stands in the headers.",
+        "contentType": "application/octet-stream",
+        "headers": {"type": "object", "properties": described, "required": [FIRST_HEADER]},
+        "payload": {"description": "The value of the record that was given up; null for a tombstone."},
+        "bindings": {"kafka": {"bindingVersion": "0.5.0"}},
+        "examples": [
+            {
+                "name": "example",
+                "headers": {name: (content or b"").decode() for name, content in reason_headers(letter)},
+                "payload": (letter.value or b"").decode(),
+            }
+        ],
     }

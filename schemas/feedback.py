@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from schemas.base import Event, Identifier, Label, LongText, Part, Score, Seconds, ShortText, UtcDatetime
+from schemas.base import Event, Identifier, Label, LongText, Many, Part, Score, Seconds, ShortText, UtcDatetime
 from schemas.review import HumanFeedback
 
 LatencyTolerance = Literal["high", "medium", "low"]
@@ -26,7 +26,7 @@ class BehaviourSignals(Part):
     followup_query: LongText | None = None
     query_rephrased: bool | None = None
     time_spent_seconds: Seconds | None = None
-    citations_clicked: list[Identifier] = Field(default_factory=list, max_length=1_000)
+    citations_clicked: Many[Identifier] = Field(default_factory=list, max_length=1_000)
     response_copied: bool | None = None
 
 
@@ -90,7 +90,7 @@ class FeedbackAggregation(Part):
     frequency: int = Field(ge=0)
     impact_score: Score
     suggested_improvement: ShortText
-    affected_components: list[Literal["Generator", "Orchestrator", "System"]] = Field(default_factory=list)
+    affected_components: Many[Literal["Generator", "Orchestrator", "System"]] = Field(default_factory=list)
 
 
 class FeedbackMessage(Event):

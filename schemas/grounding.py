@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Identifier, Part, RiskLevel, Score, ShortText
+from schemas.base import Identifier, Many, Part, RiskLevel, Score, ShortText
 from schemas.reports import Findings, Report, Span
 
 ClaimKind = Literal["factual", "recommendation", "inference", "question", "code", "meta"]
@@ -45,9 +45,9 @@ class Claim(Part):
     hedged: bool = Field(default=False, description="Weakened by words as 'probably'; checked all the same.")
     verdict: Verdict
     score: Score | None = Field(default=None, description="Support in 0..1; null if not checked.")
-    mismatches: list[Mismatch] = Field(default_factory=list, description="What stands against the evidence.")
+    mismatches: Many[Mismatch] = Field(default_factory=list, description="What stands against the evidence.")
     evidence: Evidence | None = Field(default=None, description="The best evidence, also if it falls short.")
-    cited_numbers: list[int] = Field(default_factory=list, description="Contexts that the claim cites.")
+    cited_numbers: Many[int] = Field(default_factory=list, description="Contexts that the claim cites.")
 
 
 class GroundingIssue(Part):
@@ -72,11 +72,11 @@ class GroundingFindings(Findings):
     context_similarity: float | None = Field(default=None, ge=-1.0, le=1.0, allow_inf_nan=False)
     facts_verified: Score | None = Field(default=None, description="Share of checked claims that are supported.")
     citation_coverage: Score | None = None
-    uncertainty_markers: list[Span] = Field(default_factory=list)
-    claims: list[Claim] = Field(default_factory=list, max_length=MAX_CLAIMS)
+    uncertainty_markers: Many[Span] = Field(default_factory=list)
+    claims: Many[Claim] = Field(default_factory=list, max_length=MAX_CLAIMS)
     claims_total: int = Field(default=0, ge=0, description="Claims found, listed or not.")
-    issues: list[GroundingIssue] = Field(default_factory=list)
-    suggestions: list[ShortText] = Field(default_factory=list)
+    issues: Many[GroundingIssue] = Field(default_factory=list)
+    suggestions: Many[ShortText] = Field(default_factory=list)
 
     @property
     def ungrounded_claims(self) -> list[Claim]:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 SOURCE = "/touchstone"
 TYPE_PREFIX = "touchstone."
 
-Headers = list[tuple[str, bytes]]
+Headers = list[tuple[str, bytes | None]]
+"""In their order; names may repeat, and Kafka knows headers without value."""
 
 
 def event_headers(
@@ -47,9 +48,9 @@ def event_headers(
     return [(name, value.encode()) for name, value in values.items() if value]
 
 
-def header(headers: Iterable[tuple[str, bytes]], name: str) -> str | None:
+def header(headers: Iterable[tuple[str, bytes | None]], name: str) -> str | None:
     """The first header of that name as text, or ``None``."""
     for key, value in headers:
         if key == name:
-            return value.decode("utf-8", "replace")
+            return None if value is None else value.decode("utf-8", "replace")
     return None

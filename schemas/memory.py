@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from schemas.base import AnswerText, Event, Identifier, Label, LongText, RiskLevel, Score, UtcDatetime
+from schemas.base import AnswerText, Event, Identifier, Label, LongText, Many, RiskLevel, Score, UtcDatetime
 
 
 class ConversationTurn(Event):
@@ -15,7 +15,7 @@ class ConversationTurn(Event):
     user_id: Identifier | None = None
     query: LongText = ""
     response: AnswerText
-    context_chunks: list[Identifier] = Field(default_factory=list, description="Chunks that were used.")
+    context_chunks: Many[Identifier] = Field(default_factory=list, description="Chunks that were used.")
     query_type: Label | None = None
     quality_score: Score | None = None
     hallucination_risk: RiskLevel | None = None

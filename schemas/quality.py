@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Label, Part, Score, ShortText
+from schemas.base import Label, Many, Part, Score, ShortText
 from schemas.reports import Findings, Report, Span
 
 SignalType = Literal[
@@ -45,8 +45,8 @@ class QualityFindings(Findings):
     passes_validation: bool | None = Field(
         default=None, description="overall_score at least 0.7 and fewer than three issues (seed 000)."
     )
-    issues: list[ShortText] = Field(default_factory=list)
-    signals: list[FailureSignal] = Field(default_factory=list)
+    issues: Many[ShortText] = Field(default_factory=list)
+    signals: Many[FailureSignal] = Field(default_factory=list)
     refusal: bool = Field(default=False, description="The answer declines to answer.")
     tool_failure: bool = Field(default=False, description="The answer reports a failed call.")
     language: Label | None = None

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Event, Identifier, Label, Metadata, RiskLevel, Score, ShortText, UtcDatetime
+from schemas.base import Event, Identifier, Label, Many, Metadata, RiskLevel, Score, ShortText, UtcDatetime
 from schemas.enriched import ReleaseState
 
 AlertType = Literal["low_grounding_score", "high_hallucination_risk", "degraded_result", "invalid_citation"]
@@ -22,13 +22,13 @@ class ReleasedAnswer(Event):
     session_id: Identifier | None = None
     state: ReleaseState
     final: bool = Field(description="No later event changes it.")
-    revision: int = Field(ge=1, description="1 from the pipeline, 2 from a decision.")
+    revision: int = Field(ge=1, description="1 to 4 from the pipeline (completeness), 100 and more from decisions.")
     content: str | None = Field(
         default=None,
         max_length=200_000,
         description="What may be shown; null while held or when rejected without text.",
     )
-    reasons: list[Label] = Field(default_factory=list)
+    reasons: Many[Label] = Field(default_factory=list)
     hallucination_risk: RiskLevel | None = None
     grounding_score: Score | None = None
     gate_score: Score | None = None

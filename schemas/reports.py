@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Event, Identifier, Label, Offset, Part, Seconds, ShortText, UtcDatetime
+from schemas.base import ByName, Event, Identifier, Label, Offset, Part, Seconds, ShortText, UtcDatetime
 
 ReportStatus = Literal["ok", "failed", "skipped"]
 AgentName = Literal["citations", "grounding", "quality"]
@@ -39,6 +39,9 @@ class Report(Event, Findings):
     pipeline_version: Label = Field(description="Fingerprint of all that can change a judgement.")
     answer_partition: Offset = Field(description="Partition of the answer in answers.generated.")
     answer_offset: Offset = Field(description="Offset of the answer in that partition.")
-    versions: dict[str, str] = Field(default_factory=dict, description="Model and rules by name.")
+    versions: ByName[str] = Field(default_factory=dict, description="Model and rules by name.")
+    trimmed: list[Label] = Field(
+        default_factory=list, max_length=20, description="Parts left out, or listed in part, to fit a record."
+    )
     duration_seconds: Seconds = Field(default=0.0, description="Wall time of the step for this answer.")
     judged_at: UtcDatetime = Field(description="When the judgement was made.")

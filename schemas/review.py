@@ -1,15 +1,18 @@
 """Human review: the request, the decision (HumanFeedback of seed 002) and what happens between."""
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from schemas.base import (
     AnswerText,
+    ByName,
     Event,
+    FiniteFloat,
     Identifier,
     Label,
     LongText,
+    Many,
     Metadata,
     Part,
     RiskLevel,
@@ -35,12 +38,12 @@ class ReviewRequest(Event):
     answer: AnswerText
     risk_mode: RiskMode
     held: bool = Field(description="The reader waits for the decision.")
-    reasons: list[Label] = Field(default_factory=list)
+    reasons: Many[Label] = Field(default_factory=list)
     hallucination_risk: RiskLevel | None = None
     grounding_score: Score | None = None
     gate_score: Score | None = None
-    answer_metrics: dict[str, float] = Field(default_factory=dict, description="Scores at the time, by name.")
-    claims: list[Claim] = Field(default_factory=list, max_length=20, description="The worst claims first.")
+    answer_metrics: ByName[FiniteFloat] = Field(default_factory=dict, description="Scores at the time, by name.")
+    claims: Many[Claim] = Field(default_factory=list, max_length=20, description="The worst claims first.")
     model_id: Label = "unknown"
     priority: Score = Field(default=0.5, description="1 is looked at first.")
     pipeline_version: Label
@@ -59,12 +62,14 @@ class ClaimVerdict(Part):
 class HumanFeedback(Event):
     """Feedback of a person on an answer (seed 002, section 8)."""
 
+    nesting_reserve: ClassVar[int] = 8
+
     feedback_id: Identifier
     session_id: Identifier | None = None
     timestamp: UtcDatetime
     query: LongText = ""
     original_answer: AnswerText
-    answer_metrics: dict[str, float] = Field(default_factory=dict)
+    answer_metrics: ByName[FiniteFloat] = Field(default_factory=dict)
     user_action: UserAction
     user_comment: LongText | None = None
     corrected_answer: AnswerText | None = Field(default=None, description="Required for correct.")
@@ -87,10 +92,10 @@ class ReviewDecision(HumanFeedback):
     user_id: Identifier | None = Field(default=None, description="Who asked; for memory.")
     decided_by: Label = Field(default="reviewer", description="Role or pseudonym; policy for a deadline.")
     reason: Label | None = None
-    contexts: list[Identifier] = Field(default_factory=list, description="Chunks that the answer was given.")
+    contexts: Many[Identifier] = Field(default_factory=list, description="Chunks that the answer was given.")
     model_id: Label = "unknown"
-    claim_verdicts: list[ClaimVerdict] = Field(default_factory=list, max_length=400)
-    evaluator_versions: dict[str, str] = Field(default_factory=dict)
+    claim_verdicts: Many[ClaimVerdict] = Field(default_factory=list, max_length=400)
+    evaluator_versions: ByName[str] = Field(default_factory=dict)
 
 
 class ReviewEvent(Event):

@@ -11,6 +11,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from workers.addresses import Addresses, adapted
+from workers.inference.backends import SentenceTransformerBackend
 from workers.local.services import LocalServices
 from workers.settings import DeliverySettings, KafkaSettings, Settings
 
@@ -65,3 +66,9 @@ async def topics(settings: Settings, addresses: Addresses) -> AsyncIterator[None
     async with TopicAdministration(settings, addresses.kafka) as administration:
         await administration.create()
     yield
+
+
+@pytest.fixture(scope="session")
+def backend() -> SentenceTransformerBackend:
+    """The packaged embedding model, loaded once; one thread, so that tests side by side do not starve each other."""
+    return SentenceTransformerBackend("all-MiniLM-L6-v2", threads=1)

@@ -1,10 +1,21 @@
 """Where the broker and the stores are: from settings, else from local mode."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from workers.delivery.errors import TouchstoneError
 from workers.local.state import read_addresses
 from workers.settings import Settings
+
+Service = Literal["kafka", "redis", "clickhouse"]
+
+VARIABLES: dict[Service, str] = {
+    "kafka": "KAFKA_BOOTSTRAP_SERVERS",
+    "redis": "REDIS_URL",
+    "clickhouse": "CLICKHOUSE_URL",
+}
+"""The environment variable of each address."""
 
 
 class NotConfigured(TouchstoneError):
@@ -28,24 +39,30 @@ class Addresses:
     local: bool
 
 
-def find_addresses(settings: Settings) -> Addresses:
+def find_addresses(settings: Settings, needed: Iterable[Service] = ("kafka", "redis", "clickhouse")) -> Addresses:
     """Addresses from the settings, completed by those of a running local mode.
+
+    Args:
+        settings: all settings.
+        needed: what the caller talks to; other addresses may be empty.
 
     Raises:
         NotConfigured: naming what is missing and both remedies.
     """
     found = read_addresses(settings.state_dir)
-    kafka = settings.kafka_bootstrap_servers or (found.kafka_bootstrap_servers if found else None)
-    redis = settings.redis_url or (found.redis_url if found else None)
-    clickhouse = settings.clickhouse_url or (found.clickhouse_url if found else None)
-    values = {"KAFKA_BOOTSTRAP_SERVERS": kafka, "REDIS_URL": redis, "CLICKHOUSE_URL": clickhouse}
-    missing = [name for name, value in values.items() if not value]
-    if not kafka or not redis or not clickhouse:
+    addresses: dict[Service, str | None] = {
+        "kafka": settings.kafka_bootstrap_servers or (found.kafka_bootstrap_servers if found else None),
+        "redis": settings.redis_url or (found.redis_url if found else None),
+        "clickhouse": settings.clickhouse_url or (found.clickhouse_url if found else None),
+    }
+    missing = [VARIABLES[service] for service in needed if not addresses[service]]
+    if missing:
         raise NotConfigured(
             f"{', '.join(missing)} not set and no local services run under {settings.state_dir}; "
-            "set them, or start `touchstone services` (or `touchstone up`)"
+            f"set {'them' if len(missing) > 1 else 'it'}, or start `touchstone services` (or `touchstone up`)"
         )
-    return Addresses(kafka, redis, clickhouse, local=settings.kafka_bootstrap_servers is None)
+    known = {service: address or "" for service, address in addresses.items()}
+    return Addresses(**known, local=settings.kafka_bootstrap_servers is None)
 
 
 def adapted(settings: Settings, addresses: Addresses) -> Settings:
@@ -54,20 +71,3 @@ def adapted(settings: Settings, addresses: Addresses) -> Settings:
         return settings
     kafka = settings.kafka.model_copy(update={"idempotent_producer": False})
     return settings.model_copy(update={"kafka": kafka})
-
-
-def find_kafka(settings: Settings) -> str:
-    """The broker alone, for commands that need nothing else.
-
-    Raises:
-        NotConfigured: with both remedies.
-    """
-    if settings.kafka_bootstrap_servers:
-        return settings.kafka_bootstrap_servers
-    found = read_addresses(settings.state_dir)
-    if found is None or not found.kafka_bootstrap_servers:
-        raise NotConfigured(
-            f"KAFKA_BOOTSTRAP_SERVERS is not set and no local broker runs under {settings.state_dir}; "
-            "set it, or start `touchstone services`"
-        )
-    return found.kafka_bootstrap_servers

@@ -23,7 +23,7 @@ from workers.delivery.assembler import Assembler
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.errors import TouchstoneError
+from workers.delivery.errors import TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record, Work
@@ -64,6 +64,9 @@ def chosen_agents(names: Iterable[str] | None) -> list[AgentDefinition]:
     """
     if names is None:
         return list(AGENTS.values())
+    names = list(names)
+    if not names:
+        raise UnknownAgent(f"no agent is named; there are {', '.join(AGENTS)}")
     unknown = [name for name in names if name not in AGENTS]
     if unknown:
         raise UnknownAgent(f"no agent is called {', '.join(unknown)}; there are {', '.join(AGENTS)}")
@@ -317,7 +320,14 @@ async def run_worker(
         await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         if failed.done():
-            log.error("worker_failed", error=str(failed.result()), error_class=type(failed.result()).__name__)
+            failure = failed.result()
+            known = isinstance(failure, TouchstoneError)
+            log.error(
+                "worker_failed",
+                error=describe(failure),
+                error_class=type(failure).__name__,
+                exc_info=None if known else failure,
+            )
             return 1
         failed.cancel()
         return 0

@@ -1,15 +1,26 @@
-"""Structured logs: identifiers and figures, never the text of an answer."""
+"""Structured logs: identifiers and figures, never the text of an answer.
+
+The text of an exception may quote the record that it stumbled over (``invalid literal for
+int(): '…'``), so tracebacks are written without it, unless the error is one of ours, whose
+texts hold no payload. Libraries are heard from warning on.
+"""
 
 import logging
 import sys
+import traceback
+from collections.abc import Iterator
+from types import TracebackType
 from typing import Any, Literal, cast
 
 import structlog
 
+from schemas.base import UnreadableEvent
+from workers.delivery.errors import TouchstoneError
+
 LogFormat = Literal["json", "console"]
 
-QUIET_LOGGERS = ("faust", "mode", "aiokafka", "kafka", "urllib3", "sentence_transformers", "lance", "lancedb")
-"""Libraries whose logs below warning are noise; Faust's below warning may hold payloads."""
+OWN_LOGGERS = ("workers", "schemas")
+"""Loggers that the chosen level is for; those of libraries tell warnings and worse alone."""
 
 PAYLOAD_LOGGERS = ("faust.agents.agent", "faust.topics", "faust.streams", "faust.transport.conductor")
 """Loggers of Faust that print messages with their values when something fails."""
@@ -32,7 +43,7 @@ def configure_logs(level: str = "INFO", form: LogFormat = "console") -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(_traceback),
     ]
     renderer: Any = (
         structlog.processors.JSONRenderer()
@@ -46,6 +57,8 @@ def configure_logs(level: str = "INFO", form: LogFormat = "console") -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_only_ours_below_warning)
+    handler.addFilter(_without_payload)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -54,8 +67,61 @@ def configure_logs(level: str = "INFO", form: LogFormat = "console") -> None:
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level)
-    for name in QUIET_LOGGERS:
-        logging.getLogger(name).setLevel(logging.WARNING)
+    root.setLevel(logging.WARNING)
+    for name in OWN_LOGGERS:
+        logging.getLogger(name).setLevel(level)
     for name in PAYLOAD_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def safe_text(error: BaseException) -> str:
+    """An exception's class, and its text if that cannot hold a payload."""
+    name = type(error).__qualname__
+    if isinstance(error, TouchstoneError | UnreadableEvent):
+        return f"{name}: {error}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{name}: {error.strerror}"
+    return name
+
+
+def _traceback(exc_info: tuple[type[BaseException], BaseException, TracebackType | None]) -> str:
+    return "".join(_traceback_lines(exc_info[1], seen=set())).rstrip("\n")
+
+
+def _traceback_lines(error: BaseException, seen: set[int]) -> Iterator[str]:
+    seen.add(id(error))
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is not None and id(before) not in seen:
+        yield from _traceback_lines(before, seen)
+        yield "which led to:\n"
+    yield "Traceback (most recent call last):\n"
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{safe_text(error)}\n"
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            if id(inner) not in seen:
+                yield "which holds:\n"
+                yield from _traceback_lines(inner, seen)
+
+
+def _only_ours_below_warning(record: logging.LogRecord) -> bool:
+    """Whether it is a warning or ours: Faust's base classes log under the names of our modules, too."""
+    return record.levelno >= logging.WARNING or isinstance(record.msg, dict)
+
+
+def _without_payload(record: logging.LogRecord) -> bool:
+    """What libraries log, without the exceptions and bytes that they print."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(_safe_argument(argument) for argument in record.args)
+    if record.name == "asyncio" and isinstance(record.msg, str):
+        # Its further lines print the task that failed, with the exception's text.
+        record.msg = record.msg.partition("\n")[0]
+    return True
+
+
+def _safe_argument(argument: object) -> object:
+    if isinstance(argument, BaseException):
+        return safe_text(argument)
+    if isinstance(argument, bytes | bytearray):
+        return f"{len(argument)} bytes"
+    return argument

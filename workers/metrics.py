@@ -42,7 +42,7 @@ CONSUMER_LAG = Gauge("touchstone_consumer_lag_records", "Records not yet committ
 
 END_TO_END_SECONDS = Histogram(
     "touchstone_end_to_end_seconds",
-    "From the answer's record at the broker to its enriched answer confirmed",
+    "From the answer's record at the broker to its enriched answer made",
     buckets=LATENCY_BUCKETS,
 )
 JOIN_PENDING = Gauge(

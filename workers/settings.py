@@ -5,6 +5,8 @@ a file ``.env``. The three addresses also answer to their usual names:
 ``KAFKA_BOOTSTRAP_SERVERS``, ``REDIS_URL``, ``CLICKHOUSE_URL``.
 """
 
+import os
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,6 +21,10 @@ from workers.steps.thresholds import GateThresholds, GroundingThresholds, Qualit
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+
+
+class UnknownSetting(ValueError):
+    """A variable sets what does not exist."""
 
 
 class Group(BaseModel):
@@ -59,7 +65,10 @@ class DeliverySettings(Group):
     stream_buffer: Count = Field(default=128, description="Records that Faust may hold before an agent takes them.")
     batch_records: Count = Field(default=32, description="Most records in a batch of a judging agent.")
     batch_wait_seconds: Positive = Field(default=0.02, description="Longest wait for a batch to fill.")
+    batch_bytes: Count = Field(default=1_000_000, description="Most bytes in a batch; one record is always taken.")
+    in_flight_bytes: Count = Field(default=32_000_000, description="Bytes that an agent has in work at once.")
     sink_batch_records: Count = Field(default=500, description="Most rows in an insert.")
+    sink_batch_bytes: Count = Field(default=4_000_000, description="Most bytes in an insert.")
     sink_batch_wait_seconds: Positive = Field(default=0.5, description="Longest wait for an insert to fill.")
     max_attempts: Count = Field(default=5, description="Attempts before a record is dead-lettered.")
     retry_initial_seconds: Positive = Field(default=0.2, description="First pause; doubles, with jitter.")
@@ -72,6 +81,10 @@ class DeliverySettings(Group):
         default=600.0, description="An answer waits this long for an agent that is busy with other partitions."
     )
     join_limit: Count = Field(default=2_000, description="Answers (or early reports) that a worker joins at once.")
+    join_bytes: Count = Field(
+        default=128_000_000,
+        description="Bytes of answers (or of an agent's early reports) that a worker joins at once.",
+    )
     shutdown_grace_seconds: Positive = Field(default=20.0, description="SIGTERM to exit, at most.")
 
 
@@ -138,25 +151,25 @@ class Settings(BaseSettings):
         env_prefix="TOUCHSTONE_",
         env_nested_delimiter="__",
         env_file=".env",
+        # An empty variable is one that somebody could not leave out, as in a compose file.
+        env_ignore_empty=True,
         extra="ignore",
         populate_by_name=True,
     )
 
     kafka_bootstrap_servers: str | None = Field(
         default=None,
-        validation_alias=AliasChoices(
-            "kafka_bootstrap_servers", "TOUCHSTONE_KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"
-        ),
+        validation_alias=AliasChoices("TOUCHSTONE_KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"),
         description="Brokers as host:port,host:port; without it, those of local mode.",
     )
     redis_url: str | None = Field(
         default=None,
-        validation_alias=AliasChoices("redis_url", "TOUCHSTONE_REDIS_URL", "REDIS_URL"),
+        validation_alias=AliasChoices("TOUCHSTONE_REDIS_URL", "REDIS_URL"),
         description="Redis or Valkey; without it, that of local mode.",
     )
     clickhouse_url: str | None = Field(
         default=None,
-        validation_alias=AliasChoices("clickhouse_url", "TOUCHSTONE_CLICKHOUSE_URL", "CLICKHOUSE_URL"),
+        validation_alias=AliasChoices("TOUCHSTONE_CLICKHOUSE_URL", "CLICKHOUSE_URL"),
         description="ClickHouse over HTTP; without it, that of local mode.",
     )
     state_dir: Path = Field(default=Path(".touchstone"), description="State of local mode and of embedded stores.")
@@ -185,5 +198,32 @@ class Settings(BaseSettings):
 
 @lru_cache(maxsize=1)
 def load_settings() -> Settings:
-    """The settings of this process, read once."""
+    """The settings of this process, read once.
+
+    Raises:
+        UnknownSetting: a variable names a group that does not exist.
+        pydantic.ValidationError: a value is wrong, or a group has no such setting.
+    """
+    refuse_unknown_groups(os.environ)
     return Settings()
+
+
+def refuse_unknown_groups(environment: Iterable[str]) -> None:
+    """Refuse ``TOUCHSTONE_KAFAK__PARTITIONS``: a typing error would be a default in silence.
+
+    Names without ``__`` are let pass, since Kubernetes sets ``TOUCHSTONE_PORT`` and the like for
+    a service of that name.
+
+    Raises:
+        UnknownSetting: with the groups there are.
+    """
+    groups = [name for name, field in Settings.model_fields.items() if is_group(field.annotation)]
+    for name in environment:
+        group, delimiter, _ = name.upper().removeprefix("TOUCHSTONE_").partition("__")
+        if name.upper().startswith("TOUCHSTONE_") and delimiter and group.lower() not in groups:
+            raise UnknownSetting(f"{name}: there is no group {group.lower()}; there are {', '.join(groups)}")
+
+
+def is_group(annotation: object) -> bool:
+    """Whether a setting holds further ones."""
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

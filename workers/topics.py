@@ -6,7 +6,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, for_code
 
-from schemas.topics import TOPICS, Topic
+from schemas.topics import ANSWERS_GENERATED, TOPICS, Topic
 from workers.delivery.errors import BrokerUnavailable, TouchstoneError
 from workers.kafka import connection_arguments
 from workers.settings import Settings
@@ -77,14 +77,17 @@ class TopicAdministration:
         Raises:
             TopicsNotReady: the broker refuses one.
         """
-        missing = [finding.topic for finding in await self.check() if finding.partitions is None]
+        findings = await self.check()
+        missing = [finding.topic for finding in findings if finding.partitions is None]
         if not missing:
             return []
+        answers = next(finding.partitions for finding in findings if finding.topic is ANSWERS_GENERATED)
         response = await self._client.create_topics(
             [
                 NewTopic(
                     name=self._settings.topic_name(topic.name),
-                    num_partitions=self._settings.kafka.partitions,
+                    # What is joined follows the answers, whatever the setting says by now.
+                    num_partitions=(answers if topic.joined else None) or self._settings.kafka.partitions,
                     replication_factor=self._settings.kafka.replication,
                     topic_configs=topic_configuration(topic),
                 )
@@ -102,7 +105,7 @@ class TopicAdministration:
         present = {
             name: len(entry["partitions"]) for name, entry in metadata.items() if entry.get("error_code", 0) == 0
         }
-        expected = present.get(self._settings.topic_name("answers.generated"), self._settings.kafka.partitions)
+        expected = present.get(self._settings.topic_name(ANSWERS_GENERATED.name), self._settings.kafka.partitions)
         names = [self._settings.topic_name(topic.name) for topic in TOPICS]
         policies = await self._policies([name for name in names if name in present])
         return [self._finding(topic, present, expected, policies) for topic in TOPICS]

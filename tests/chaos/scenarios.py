@@ -6,10 +6,10 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from schemas.topics import ANSWERS_CITATIONS, REPORT_TOPICS
+from schemas.topics import ANSWERS_CITATIONS, ANSWERS_ENRICHED, DEAD_LETTERS, REPORT_TOPICS
 from tests.chaos.faults.sitecustomize import MARKER
 from tests.chaos.proxy import Mode
-from tests.chaos.run import Run
+from tests.chaos.run import Run, Skipped
 from tests.harness.answers import answer
 from tests.harness.deployment import until
 
@@ -68,7 +68,9 @@ async def poison_burst(run: Run) -> None:
 
 @scenario("invalid_utf8", "JSON with bytes that are no UTF-8")
 async def invalid_utf8(run: Run) -> None:
-    values = [answer(number, "u").replace(b"pump", b"pu\xc3\x28mp").replace(b"host", b"\xff\xfe") for number in range(30)]
+    values = [
+        answer(number, "u").replace(b"pump", b"pu\xc3\x28mp").replace(b"host", b"\xff\xfe") for number in range(30)
+    ]
     await _with_poison(run, [value for value in values if b"\xc3\x28" in value or b"\xff" in value])
 
 
@@ -112,15 +114,14 @@ async def out_of_order(run: Run) -> None:
     await run.until_settled()
 
 
-@scenario("sigkill", "the worker is killed again and again at random moments")
+@scenario("sigkill", "the worker is killed again and again at random moments of its work")
 async def sigkill(run: Run) -> None:
     chance = random.Random(20261121)
     worker = await run.worker()
     await run.send()
-    kills = 2 if run.answers < 1_000 else 5
-    for number in range(kills):
-        await run.until_stored(int(run.answers * (number + 0.5) / (kills + 1) * 0.6))
-        await asyncio.sleep(chance.uniform(0, 1.0))
+    for _ in range(2 if run.answers < 1_000 else 6):
+        await run.until_assembled(worker, max(1, run.answers // 10))
+        await asyncio.sleep(chance.uniform(0, 0.3))
         run.observe()
         await worker.kill()
         run.faults += 1
@@ -128,22 +129,22 @@ async def sigkill(run: Run) -> None:
     await run.until_settled()
 
 
-@scenario("rebalance", "a second worker joins in mid-batch and leaves by SIGKILL, a third by SIGTERM")
+@scenario("rebalance", "a second worker joins in mid-batch and is killed, a third joins and leaves by SIGTERM")
 async def rebalance(run: Run) -> None:
-    await run.worker()
-    await run.send()
-    await run.until_stored(run.answers // 20)
-    second = await run.worker()
-    run.faults += 1
-    await run.until_stored(run.answers // 4)
-    run.observe()
-    await second.kill()
-    run.faults += 1
-    third = await run.worker()
-    run.faults += 1
-    await run.until_stored(run.answers // 2)
-    assert await third.terminate() == 0
-    run.faults += 1
+    first = await run.worker()
+    async with run.traffic(max(10, run.answers // 50), 1.0):
+        await run.until_assembled(first, 1)
+        second = await run.worker()
+        run.faults += 1
+        await run.until_assembled(second, 1)
+        run.observe()
+        await second.kill()
+        run.faults += 1
+        third = await run.worker()
+        run.faults += 1
+        await run.until_assembled(third, 1)
+        assert await third.terminate() == 0, third.tail()
+        run.faults += 1
     await run.until_settled()
 
 
@@ -151,8 +152,8 @@ async def rebalance(run: Run) -> None:
 async def sigterm(run: Run) -> None:
     worker = await run.worker()
     await run.send()
-    for share in (0.1, 0.4):
-        await run.until_stored(int(run.answers * share))
+    for _ in range(2):
+        await run.until_assembled(worker, max(1, run.answers // 10))
         run.observe()
         assert await worker.terminate() == 0, worker.tail()
         run.faults += 1
@@ -162,8 +163,8 @@ async def sigterm(run: Run) -> None:
 
 @scenario("one_agent_down", "no quality agent until the deadline has passed; then it comes late")
 async def one_agent_down(run: Run) -> None:
-    run.expected_degraded = True
-    await run.worker(["citations", "grounding", *REST], TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS="3")
+    run.expected_degraded = run.answers
+    await run.worker(["citations", "grounding", *REST], {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "3"})
     await run.send()
     run.faults = 1
     await run.until_settled()
@@ -178,11 +179,7 @@ async def clickhouse_cut(run: Run) -> None:
     worker = await run.worker()
     proxy.cut()
     await run.send()
-    others = await run.deployment.client()
-    try:
-        await _until_enriched(run)
-    finally:
-        await others.close()
+    await _until_enriched(run)
     assert worker.running, "a store that is away must not end the worker"
     proxy.mode = Mode.FORWARD
     await run.until_settled()
@@ -218,10 +215,10 @@ async def clickhouse_reply_lost(run: Run) -> None:
 
 @scenario("model_hang", "the model hangs, then comes back")
 async def model_hang(run: Run) -> None:
-    run.expected_degraded = True
+    run.expected_degraded = run.answers // 2
     switch = run.deployment.directory / "model-hangs"
+    await run.worker(environment=run.faulty("model_hang", switch) | {"TOUCHSTONE_INFERENCE__TIMEOUT_SECONDS": "2"})
     switch.touch()
-    await run.worker(**run.faulty("model_hang", switch), TOUCHSTONE_INFERENCE__TIMEOUT_SECONDS="2")
     half = run.answers // 2
     await run.send(half)
     await run.until_settled()
@@ -233,10 +230,10 @@ async def model_hang(run: Run) -> None:
 
 @scenario("model_error", "the model raises, then works")
 async def model_error(run: Run) -> None:
-    run.expected_degraded = True
+    run.expected_degraded = run.answers // 2
     switch = run.deployment.directory / "model-fails"
+    await run.worker(environment=run.faulty("model_error", switch))
     switch.touch()
-    await run.worker(**run.faulty("model_error", switch))
     half = run.answers // 2
     await run.send(half)
     await run.until_settled()
@@ -248,7 +245,7 @@ async def model_error(run: Run) -> None:
 
 @scenario("killer_record", "one record kills every process that embeds it")
 async def killer_record(run: Run) -> None:
-    run.expected_degraded = True
+    run.expected_degraded = 1
     killer = json.loads(answer(1)) | {"answer_id": "killer", "answer": f"The {MARKER} is 3 m deep [1]."}
     environment = run.faulty("kill") | {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "3"}
     half = run.answers // 2
@@ -268,20 +265,71 @@ async def killer_record(run: Run) -> None:
         run.observe()
         if settled in done:
             died.cancel()
+            run.recovered_seconds = settled.result()
             return
         settled.cancel()
         run.faults += 1
     raise AssertionError("the record went on killing")
 
 
+@scenario("dead_letters_refused", "the broker refuses dead letters: the worker must stop and acknowledge nothing")
+async def dead_letters_refused(run: Run) -> None:
+    proxy = await run.broker_behind_proxy()
+    worker = await run.worker()
+    proxy.refuse_topic = run.deployment.settings.topic_name(DEAD_LETTERS.name)
+    await run.send(run.answers // 2)
+    await run.send_poison([b"nobody can read this"] * 3)
+    await run.send(run.answers - run.answers // 2, start=run.answers // 2)
+    code = await asyncio.wait_for(worker.process.wait(), run.patience)
+    assert code == 1, f"the worker ended with {code}"
+    run.faults = proxy.faults
+    assert await run.deployment.read(DEAD_LETTERS) == []
+    proxy.refuse_topic = None
+    await run.worker()
+    await run.until_settled()
+
+
+@scenario("broker_cut", "every connection to the broker breaks and none comes about for ten seconds")
+async def broker_cut(run: Run) -> None:
+    proxy = await run.broker_behind_proxy()
+    worker = await run.worker()
+    await run.send()
+    await run.until_assembled(worker, max(1, run.answers // 10))
+    proxy.cut()
+    await asyncio.sleep(10)
+    proxy.mend()
+    run.faults = proxy.faults
+
+    async def everything() -> bool:
+        nonlocal worker
+        if not worker.running:
+            # A supervisor would start it again; that it may have to is part of the promise.
+            worker = await run.worker()
+        return await run.settled() >= len(run.sent)
+
+    run.recovered_seconds = await until(everything, "everything settled", run.patience)
+
+
+@scenario("broker_restart", "the broker is started anew and keeps its log")
+async def broker_restart(run: Run) -> None:
+    raise Skipped("the embedded broker keeps its log in memory and a broker given from outside is not ours to stop")
+
+
+@scenario("valkey_away", "Valkey is never there")
+async def valkey_away(run: Run) -> None:
+    proxy = await run.proxy_valkey()
+    proxy.cut()
+    await run.worker()
+    await run.send()
+    await run.until_settled()
+    run.faults = 1
+
+
 async def _until_enriched(run: Run) -> None:
     """Until assembly is through, seen on its topic, since the store cannot be asked."""
-    from schemas.topics import ANSWERS_ENRICHED
 
     async def enriched() -> bool:
         found = {record.key for record in await run.deployment.read(ANSWERS_ENRICHED)}
         return len(found) >= run.answers
 
     await until(enriched, "answers enriched while the store is away", run.patience, interval=1.0)
-
-

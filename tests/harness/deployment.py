@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import aiohttp
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.structs import ConsumerRecord
 from clickhouse_connect.driver.asyncclient import AsyncClient
+from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED, Topic
 from workers.addresses import Addresses, adapted
@@ -97,6 +99,24 @@ class WorkerProcess:
             return 0
         match = re.search(r"VmHWM:\s+(\d+) kB", status)
         return int(match[1]) * 1024 if match else 0
+
+    async def metric(self, name: str, **labels: str) -> float:
+        """Sum of a metric over all series that carry these labels; 0 while nothing answers."""
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session,
+                session.get(f"http://127.0.0.1:{self.metrics_port}/metrics") as response,
+            ):
+                text = await response.text()
+        except (aiohttp.ClientError, TimeoutError):
+            return 0.0
+        wanted = set(labels.items())
+        return sum(
+            sample.value
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+            if sample.name == name and wanted <= set(sample.labels.items())
+        )
 
     def tail(self, lines: int = 40) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

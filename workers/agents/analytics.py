@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from schemas.dead_letters import read_dead_letter
+from schemas.dead_letters import HEADER_FIELDS, read_dead_letter
 from schemas.feedback import AnalyticsRow
 from schemas.topics import DEAD_LETTERS, FEEDBACK_ANALYTICS
 from workers import metrics
@@ -47,9 +47,9 @@ def _row(record: Record) -> tuple[str, dict[str, Any]]:
         letter = read_dead_letter(record.key, record.value, record.headers)
     except ValidationError as error:
         raise UnreadableRecord(f"a dead letter lacks its reason ({error.error_count()} fields)") from None
-    columns = letter.model_dump(mode="json", exclude={"headers_base64", "schema_version"})
-    columns = {name: "" if value is None else value for name, value in columns.items()}
-    return "dead_letters", columns | {"headers": to_json(letter.headers_base64).decode()}
+    columns = letter.model_dump(mode="json", include={*HEADER_FIELDS, "key_base64", "value_base64"})
+    # Revision 0: a letter that comes again never undoes the mark of its requeueing.
+    return "dead_letters", columns | {"headers": to_json(letter.headers_base64).decode(), "revision": 0}
 
 
 ANALYTICS = AgentDefinition("analytics", (FEEDBACK_ANALYTICS, DEAD_LETTERS), _handler, needs=("analytics",), sink=True)

@@ -15,8 +15,9 @@ from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, FEEDBACK_ANALYTI
 from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output, read_answer, traceparent
 from workers.delivery.records import Output, Result, Work
-from workers.steps.enrichment import enrich, fit_record
+from workers.steps.enrichment import enrich
 from workers.steps.rows import enriched_rows
+from workers.steps.trimming import fit_record
 
 AGENT = "assembly"
 

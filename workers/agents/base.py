@@ -12,7 +12,7 @@ from schemas.topics import Topic
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.errors import OversizeRecord
-from workers.delivery.processing import BatchLimits
+from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Result, Work
 from workers.inference.embedding import EmbeddingService
@@ -71,10 +71,18 @@ class AgentDefinition:
                 in_flight=2 * delivery.sink_batch_records,
                 concurrent=1,
                 timeout_seconds=delivery.handle_timeout_seconds,
+                batch_bytes=delivery.sink_batch_bytes,
+                in_flight_bytes=delivery.in_flight_bytes,
             )
         # Two batches in work and one waiting: more would not be faster, but would delay the
         # drain on SIGTERM and let the partitions of a worker run apart.
-        return BatchLimits(delivery.batch_records, delivery.batch_wait_seconds, in_flight=3 * delivery.batch_records)
+        return BatchLimits(
+            delivery.batch_records,
+            delivery.batch_wait_seconds,
+            in_flight=3 * delivery.batch_records,
+            batch_bytes=delivery.batch_bytes,
+            in_flight_bytes=delivery.in_flight_bytes,
+        )
 
 
 def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:

@@ -1,7 +1,7 @@
 """What the three judging agents share: read, prepare, embed, judge, report.
 
-The steps are pure and run in a thread, so that a long answer does not hold up the event
-loop; the texts of a whole batch are embedded together. A record that cannot be read is
+The steps are pure and run in a thread, as do reading and writing, so that a long answer does
+not hold up the event loop; the texts of a whole batch are embedded together. A record that cannot be read is
 left to assembly, which dead-letters it once.
 """
 
@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
-from schemas.grounding import GroundingReport
 from schemas.identifiers import LIVE_RUN, judgement_id
 from schemas.reports import AgentName, Findings, Report
 from schemas.topics import REPORT_TOPICS
@@ -23,7 +22,7 @@ from workers.delivery.errors import JudgementError, OversizeRecord
 from workers.delivery.records import Output, Record, Result, Work
 from workers.inference.embedding import Vector
 from workers.logs import get_logger
-from workers.steps.enrichment import halve_claims
+from workers.steps.trimming import fit_report
 from workers.versions import rule_versions
 
 log = get_logger(__name__)
@@ -79,13 +78,12 @@ def judging_handler(judge: Judge, resources: Resources) -> Handler:
     """
 
     async def handle(works: Sequence[Work]) -> Sequence[Result]:
-        cases = [_read(work.record, judge.agent, resources) for work in works]
-        present = [case for case in cases if case is not None]
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(resources.steps_pool, _prepare_all, judge, present)
+        cases = await loop.run_in_executor(resources.steps_pool, _prepare_all, judge, works, resources)
+        present = [case for case in cases if case is not None]
         vectors = await asyncio.gather(*(_vectors(judge, case, resources) for case in present))
-        await loop.run_in_executor(resources.steps_pool, _judge_all, judge, present, vectors)
-        return [[] if case is None else [_output(judge, case, resources)] for case in cases]
+        outputs = iter(await loop.run_in_executor(resources.steps_pool, _judge_all, judge, present, vectors, resources))
+        return [[] if case is None else [next(outputs)] for case in cases]
 
     return handle
 
@@ -100,14 +98,18 @@ def _read(record: Record, agent: str, resources: Resources) -> _Case | None:
     return None
 
 
-def _prepare_all(judge: Judge, cases: Sequence[_Case]) -> None:
+def _prepare_all(judge: Judge, works: Sequence[Work], resources: Resources) -> list[_Case | None]:
+    cases = [_read(work.record, judge.agent, resources) for work in works]
     for case in cases:
+        if case is None:
+            continue
         started = time.perf_counter()
         try:
             case.prepared = judge.prepare(case.answer)
         except Exception as error:
             case.failure = error
         case.seconds += time.perf_counter() - started
+    return cases
 
 
 async def _vectors(judge: Judge, case: _Case, resources: Resources) -> Mapping[str, Vector]:
@@ -124,26 +126,29 @@ async def _vectors(judge: Judge, case: _Case, resources: Resources) -> Mapping[s
         case.seconds += time.perf_counter() - started
 
 
-def _judge_all(judge: Judge, cases: Sequence[_Case], vectors: Sequence[Mapping[str, Vector]]) -> None:
+def _judge_all(
+    judge: Judge, cases: Sequence[_Case], vectors: Sequence[Mapping[str, Vector]], resources: Resources
+) -> list[Output]:
     for case, known in zip(cases, vectors, strict=True):
-        if case.failure is not None:
-            continue
-        started = time.perf_counter()
-        try:
-            case.findings = judge.judge(case.prepared, known)
-        except Exception as error:
-            case.failure = error
-        case.seconds += time.perf_counter() - started
-        metrics.RESPONSE_PROCESSING_SECONDS.labels(judge.agent).observe(case.seconds)
+        if case.failure is None:
+            _judge(judge, case, known)
+    return [_output(judge, case, resources) for case in cases]
+
+
+def _judge(judge: Judge, case: _Case, vectors: Mapping[str, Vector]) -> None:
+    started = time.perf_counter()
+    try:
+        case.findings = judge.judge(case.prepared, vectors)
+    except Exception as error:
+        case.failure = error
+    case.seconds += time.perf_counter() - started
+    metrics.RESPONSE_PROCESSING_SECONDS.labels(judge.agent).observe(case.seconds)
 
 
 def _output(judge: Judge, case: _Case, resources: Resources) -> Output:
     report = _report(judge, case, resources)
     metrics.JUDGEMENTS.labels(judge.agent, report.status).inc()
-    value = report.to_bytes()
-    while len(value) > resources.settings.kafka.max_record_bytes * 0.9 and isinstance(report, GroundingReport):
-        report = halve_claims(report)
-        value = report.to_bytes()
+    report, value = fit_report(report, resources.settings.kafka.max_record_bytes * 9 // 10)
     return event_output(
         REPORT_TOPICS[judge.agent],
         report,

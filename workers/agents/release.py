@@ -2,6 +2,7 @@
 alerts.raised, memory.turns, feedback.analytics.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,15 +25,21 @@ AGENT = "release"
 
 def _handler(resources: Resources) -> Handler:
     async def handle(works: Sequence[Work]) -> Sequence[Result]:
-        results: list[Result] = []
-        for work in works:
-            try:
-                results.append(_release(EnrichedAnswer.from_bytes(work.record.value), resources))
-            except Exception as error:
-                results.append(error)
-        return results
+        # Enriched answers are the largest records there are: reading them is not for the loop.
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(resources.steps_pool, _release_all, works, resources)
 
     return handle
+
+
+def _release_all(works: Sequence[Work], resources: Resources) -> list[Result]:
+    results: list[Result] = []
+    for work in works:
+        try:
+            results.append(_release(EnrichedAnswer.from_bytes(work.record.value), resources))
+        except Exception as error:
+            results.append(error)
+    return results
 
 
 def _release(enriched: EnrichedAnswer, resources: Resources) -> list[Output]:

@@ -18,6 +18,7 @@ from workers.commands.output import console, errors, fail, read_settings
 from workers.commands.summary import DemoSummary, print_summary, summarise
 from workers.delivery.errors import TouchstoneError
 from workers.local.services import LocalServices
+from workers.logs import safe_text
 from workers.paths import examples_directory
 from workers.settings import Settings
 
@@ -102,7 +103,7 @@ async def _wait(
                 if stored + dead >= len(identifiers) and worker.caught_up():
                     return
                 if failed.done():
-                    raise TouchstoneError(f"an agent failed: {failed.result()}")
+                    raise TouchstoneError(f"an agent failed: {safe_text(failed.result())}")
                 if time.perf_counter() - started_at > WAIT_SECONDS:
                     raise TouchstoneError(f"{stored} of {len(identifiers)} answers were stored after {WAIT_SECONDS} s")
                 await asyncio.sleep(0.25)

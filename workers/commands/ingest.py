@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import orjson
 import typer
@@ -78,7 +78,7 @@ def ingest(
       touchstone ingest labelled.jsonl.gz --format labelled
     """
     settings = read_settings()
-    addresses = find_addresses(settings)
+    addresses = find_addresses(settings, ["kafka"])
     result = asyncio.run(ingest_file(adapted(settings, addresses), addresses, file, form, quiet=as_json))
     if as_json:
         print_json(
@@ -91,7 +91,7 @@ def ingest(
     else:
         console.print(f"{result.sent} answers sent, {result.rejected} lines rejected", highlight=False)
         if result.reject_file:
-            console.print(f"rejected lines are in {result.reject_file}", highlight=False)
+            console.print(f"rejected lines are in {result.reject_file}", highlight=False, markup=False, soft_wrap=True)
     if result.rejected:
         raise typer.Exit(1)
 
@@ -155,7 +155,7 @@ def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Se
     value = line.strip()
     try:
         if form is InputFormat.labelled:
-            value = orjson.dumps(labelled_answer(orjson.loads(value), completed_at))
+            value = orjson.dumps(labelled_answer(_labelled_row(value), completed_at))
         answer = GeneratedAnswer.from_bytes(value)
     except (UnreadableEvent, ValueError) as error:
         raise RejectedLine(str(error)) from None
@@ -172,6 +172,13 @@ def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Se
     return Output(ANSWERS_GENERATED, answer.answer_id.encode(), value, headers)
 
 
+def _labelled_row(value: bytes) -> dict[str, Any]:
+    row = orjson.loads(value)
+    if not isinstance(row, dict):
+        raise ValueError("a line must hold a JSON object")
+    return row
+
+
 class _Rejects:
     """The reject file; made with the first line that goes into it."""
 
@@ -184,11 +191,14 @@ class _Rejects:
     def add(self, number: int, line: bytes, reason: str) -> None:
         self.count += 1
         if self.count <= SHOWN_REJECTS:
-            errors.print(f"line {number}: {reason}", highlight=False, markup=False)
+            errors.print(f"line {number}: {reason}", highlight=False, markup=False, soft_wrap=True)
         elif self.count == SHOWN_REJECTS + 1:
             errors.print("further rejected lines are only counted", highlight=False)
         if self._stream is None:
-            self._stream = self.path.open("wb")
+            try:
+                self._stream = self.path.open("wb")
+            except OSError as error:
+                raise TouchstoneError(f"rejected lines cannot be kept in {self.path}: {error.strerror}") from error
         text = line.decode("utf-8", "replace").rstrip("\n")
         self._stream.write(orjson.dumps({"line": number, "reason": reason, "content": text}) + b"\n")
 

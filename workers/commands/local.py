@@ -10,8 +10,10 @@ import typer
 from workers.addresses import Addresses, adapted
 from workers.commands.output import console, read_settings
 from workers.delivery.errors import TouchstoneError
+from workers.local.errors import LocalServiceError
 from workers.local.services import LocalServices, ServicePorts
 from workers.local.state import ServiceAddresses
+from workers.logs import safe_text
 from workers.settings import Settings
 from workers.topics import TopicAdministration
 
@@ -86,7 +88,11 @@ async def _serve(settings: Settings, ports: ServicePorts, *, with_worker: bool) 
         failures = [wait.result() for wait in waits[1:] if wait.done()]
         for wait in waits:
             wait.cancel()
-    reasons = [str(failure) for failure in failures if isinstance(failure, Exception)]
+    reasons = [
+        str(failure) if isinstance(failure, LocalServiceError) else safe_text(failure)
+        for failure in failures
+        if isinstance(failure, Exception)
+    ]
     if reasons and not stop.is_set():
         raise TouchstoneError("; ".join(reasons))
     return 0

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from schemas.topics import TOPICS
-from workers.addresses import find_kafka
+from workers.addresses import find_addresses
 from workers.commands.output import console, print_json, read_settings
 from workers.topics import TopicAdministration, TopicFinding
 
@@ -25,7 +25,7 @@ def create(as_json: AsJson = False) -> None:
     settings = read_settings()
 
     async def run() -> list[str]:
-        async with TopicAdministration(settings, find_kafka(settings)) as administration:
+        async with TopicAdministration(settings, find_addresses(settings, ["kafka"]).kafka) as administration:
             return await administration.create()
 
     created = asyncio.run(run())
@@ -44,7 +44,7 @@ def check(as_json: AsJson = False) -> None:
     settings = read_settings()
 
     async def run() -> list[TopicFinding]:
-        async with TopicAdministration(settings, find_kafka(settings)) as administration:
+        async with TopicAdministration(settings, find_addresses(settings, ["kafka"]).kafka) as administration:
             return await administration.check()
 
     findings = asyncio.run(run())

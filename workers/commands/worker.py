@@ -24,7 +24,7 @@ def worker(
     from workers.app import Worker, chosen_agents, run_worker
 
     settings = read_settings()
-    names = [name.strip() for name in agents.split(",") if name.strip()] if agents else None
+    names = None if agents is None else [name.strip() for name in agents.split(",") if name.strip()]
     chosen_agents(names)
     addresses = find_addresses(settings)
 
@@ -45,7 +45,7 @@ def migrate_schema(as_json: Annotated[bool, typer.Option("--json", help="Print J
     settings = read_settings()
 
     async def run() -> list[str]:
-        client = await connect(settings.clickhouse, find_addresses(settings).clickhouse)
+        client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
         try:
             return await migrate(client, settings.clickhouse.database)
         finally:

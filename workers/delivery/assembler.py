@@ -1,7 +1,7 @@
 """The join at work: records in, joined answers to the processor, reports acknowledged in time.
 
-Bounds, by partition: at the limit of waiting answers the answers' partition is paused, at
-the limit of early reports that report topic's partition; never is anything awaited here,
+Bounds, by partition, in number and in bytes: at the limit of waiting answers the answers'
+partition is paused, at the limit of early reports that report topic's partition; never is anything awaited here,
 because an agent that waits for one of its topics starves the others.
 """
 
@@ -57,6 +57,7 @@ class Assembler:
         self._join = AnswerJoin(tuple(REPORT_TOPICS), delivery.join_deadline_seconds, delivery.join_patience_seconds)
         self._paused: set[Partition] = set()
         self._limit = delivery.join_limit
+        self._limit_bytes = delivery.join_bytes
         self._ticker: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -112,7 +113,8 @@ class Assembler:
 
     def _hand_on(self, joined: Joined | None) -> None:
         if joined is not None:
-            self._processor.submit_now(Work(joined.record, (joined.answer, *joined.reports.values())))
+            parts = (joined.answer, *joined.reports.values())
+            self._processor.submit_now(Work(joined.record, parts, joined.report_bytes))
 
     def _forget(self) -> None:
         self._join.clear()
@@ -132,7 +134,8 @@ class Assembler:
             await asyncio.sleep(TICK_SECONDS)
             for joined in self._join.expire(self._clock()):
                 self._hand_on(joined)
-            self._limit = self._share_of_limit()
+            self._limit = self._share_of(self._delivery.join_limit)
+            self._limit_bytes = self._share_of(self._delivery.join_bytes)
             self._release_paused()
             metrics.JOIN_PENDING.labels("answers").set(self._join.waiting_answers())
             for agent in REPORT_TOPICS:
@@ -154,22 +157,26 @@ class Assembler:
                     self._paused.discard(partition)
                     self._application.resume([partition])
 
-    def _share_of_limit(self) -> int:
+    def _share_of(self, limit: int) -> int:
         """Each partition's part of the limit: a common one would let partitions block each other."""
         partitions = len(self._application.assigned()) // len(self._application.topics)
-        return max(1, self._delivery.join_limit // max(1, partitions))
+        return max(1, limit // max(1, partitions))
 
     def _load(self, topic: Topic, number: int) -> float:
         """Share of the bound that is used, 1 and more meaning: pause."""
         limit = self._limit
         if topic is not ANSWERS_GENERATED:
-            return self._join.early_reports(self._agents[topic.name], number) / limit
+            agent = self._agents[topic.name]
+            early, size = self._join.early_reports(agent, number), self._join.early_bytes(agent, number)
+            return max(early / limit, size / self._limit_bytes)
         ledger = self._application.consumer.ledger
         partition = self._application.partition(topic, number)
         read, oldest = ledger.position(partition), ledger.committable(partition) or ledger.committed(partition)
         span = read - oldest if read is not None and oldest is not None else 0
         return max(
             self._join.waiting_answers(number) / limit,
+            self._join.waiting_bytes(number) / self._limit_bytes,
             self._processor.in_flight / max(self._delivery.in_flight, limit),
+            self._processor.in_flight_bytes / self._delivery.join_bytes,
             span / (limit * UNCOMMITTED_FACTOR),
         )

@@ -2,9 +2,9 @@
 
 Before a batch is handled, its records are noted in a journal on disk; afterwards they are
 struck out. What stands there when a process starts was in work when the last one died.
-Those suspects are then handled one at a time in the whole process, so that the next death
-has exactly one cause, and a record that was alone in work at that moment is counted. At
-the third attempt it is dead-lettered unseen.
+Those suspects are then handled one at a time in the whole process, by every agent, so that
+the next death has exactly one cause. Deaths in company make suspects and count for nothing;
+after the second death alone, the third in all, the agent gives the record up unseen.
 
 The journal needs no fsync: a process that dies takes no written page with it. It lives in
 the state directory; a worker that is restarted elsewhere starts counting anew.
@@ -14,7 +14,6 @@ import asyncio
 import fcntl
 import os
 from collections.abc import Iterable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,8 +23,11 @@ from workers.delivery.errors import PoisonError
 from workers.delivery.records import Record
 from workers.logs import get_logger
 
-MAX_ATTEMPTS = 3
-"""A record that was in work alone at so many deaths is given up, the first one counted in company."""
+MAX_DEATHS_ALONE = 2
+"""Deaths with a record alone in work, over all agents, after which it is given up."""
+
+MAX_SUSPECTS = 10_000
+"""Suspects kept; those that never come again (they were done, or moved away) fall out at last."""
 
 COMPACT_BYTES = 1_000_000
 """Size at which the journal is written anew."""
@@ -37,10 +39,9 @@ class ProcessKilled(PoisonError):
     """Handling this record has ended the process again and again."""
 
 
-class Suspect(NamedTuple):
-    """A record as one agent sees it."""
+class Place(NamedTuple):
+    """Where a record stands."""
 
-    agent: str
     topic: str
     partition: int
     offset: int
@@ -57,84 +58,104 @@ class AttemptJournal:
     def __init__(self, directory: Path, group: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._file, self._path = _claim(directory, group)
-        self._attempts: dict[Suspect, int] = {}
-        self._in_work: dict[Suspect, bool] = {}
-        self._isolation = asyncio.Lock()
+        self._suspects: dict[Place, dict[str, int]] = {}
+        self._in_work: dict[tuple[str, Place], bool] = {}
+        self.isolation = asyncio.Lock()
+        """Held while a suspect is handled: one at a time in the whole process."""
         self._recover()
 
     @property
-    def suspects(self) -> dict[Suspect, int]:
-        """Attempts of the records that were in work at a death."""
-        return dict(self._attempts)
+    def suspects(self) -> dict[Place, dict[str, int]]:
+        """Records that were in work at a death, with the deaths alone of each agent."""
+        return {place: dict(deaths) for place, deaths in self._suspects.items()}
+
+    def is_suspect(self, record: Record) -> bool:
+        """Whether the record was in work at a death, in whatever agent: what one agent died of
+        is likely to kill the next.
+        """
+        return _place(record) in self._suspects
 
     def check(self, agent: str, record: Record) -> None:
         """Refuse a record that has ended the process too often.
 
         Raises:
-            ProcessKilled: this would be one attempt too many.
+            ProcessKilled: it would end it again.
         """
-        attempts = self._attempts.get(_suspect(agent, record), 0)
-        if attempts >= MAX_ATTEMPTS:
-            raise ProcessKilled(f"the process ended {attempts} times while {agent} handled this record")
-
-    def is_suspect(self, agent: str, record: Record) -> bool:
-        """Whether the record was in work at a death."""
-        return bool(self._attempts) and _suspect(agent, record) in self._attempts
-
-    def isolation(self, alone: bool) -> AbstractAsyncContextManager[Any]:
-        """What a suspect is handled under: one at a time in the whole process."""
-        return self._isolation if alone else nullcontext()
+        deaths = self._suspects.get(_place(record), {})
+        if deaths.get(agent, 0) > 0 and sum(deaths.values()) >= MAX_DEATHS_ALONE:
+            raise ProcessKilled(
+                f"the process ended {sum(deaths.values())} times while it handled nothing but this record"
+            )
 
     def begin(self, agent: str, records: Iterable[Record], *, alone: bool) -> None:
         """Note that records are in work."""
-        suspects = [_suspect(agent, record) for record in records]
-        self._in_work.update(dict.fromkeys(suspects, alone))
-        self._append([["+", alone, *suspect] for suspect in suspects])
+        places = [_place(record) for record in records]
+        self._in_work.update({(agent, place): alone for place in places})
+        self._append([["+", alone, agent, *place] for place in places])
 
     def end(self, agent: str, records: Iterable[Record]) -> None:
         """Note that records are no longer in work: this process has survived them."""
-        suspects = [_suspect(agent, record) for record in records]
-        for suspect in suspects:
-            self._in_work.pop(suspect, None)
-            self._attempts.pop(suspect, None)
-        self._append([["-", *suspect] for suspect in suspects])
+        places = [_place(record) for record in records]
+        for place in places:
+            self._survived(agent, place)
+        self._append([["-", agent, *place] for place in places])
 
     def close(self) -> None:
         """Let go of the journal; what is in work was not survived."""
         os.close(self._file)
 
+    def _survived(self, agent: str, place: Place) -> None:
+        self._in_work.pop((agent, place), None)
+        deaths = self._suspects.get(place)
+        if deaths is not None:
+            deaths.pop(agent, None)
+            if not deaths:
+                del self._suspects[place]
+
     def _append(self, entries: list[list[Any]]) -> None:
-        os.write(self._file, b"".join(orjson.dumps(entry) + b"\n" for entry in entries))
-        if os.lseek(self._file, 0, os.SEEK_CUR) > COMPACT_BYTES:
-            self._compact()
+        try:
+            os.write(self._file, b"".join(orjson.dumps(entry) + b"\n" for entry in entries))
+            if os.lseek(self._file, 0, os.SEEK_CUR) > COMPACT_BYTES:
+                self._compact()
+        except OSError as error:
+            # A full disk must not make poison of every record: the journal is a second line of
+            # defence, and without it a killer is only found later.
+            log.warning("journal_not_written", journal=self._path.name, error=error.strerror)
 
     def _recover(self) -> None:
         for line in self._path.read_bytes().splitlines():
             try:
-                kind, *rest = orjson.loads(line)
-            except orjson.JSONDecodeError:
+                self._replay(*orjson.loads(line))
+            except (orjson.JSONDecodeError, TypeError, ValueError):
                 continue  # the last line of a process that died while it wrote
-            if kind == "=":
-                attempts, *place = rest
-                self._attempts[Suspect(*place)] = attempts
-            elif kind == "+":
-                alone, *place = rest
-                self._in_work[Suspect(*place)] = alone
-            else:
-                suspect = Suspect(*rest)
-                self._in_work.pop(suspect, None)
-                self._attempts.pop(suspect, None)
-        for suspect, alone in self._in_work.items():
-            known = self._attempts.get(suspect, 0)
-            self._attempts[suspect] = known + 1 if alone else max(known, 1)
+        for (agent, place), alone in self._in_work.items():
+            deaths = self._suspects.setdefault(place, {})
+            deaths[agent] = deaths.get(agent, 0) + int(alone)
         self._in_work.clear()
-        if self._attempts:
-            log.warning("process_died_at_work", suspects=len(self._attempts), journal=self._path.name)
+        while len(self._suspects) > MAX_SUSPECTS:
+            del self._suspects[next(iter(self._suspects))]
+        if self._suspects:
+            log.warning("process_died_at_work", suspects=len(self._suspects), journal=self._path.name)
         self._compact()
 
+    def _replay(self, kind: str, *entry: Any) -> None:
+        if kind == "=":
+            deaths, agent, *place = entry
+            self._suspects.setdefault(Place(*place), {})[agent] = deaths
+        elif kind == "+":
+            alone, agent, *place = entry
+            self._in_work[agent, Place(*place)] = alone
+        else:
+            agent, *place = entry
+            self._survived(agent, Place(*place))
+
     def _compact(self) -> None:
-        lines = [orjson.dumps(["=", attempts, *suspect]) for suspect, attempts in self._attempts.items()]
-        lines += [orjson.dumps(["+", alone, *suspect]) for suspect, alone in self._in_work.items()]
+        lines = [
+            orjson.dumps(["=", count, agent, *place])
+            for place, deaths in self._suspects.items()
+            for agent, count in deaths.items()
+        ]
+        lines += [orjson.dumps(["+", alone, agent, *place]) for (agent, place), alone in self._in_work.items()]
         content = b"".join(line + b"\n" for line in lines)
         # In place and not by renaming, since the lock hangs on the file. A death in between
         # loses counts, never records.
@@ -143,8 +164,8 @@ class AttemptJournal:
         os.write(self._file, content)
 
 
-def _suspect(agent: str, record: Record) -> Suspect:
-    return Suspect(agent, record.topic, record.partition, record.offset)
+def _place(record: Record) -> Place:
+    return Place(record.topic, record.partition, record.offset)
 
 
 def _claim(directory: Path, group: str) -> tuple[int, Path]:

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from schemas.dead_letters import DeadLetter, reason_headers
+from schemas.dead_letters import KEYLESS_HEADER, DeadLetter, reason_headers
+from schemas.headers import Headers
 from schemas.identifiers import dead_letter_id
 from schemas.topics import DEAD_LETTERS
 from workers import metrics
@@ -72,15 +73,20 @@ class DeadLetterSender:
 
     async def _write(self, record: Record, letter: DeadLetter) -> None:
         headers = [*record.headers, *reason_headers(letter)]
+        output = Output(DEAD_LETTERS, record.key, record.value, headers)
+        if record.key is None and record.value is None:
+            output = _keyless(letter, headers)
         try:
-            await self._producer.send([Output(DEAD_LETTERS, record.key, record.value, headers)], agent=letter.agent)
+            await self._producer.send([output], agent=letter.agent)
         except ResultTooLarge:
             # A record of the broker's full size has no room for the reason beside it. The
             # letter then says where the original stands and how to recognise it.
             value = record.value or b""
-            headers = [
-                *reason_headers(letter),
-                ("dlq_value_omitted", str(len(value)).encode()),
-                ("dlq_value_sha256", sha256(value).hexdigest().encode()),
-            ]
-            await self._producer.send([Output(DEAD_LETTERS, None, None, headers)], agent=letter.agent)
+            omitted = {"value_omitted": len(value), "value_sha256": sha256(value).hexdigest()}
+            headers = reason_headers(letter.model_copy(update=omitted))
+            await self._producer.send([_keyless(letter, headers)], agent=letter.agent)
+
+
+def _keyless(letter: DeadLetter, headers: Headers) -> Output:
+    """A letter of a record without key and value, which the client would refuse to send."""
+    return Output(DEAD_LETTERS, letter.dead_letter_id.encode(), None, [*headers, (KEYLESS_HEADER, b"1")])

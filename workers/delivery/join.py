@@ -25,7 +25,6 @@ from schemas.answers import GeneratedAnswer
 from schemas.reports import Report
 from workers.delivery.records import Record
 
-
 MARK_SECONDS = 0.25
 """Marks of progress closer together are one; it bounds their number, not what they tell."""
 
@@ -48,12 +47,14 @@ class Joined:
         answer: the answer.
         reports: by agent.
         missing: agents whose report did not come in time.
+        report_bytes: length of the reports as they came.
     """
 
     record: Record
     answer: GeneratedAnswer
     reports: dict[str, Report]
     missing: tuple[str, ...]
+    report_bytes: int = 0
 
 
 @dataclass(slots=True)
@@ -62,6 +63,11 @@ class _Pending:
     record: Record | None = None
     answer: GeneratedAnswer | None = None
     reports: dict[str, Report] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return len(self.record.value or b"" if self.record else b"") + sum(self.sizes.values())
 
 
 @dataclass(slots=True)
@@ -103,7 +109,9 @@ class _PartitionJoin:
     pending: dict[int, _Pending] = field(default_factory=dict)
     progress: dict[str, _Progress] = field(default_factory=dict)
     answers: int = 0
+    answer_bytes: int = 0
     early_reports: dict[str, int] = field(default_factory=dict)
+    early_bytes: dict[str, int] = field(default_factory=dict)
     held: dict[int, list[Place]] = field(default_factory=dict)
     held_offsets: list[int] = field(default_factory=list)
 
@@ -145,10 +153,10 @@ class AnswerJoin:
         pending = partition.pending.get(record.offset)
         if pending is None:
             pending = partition.pending[record.offset] = _Pending(since=now)
-        for agent in pending.reports:
-            partition.early_reports[agent] -= 1
+        self._no_longer_early(partition, pending)
         pending.record, pending.answer, pending.since = record, answer, now
         partition.answers += 1
+        partition.answer_bytes += pending.size
         return self._complete(partition, record.offset, pending)
 
     def add_report(
@@ -183,9 +191,14 @@ class AnswerJoin:
             pending = partition.pending[offset] = _Pending(since=now)
         if self._worse(report, pending.reports.get(agent)):
             return None, []
-        if pending.record is None and agent not in pending.reports:
-            partition.early_reports[agent] = partition.early_reports.get(agent, 0) + 1
+        grown = len(record.value or b"") - pending.sizes.get(agent, 0)
+        if pending.record is not None:
+            partition.answer_bytes += grown
+        else:
+            partition.early_bytes[agent] = partition.early_bytes.get(agent, 0) + grown
+            partition.early_reports[agent] = partition.early_reports.get(agent, 0) + (agent not in pending.reports)
         pending.reports[agent] = report
+        pending.sizes[agent] = len(record.value or b"")
         return self._complete(partition, offset, pending), []
 
     def expire(self, now: float) -> list[Joined]:
@@ -234,8 +247,7 @@ class AnswerJoin:
             if pending is not None and pending.record is None:
                 # Its answer was never delivered (compacted away or expired) and never will be.
                 del partition.pending[gone]
-                for agent in pending.reports:
-                    partition.early_reports[agent] -= 1
+                self._no_longer_early(partition, pending)
         return places
 
     def clear(self) -> None:
@@ -250,6 +262,14 @@ class AnswerJoin:
     def early_reports(self, agent: str, partition: int | None = None) -> int:
         """Reports of an agent whose answer has not come."""
         return sum(join.early_reports.get(agent, 0) for join in self._chosen(partition))
+
+    def waiting_bytes(self, partition: int | None = None) -> int:
+        """Bytes of answers that wait, with the reports they have."""
+        return sum(join.answer_bytes for join in self._chosen(partition))
+
+    def early_bytes(self, agent: str, partition: int | None = None) -> int:
+        """Bytes of an agent's reports whose answer has not come."""
+        return sum(join.early_bytes.get(agent, 0) for join in self._chosen(partition))
 
     def held_reports(self, partition: int | None = None) -> int:
         """Reports that wait for the commit of their answer, or for the answer itself."""
@@ -272,8 +292,15 @@ class AnswerJoin:
         assert pending.record is not None and pending.answer is not None
         del partition.pending[offset]
         partition.answers -= 1
+        partition.answer_bytes -= pending.size
         missing = tuple(agent for agent in self._agents if agent not in pending.reports)
-        return Joined(pending.record, pending.answer, pending.reports, missing)
+        return Joined(pending.record, pending.answer, pending.reports, missing, sum(pending.sizes.values()))
+
+    @staticmethod
+    def _no_longer_early(partition: _PartitionJoin, pending: _Pending) -> None:
+        for agent, size in pending.sizes.items():
+            partition.early_reports[agent] -= 1
+            partition.early_bytes[agent] -= size
 
     @staticmethod
     def _worse(report: Report, known: Report | None) -> bool:

@@ -15,7 +15,6 @@ a trace, since their records come again to whoever owns the partition now.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from schemas.topics import DEAD_LETTERS
@@ -32,6 +31,7 @@ from workers.delivery.errors import (
     describe,
     fate_of,
 )
+from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Result, Work
 from workers.logs import get_logger
@@ -55,26 +55,6 @@ class Acknowledger(Protocol):
 
     def acknowledge(self, topic: str, partition: int, offset: int, epoch: int) -> bool:
         """Note that a record is done."""
-
-
-@dataclass(frozen=True, slots=True)
-class BatchLimits:
-    """How large batches get, how long they wait for it, and how much an agent takes on at once.
-
-    Attributes:
-        records: most records in a batch.
-        wait_seconds: longest wait for a batch to fill.
-        in_flight: records accepted and not settled, at most.
-        concurrent: batches in work at once.
-        timeout_seconds: a handler may take this long for a batch; ``None`` for handlers
-            whose time grows with their texts and which bound every call out themselves.
-    """
-
-    records: int
-    wait_seconds: float
-    in_flight: int = 256
-    concurrent: int = 2
-    timeout_seconds: float | None = None
 
 
 class BatchProcessor:
@@ -116,7 +96,9 @@ class BatchProcessor:
         self.waiting_for: str | None = None
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
         self._queue: asyncio.Queue[Work] = asyncio.Queue()
+        self._carried: Work | None = None
         self._in_flight = 0
+        self._in_flight_bytes = 0
         self._idle = _set_event()
         self._has_room = _set_event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -130,7 +112,7 @@ class BatchProcessor:
 
     async def submit(self, work: Work) -> None:
         """Accept a work; waits while too many are in flight, which holds up the consumer."""
-        while self._in_flight >= self._limits.in_flight:
+        while self._has_no_room(work):
             self._has_room.clear()
             await self._has_room.wait()
         self.submit_now(work)
@@ -138,6 +120,7 @@ class BatchProcessor:
     def submit_now(self, work: Work) -> None:
         """Accept a work whose number is bounded elsewhere (by the join's limit)."""
         self._in_flight += 1
+        self._in_flight_bytes += work.size
         self._idle.clear()
         metrics.IN_FLIGHT.labels(self.agent).set(self._in_flight)
         self._queue.put_nowait(work)
@@ -169,6 +152,15 @@ class BatchProcessor:
         """Works accepted and not settled."""
         return self._in_flight
 
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes of their values."""
+        return self._in_flight_bytes
+
+    def _has_no_room(self, work: Work) -> bool:
+        too_large = self._in_flight_bytes + work.size > self._limits.in_flight_bytes
+        return self._in_flight >= self._limits.in_flight or (too_large and self._in_flight > 0)
+
     async def _collect(self) -> None:
         while True:
             works = await self._next_batch()
@@ -179,21 +171,28 @@ class BatchProcessor:
             self._spawn(self._process_batch(works))
 
     async def _next_batch(self) -> list[Work]:
-        works = [await self._queue.get()]
+        works = [self._carried or await self._queue.get()]
+        self._carried = None
+        size = works[0].size
         loop = asyncio.get_running_loop()
         until = loop.time() + self._limits.wait_seconds
-        while len(works) < self._limits.records:
-            if self._queue.empty():
-                try:
-                    works.append(await asyncio.wait_for(self._queue.get(), until - loop.time()))
-                except TimeoutError:
-                    break
-            else:
-                works.append(self._queue.get_nowait())
+        while len(works) < self._limits.records and size < self._limits.batch_bytes:
+            try:
+                left = until - loop.time()
+                work = (
+                    await asyncio.wait_for(self._queue.get(), left) if self._queue.empty() else self._queue.get_nowait()
+                )
+            except TimeoutError:
+                break
+            size += work.size
+            if size > self._limits.batch_bytes:
+                self._carried = work  # the first of the next batch
+                break
+            works.append(work)
         return works
 
     async def _process_batch(self, works: list[Work]) -> None:
-        suspects = [work for work in works if self._journal.is_suspect(self.agent, work.record)]
+        suspects = [work for work in works if self._journal.is_suspect(work.record)]
         try:
             failures = await self._attempt([work for work in works if work not in suspects])
         finally:
@@ -211,7 +210,7 @@ class BatchProcessor:
         except ProcessKilled as error:
             self._journal.end(self.agent, [work.record])
             return [(work, error)]
-        async with self._journal.isolation(alone=True):
+        async with self._journal.isolation:
             return await self._attempt([work], alone=True)
 
     async def _attempt(self, works: Sequence[Work], *, alone: bool = False) -> list[tuple[Work, Exception]]:
@@ -232,8 +231,13 @@ class BatchProcessor:
                 works = current
                 continue
             except Exception as error:
-                # Nobody knows whose fault it is: each work is tried alone.
-                return [(work, error) for work in current]
+                if len(current) == 1:
+                    return [(current[0], error)]
+                # Nobody knows whose fault it is. Halving finds the guilty one in few attempts
+                # and lets the others through, which would otherwise share its fate.
+                half = len(current) // 2
+                failures = await self._attempt(current[:half], alone=alone)
+                return failures + await self._attempt(current[half:], alone=alone)
             self._acknowledge([w for w, r in zip(current, results, strict=True) if not isinstance(r, Exception)])
             return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
         return []
@@ -310,15 +314,16 @@ class BatchProcessor:
         except DeadLetterFailed as failure:
             self._fail(failure)
             return
-        self.breaker.dead_lettered()
         self._acknowledge([work])
+        self.breaker.dead_lettered()
 
     def _drop_stale(self, works: Sequence[Work]) -> list[Work]:
-        current = [work for work in works if self._acknowledger.is_current(work.record.epoch)]
-        if dropped := len(works) - len(current):
-            metrics.RECORDS_STALE.labels(self.agent).inc(dropped)
-            self._settle(dropped)
-        return current
+        stale = [work for work in works if not self._acknowledger.is_current(work.record.epoch)]
+        if not stale:
+            return list(works)
+        metrics.RECORDS_STALE.labels(self.agent).inc(len(stale))
+        self._settle(stale)
+        return [work for work in works if self._acknowledger.is_current(work.record.epoch)]
 
     def _acknowledge(self, works: Sequence[Work]) -> None:
         for work in works:
@@ -326,13 +331,13 @@ class BatchProcessor:
             self._acknowledger.acknowledge(record.topic, record.partition, record.offset, record.epoch)
         metrics.RECORDS_ACKNOWLEDGED.labels(self.agent).inc(len(works))
         self.breaker.settled(len(works))
-        self._settle(len(works))
+        self._settle(works)
 
-    def _settle(self, count: int) -> None:
-        self._in_flight -= count
+    def _settle(self, works: Sequence[Work]) -> None:
+        self._in_flight -= len(works)
+        self._in_flight_bytes -= sum(work.size for work in works)
         metrics.IN_FLIGHT.labels(self.agent).set(self._in_flight)
-        if self._in_flight < self._limits.in_flight:
-            self._has_room.set()
+        self._has_room.set()  # who waits looks again
         if self._in_flight == 0:
             self._idle.set()
 

@@ -54,10 +54,22 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A record with what an agent joined to it (nothing, for agents that read one topic)."""
+    """A record with what an agent joined to it (nothing, for agents that read one topic).
+
+    Attributes:
+        record: the record.
+        attachments: what was joined, read already.
+        attached_bytes: length of the values that the attachments were read from.
+    """
 
     record: Record
     attachments: tuple[Event, ...] = ()
+    attached_bytes: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of all values; what is made of them in memory grows with it."""
+        return len(self.record.value or b"") + self.attached_bytes
 
 
 Result = Sequence[Output] | Exception

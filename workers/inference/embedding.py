@@ -117,6 +117,9 @@ class EmbeddingService:
     async def _run(self) -> None:
         while True:
             batch = await self._next_batch()
+            if await self._still_hangs():
+                # Whoever has queued up meanwhile has waited with this batch and fails with it.
+                batch += self._queued(self._queue.qsize())
             started = time.perf_counter()
             try:
                 rows = await self._call(batch)
@@ -130,11 +133,7 @@ class EmbeddingService:
                 self._keep(digest, row)
 
     async def _call(self, batch: Sequence[tuple[bytes, str]]) -> list[Vector]:
-        """One call of the model, within its deadline.
-
-        A call that hangs keeps its thread. Until it returns, further texts fail at once with
-        the reason: a queue behind a hung model would only make every answer late as well.
-        """
+        """One call of the model, within its deadline; a call that hangs keeps its thread."""
         if self._hung is not None and not self._hung.done():
             raise InferenceTimeout(f"the model {self._backend.name} hangs in an earlier call")
         self._hung = None
@@ -154,13 +153,25 @@ class EmbeddingService:
             log.error("model_failed", model=self._backend.name, exc_info=error)
             raise InferenceFailed(f"the model {self._backend.name} raised {type(error).__name__}") from error
 
+    async def _still_hangs(self) -> bool:
+        """Give a hung call one more deadline to return.
+
+        Failing at once would degrade the whole stream at full speed for as long as the hang
+        lasts; this way only what is in work fails, once in a deadline.
+        """
+        if self._hung is None or self._hung.done():
+            return False
+        done, _ = await asyncio.wait([self._hung], timeout=self._settings.timeout_seconds)
+        return not done
+
     async def _next_batch(self) -> list[tuple[bytes, str]]:
         batch = [await self._queue.get()]
         if self._queue.qsize() + 1 < self._settings.batch_texts:
             await asyncio.sleep(self._settings.batch_wait_seconds)
-        while len(batch) < self._settings.batch_texts and not self._queue.empty():
-            batch.append(self._queue.get_nowait())
-        return batch
+        return batch + self._queued(self._settings.batch_texts - 1)
+
+    def _queued(self, most: int) -> list[tuple[bytes, str]]:
+        return [self._queue.get_nowait() for _ in range(min(most, self._queue.qsize()))]
 
     def _encode(self, batch: Sequence[tuple[bytes, str]]) -> list[Vector]:
         vectors = self._backend.encode([text for _, text in batch])

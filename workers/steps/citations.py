@@ -34,6 +34,8 @@ MAX_REFERENCES = 1_000
 """Most invalid references that are listed; more are a broken answer, whatever their number."""
 MAX_SPANS = 200
 """Most places listed for one citation."""
+MAX_ALL_SPANS = 4_000
+"""Most places listed for all citations of an answer: "[1-200]" alone names two hundred of them."""
 MAX_MARKER = 200
 """Longest copy of a marker's text, code points."""
 
@@ -44,14 +46,14 @@ class ResolvedAnswer:
 
     Attributes:
         markers: all markers, in order.
-        uses: for each use of a context its number, the form and the span, if it has one.
+        uses: for each reference the contexts it names, its form and its span, if it has one.
         invalid: references that name nothing.
         sentences: sentences that could carry a citation.
         cited: how many of them do.
     """
 
     markers: tuple[Marker, ...]
-    uses: tuple[tuple[int, CitationForm, Span | None], ...]
+    uses: tuple[tuple[tuple[int, ...], CitationForm, Span | None], ...]
     invalid: tuple[InvalidReference, ...]
     sentences: int
     cited: int
@@ -86,7 +88,7 @@ def find_citations(answer: GeneratedAnswer) -> CitationFindings:
             for number, chunk in enumerate(contexts, 1)
             if number not in cited
         ],
-        inference_spans=[_span(marker) for marker in resolved.markers if marker.form == "inference"],
+        inference_spans=[_span(marker) for marker in resolved.markers if marker.form == "inference"][:MAX_REFERENCES],
         sentences=resolved.sentences,
         cited_sentences=resolved.cited,
         coverage=coverage(resolved),
@@ -108,18 +110,19 @@ def resolve_citations(answer: GeneratedAnswer, sentences: Sequence[Sentence]) ->
     contexts = answer.contexts or []
     index = SourceIndex(contexts)
     markers = find_markers(answer.answer, len(contexts), sentences)
-    uses: list[tuple[int, CitationForm, Span | None]] = []
+    uses: list[tuple[tuple[int, ...], CitationForm, Span | None]] = []
     invalid: list[InvalidReference] = []
     for marker in markers:
         numbers, problem = resolve(marker, index)
-        uses += [(number, marker.form, _span(marker)) for number in numbers]
+        if numbers:
+            uses.append((numbers, marker.form, _span(marker)))
         if problem:
             text = marker.text[:MAX_MARKER]
             invalid.append(InvalidReference(marker=text, form=marker.form, reason=problem, span=_span(marker)))
     for provided in answer.citations:
-        found, reference = _resolve_provided(provided, contexts, len(answer.answer))
+        found, reference = _resolve_provided(provided, index, len(answer.answer))
         if found:
-            uses.append((found, "provided", _provided_span(provided, len(answer.answer))))
+            uses.append(((found,), "provided", _provided_span(provided, len(answer.answer))))
         elif reference:
             invalid.append(reference)
     spans = sorted((span.start, span.end) for _, _, span in uses if span)
@@ -170,11 +173,14 @@ def excerpt(content: str, max_length: int = MAX_EXCERPT) -> str:
 def _citations(answer_id: str, contexts: Sequence[ContextChunk], resolved: ResolvedAnswer) -> list[Citation]:
     forms: dict[int, dict[CitationForm, None]] = {}
     spans: dict[int, list[Span]] = {}
-    for number, form, span in resolved.uses:
-        forms.setdefault(number, {})[form] = None
-        places = spans.setdefault(number, [])
-        if span and len(places) < MAX_SPANS:
-            places.append(span)
+    listed = 0
+    for numbers, form, span in resolved.uses:
+        for number in numbers:
+            forms.setdefault(number, {})[form] = None
+            places = spans.setdefault(number, [])
+            if span and len(places) < MAX_SPANS and listed < MAX_ALL_SPANS:
+                places.append(span)
+                listed += 1
     return [
         _citation(answer_id, number, contexts[number - 1], list(forms[number]), spans[number])
         for number in sorted(forms)
@@ -225,27 +231,27 @@ def _provided_span(provided: ProvidedCitation, length: int) -> Span | None:
 
 
 def _resolve_provided(
-    provided: ProvidedCitation, contexts: Sequence[ContextChunk], length: int
+    provided: ProvidedCitation, index: SourceIndex, length: int
 ) -> tuple[int | None, InvalidReference | None]:
     """A structured citation by identifier, number or quoted text, in this order."""
     span = _provided_span(provided, length)
     if provided.chunk_id is not None:
-        for number, chunk in enumerate(contexts, 1):
-            if chunk.chunk_id == provided.chunk_id:
-                return number, None
+        known = index.chunk(provided.chunk_id)
+        if known:
+            return known, None
         marker = provided.chunk_id[:MAX_MARKER]
         return None, InvalidReference(marker=marker, form="provided", reason="unknown_record", span=span)
     if provided.number is not None:
-        if provided.number <= len(contexts):
+        if provided.number <= len(index):
             return provided.number, None
         marker = f"[{provided.number}]"[:MAX_MARKER]
         return None, InvalidReference(marker=marker, form="provided", reason="out_of_range", span=span)
     quoted = " ".join((provided.cited_text or "").split())
     if not quoted:
         return None, None
-    for number, chunk in enumerate(contexts, 1):
-        if quoted in " ".join(chunk.content.split()):
-            return number, None
+    found = index.quoted(quoted)
+    if found:
+        return found, None
     return None, InvalidReference(marker=quoted[:MAX_MARKER], form="provided", reason="unknown_record", span=span)
 
 

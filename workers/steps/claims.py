@@ -19,6 +19,7 @@ are kept (as recommendations) where the seed drops those that begin with four ve
 
 import itertools
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -187,12 +188,14 @@ def _claim(
 ) -> ExtractedClaim:
     start, end = span
     raw = text[start:end]
+    first = bisect_left(markers, start, key=lambda marker: marker.start)
+    inside = markers_within(markers, first, end)
     if sentence.block == "table_row":
-        plain = plain_text(render_row(sentence.header, without_markers(raw, start, markers)))
+        plain = plain_text(render_row(sentence.header, without_markers(raw, start, inside)))
     else:
-        plain = plain_text(without_markers(raw, start, markers))
+        plain = plain_text(without_markers(raw, start, inside))
     plain = DOCUMENT_LEAD.sub("", plain).strip()
-    own = [marker for marker in markers if start <= marker.start < end] or markers
+    own = inside or markers
     cited = sorted({number for marker in own for number in marker.numbers})
     leans = before if _PRONOUN.match(plain) else ""
     return ExtractedClaim(start, end, raw, plain, kind, bool(HEDGE.search(plain)), leans, tuple(cited))

@@ -1,4 +1,4 @@
-"""What becomes of an answer: the order of release states that DESIGN.md settles.
+"""What becomes of an answer: the order of release states.
 
 Read `decide` from top to bottom: the first rule that applies names the state.
 """

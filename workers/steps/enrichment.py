@@ -1,4 +1,4 @@
-"""Putting an answer and its reports together: the enriched answer, within the size of a record."""
+"""Putting an answer and its reports together: the enriched answer."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -97,36 +97,10 @@ def enrich(
         degraded=degraded,
         missing=missing,
         failed=failed,
+        trimmed=sorted({part for report in reports.values() for part in report.trimmed}),
         rank=completeness([report for name, report in reports.items() if name in JUDGES]),
         enriched_at=now,
     )
-
-
-def fit_record(enriched: EnrichedAnswer, max_bytes: int) -> tuple[EnrichedAnswer, bytes]:
-    """Leave parts out until the enriched answer fits into a record.
-
-    What can be made again goes first: the formatted text, then claims from the end (their
-    total stays). ``trimmed`` names what is missing.
-
-    Returns:
-        The enriched answer and its bytes; they may still be too large if the answer
-        itself is, which the limit on input records excludes.
-    """
-    value = enriched.to_bytes()
-    if len(value) > max_bytes and enriched.formatted is not None:
-        enriched = enriched.model_copy(update={"formatted": None, "trimmed": [*enriched.trimmed, "formatted"]})
-        value = enriched.to_bytes()
-    while len(value) > max_bytes and enriched.grounding is not None and enriched.grounding.claims:
-        grounding = halve_claims(enriched.grounding)
-        trimmed = enriched.trimmed if "claims" in enriched.trimmed else [*enriched.trimmed, "claims"]
-        enriched = enriched.model_copy(update={"grounding": grounding, "trimmed": trimmed})
-        value = enriched.to_bytes()
-    return enriched, value
-
-
-def halve_claims(report: GroundingReport) -> GroundingReport:
-    """The report with half of its claims; ``claims_total`` keeps the number there were."""
-    return report.model_copy(update={"claims": report.claims[: len(report.claims) // 2]})
 
 
 def _typed(report: Report | None, kind: type[R]) -> R | None:

@@ -46,6 +46,8 @@ from workers.steps.words import content_words
 
 MAX_EXCERPT = 300
 """Longest excerpt of a piece of evidence, code points."""
+MAX_MARKERS = 1_000
+"""Most uncertainty markers that are listed; all of them count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def judge_grounding(
         context_similarity=measures.context_similarity,
         facts_verified=measures.facts_verified,
         citation_coverage=prepared.coverage,
-        uncertainty_markers=list(prepared.uncertainty),
+        uncertainty_markers=list(prepared.uncertainty[:MAX_MARKERS]),
         claims=[_claim(prepared, claim, judged.get(claim.start)) for claim in listed],
         claims_total=len(prepared.claims),
         issues=risk.issues,

@@ -187,7 +187,7 @@ _VERBS = (
 )
 _INSTRUCTION = re.compile(
     rf"(?:^|[.:;,(\n]|[-*+•]|\d[.)]|\b(?:then|and|or|to|please|should|must|can|now|first|next|finally|und|dann|bitte|et|puis"
-    rf"|y|luego))[ \t*_]+({_VERBS})\b|^({_VERBS})\b",
+    rf"|y|luego))[ \t*_]{{1,60}}+({_VERBS})\b|^({_VERBS})\b",
     re.IGNORECASE | re.MULTILINE,
 )
 STEPS_SCORE, COMMANDS_SCORE, VERBS_SCORE = 0.4, 0.3, 0.3

@@ -11,6 +11,7 @@ from schemas.release import Alert, ReleasedAnswer
 from schemas.review import ReviewRequest
 from workers.steps.decision import alerts_for, review_priority
 from workers.steps.mitigation import FALLBACK_TEXT, mitigate
+from workers.steps.presentation import disclaimed_risk
 
 MAX_REVIEW_CLAIMS = 20
 """Claims that a reviewer is shown first; the others are a click away."""
@@ -48,8 +49,7 @@ def _content(enriched: EnrichedAnswer) -> str:
         return enriched.formatted.content
     if enriched.decision.state == "fallback":
         return FALLBACK_TEXT
-    risk = enriched.grounding.hallucination_risk if enriched.grounding else None
-    return mitigate(enriched.answer.answer, risk)
+    return mitigate(enriched.answer.answer, disclaimed_risk(enriched.decision, enriched.grounding))
 
 
 def review_request(

@@ -31,7 +31,7 @@ def present(
     else:
         body = format_answer(answer.answer, citations, style=style, include_references=False)
         # The disclaimer stands under the answer, not below a page of references.
-        content = mitigate(body, _disclaimed_risk(decision, grounding))
+        content = mitigate(body, disclaimed_risk(decision, grounding))
         references = format_references(citations, style=style)
         content = closed(content) + references if references else content
     return FormattedResponse(
@@ -50,7 +50,7 @@ def present(
     )
 
 
-def _disclaimed_risk(decision: Decision, grounding: GroundingReport | None) -> RiskLevel | None:
+def disclaimed_risk(decision: Decision, grounding: GroundingReport | None) -> RiskLevel | None:
     """The risk whose disclaimer is shown: a warned answer bears one even where its risk is low."""
     if decision.state != "warned":
         return None

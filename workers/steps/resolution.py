@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from schemas.answers import ContextChunk
 from schemas.citations import InvalidReason
@@ -19,6 +20,8 @@ class SourceIndex:
 
     def __init__(self, contexts: Sequence[ContextChunk]) -> None:
         self._contents = [chunk.content.casefold() for chunk in contexts]
+        self._raw = [chunk.content for chunk in contexts]
+        self._chunks: dict[str, int] = {}
         self._searched: dict[str, int | None] = {}
         self._keys: dict[str, int] = {}
         self._paths: dict[str, int] = {}
@@ -28,6 +31,7 @@ class SourceIndex:
             self._add(chunk, number)
 
     def _add(self, chunk: ContextChunk, number: int) -> None:
+        self._chunks.setdefault(chunk.chunk_id, number)
         table = _key(chunk.source_table or "")
         record = _key(chunk.record_id or "")
         names = [chunk.chunk_id, chunk.source_path, chunk.source_name, record, f"{table}/{record}" if record else ""]
@@ -41,6 +45,21 @@ class SourceIndex:
             self._tables.setdefault(table, []).append(number)
         if record:
             self._records.setdefault(record, []).append((table, number))
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def chunk(self, identifier: str) -> int | None:
+        """The context of exactly this identifier."""
+        return self._chunks.get(identifier)
+
+    def quoted(self, passage: str) -> int | None:
+        """The first context with this passage, white space apart."""
+        return next((number for number, text in enumerate(self._flat, 1) if passage in text), None)
+
+    @cached_property
+    def _flat(self) -> list[str]:
+        return [" ".join(text.split()) for text in self._raw]
 
     def record(self, target: str) -> int | None:
         """The context that ``table/record`` and the like name.

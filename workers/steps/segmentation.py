@@ -82,7 +82,7 @@ _LINE_MARK = re.compile(r"[ \t>]*(?:[-*+•●▪◦‣·–—]|\d{1,3}[.)])[ \
 _QUOTE_MARK = re.compile(r"[ \t>]*")
 _CODE_RUN = re.compile(r"`+")
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>()\[\]]*[^\s<>()\[\].,;:!?'\"*_]")
-_CLOSERS = re.compile(r"(?:[*_~\"”’»)\]]+(?=\s|$))?")
+_CLOSERS = re.compile(r"(?:[*_~\"”’»)\]]++(?=\s|$))?")
 _LEADING_MARKERS = re.compile(
     r"\s*(?:(?:\[\^?\d[\d,;\s^–—-]{0,80}+\]|【[^【】]{1,80}+】"
     r"|\[(?:source|evidence|memory|ai[ -]inference)\b[^\[\]]{0,500}+\])(?!\(|:)[ \t]*+)++[.,;]?",

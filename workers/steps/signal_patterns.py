@@ -107,9 +107,9 @@ CONDITION = _any_of(r"\b(?:if|when|whenever|unless|in case|suppose|wenn|falls|si
 """Before a match: it speaks of a case, not of itself."""
 
 FAILURE_LABEL = re.compile(
-    r"^[\s*_]*(?:(?:tool|api|network|http|server|system|internal|execution|runtime|database|connection|request"
-    r"|timeout|fatal|call)\s+)*(?:error|exception|failure|fehler|erreur)\b[\s*_]*(?:\(?\d{3}\)?)?\s*[:：]"
-    r"|^[\s*_]*(?-i:[\w.]{0,80}(?:Error|Exception|Timeout)):\s"
+    r"^[\s*_]*+(?:(?:tool|api|network|http|server|system|internal|execution|runtime|database|connection|request"
+    r"|timeout|fatal|call)\s+)*(?:error|exception|failure|fehler|erreur)\b[\s*_]*+(?:\(?\d{3}\)?)?\s*+[:：]"
+    r"|^[\s*_]*+(?-i:[\w.]{0,80}(?:Error|Exception|Timeout)):\s"
     r"|^\s*Traceback \(most recent call last\)",
     re.IGNORECASE,
 )

@@ -82,7 +82,7 @@ def _empty_response(text: str, thresholds: QualityThresholds) -> Iterator[Failur
     if len(text.strip()) < thresholds.min_length:
         yield FailureSignal(
             type="empty_response",
-            evidence=text.strip(),
+            evidence=text.strip()[:MAX_EVIDENCE],
             weight=patterns.WEIGHTS["empty_response"],
             span=Span(start=0, end=len(text)),
         )
@@ -118,9 +118,9 @@ def _anywhere(spoken: Sequence[_Spoken]) -> Iterator[_Match]:
                 yield signal_type, sentence.start + match.start(), sentence.start + match.end()
 
 
-def _is_hypothetical(sentence: _Spoken, position: int) -> bool:
-    """A question, or a condition before the match."""
-    return sentence.text.endswith("?") or patterns.CONDITION.search(sentence.text, 0, position) is not None
+def _is_hypothetical(sentence: _Spoken, condition: re.Match[str] | None, position: int) -> bool:
+    """A question, or a condition (the first of the sentence) before the match."""
+    return sentence.text.endswith("?") or (condition is not None and condition.end() <= position)
 
 
 def _refusals(spoken: Sequence[_Spoken]) -> Iterator[_Match]:
@@ -132,8 +132,9 @@ def _refusals(spoken: Sequence[_Spoken]) -> Iterator[_Match]:
             plain = patterns.PLAIN_REFUSAL.search(sentence.text)
             if plain and not patterns.REMEDY.search(sentence.text, plain.end()):
                 found = [plain]
+        condition = patterns.CONDITION.search(sentence.text) if found else None
         for match in found:
-            if not _is_hypothetical(sentence, match.start()):
+            if not _is_hypothetical(sentence, condition, match.start()):
                 yield "refusal", sentence.start + match.start(), sentence.start + match.end()
 
 
@@ -143,7 +144,8 @@ def _tool_failures(text: str, spoken: Sequence[_Spoken], brief: bool) -> Iterato
         yield "tool_failure", error_object.start(), error_object.end()
     for sentence in spoken:
         match = _tool_failure(sentence, brief)
-        if match and not _is_hypothetical(sentence, match.start()):
+        condition = patterns.CONDITION.search(sentence.text) if match else None
+        if match and not _is_hypothetical(sentence, condition, match.start()):
             yield "tool_failure", sentence.start + match.start(), sentence.start + match.end()
 
 

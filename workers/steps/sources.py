@@ -25,6 +25,7 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DO
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPACE = re.compile(r"\s+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,13 +225,18 @@ def _fields(text: str, start: int, end: int) -> Iterator[_Field]:
             key = None if symbol == "," else key
             record += symbol == "," and containers == ["["]
         elif index + 1 < len(tokens) and tokens[index + 1][0] == ":" and containers and containers[-1] == "{":
-            key = (str(json.loads(symbol, strict=False)), match.start())
+            key = (_unquoted(symbol), match.start())
         elif symbol != "null":
             is_text = symbol.startswith('"')
-            value = _SPACE.sub(" ", str(json.loads(symbol, strict=False))) if is_text else symbol
+            value = _SPACE.sub(" ", _unquoted(symbol)) if is_text else symbol
             if value.strip():
                 names = (*path[1:][-1:], key[0]) if key else tuple(path[1:][-2:])
                 long = is_text and len(value) > LONG_VALUE
                 # A long text is quoted by itself, a short value with its key.
                 left = match.start() + 1 if long else (key[1] if key else match.start())
                 yield _Field(names, left, match.end() - 1 if long else match.end(), value, is_text, record, key is None)
+
+
+def _unquoted(symbol: str) -> str:
+    """The text of a JSON string; half a surrogate pair, which no encoder takes, becomes U+FFFD."""
+    return _SURROGATE.sub("\ufffd", str(json.loads(symbol, strict=False)))

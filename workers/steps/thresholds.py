@@ -23,7 +23,9 @@ class GroundingThresholds(Thresholds):
     uncertainty_markers: int = Field(default=2, ge=0, description="More than this many are an issue (000).")
     risk_medium: Share = Field(default=0.3, description="Risk score from which risk is medium (000).")
     risk_high: Share = Field(default=0.7, description="Risk score from which risk is high (000).")
-    grounding_minimum: Share = Field(default=0.6, description="Grounding score below which the answer falls back (004).")
+    grounding_minimum: Share = Field(
+        default=0.6, description="Grounding score below which the answer falls back (004)."
+    )
     grounding_high: Share = Field(default=0.8, description="Strong grounding (004).")
     grounding_low: Share = Field(default=0.4, description="Weak grounding (004).")
 

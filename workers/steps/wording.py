@@ -237,7 +237,7 @@ META = re.compile("|".join((_GREETING, _OFFER, _REFUSAL, _ABOUT_DOCUMENTS)), re.
 """Greetings, refusals, offers of help, talk about the documents themselves (``search``)."""
 
 TURN = re.compile(
-    r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]+(?=(?:\S+\s+){3,6}\S)", re.IGNORECASE
+    r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]{1,20}+(?=(?:\S+\s+){3,6}\S)", re.IGNORECASE
 )
 """Where talk about the documents turns into a statement: "… do not say, but it costs $50 a month"."""
 

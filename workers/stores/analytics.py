@@ -1,10 +1,11 @@
 """ClickHouse: rows in, confirmed; every insert can be repeated."""
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import clickhouse_connect
 import orjson
@@ -25,6 +26,8 @@ INSERT_SETTINGS = {
     "input_format_skip_unknown_fields": 0,
     "async_insert": 0,
     "insert_deduplicate": 1,
+    # A batch of old answers (a backlog, a replay) may touch any number of months.
+    "max_partitions_per_insert_block": 0,
 }
 
 
@@ -56,7 +59,12 @@ class AnalyticsStore:
             RejectedByStore: ClickHouse refuses the values.
             StoreUnavailable: it did not confirm; the rows may be there or not.
         """
-        block = b"\n".join(orjson.dumps(row) for row in rows)
+        if not rows:
+            return
+        try:
+            block = b"\n".join(orjson.dumps(row) for row in rows)
+        except TypeError as error:
+            raise RejectedByStore(f"a row for table {table} holds a value that ClickHouse has no type for") from error
         token = sha256(table.encode() + b"\0" + block).hexdigest()
         try:
             await self._client.raw_insert(
@@ -87,22 +95,30 @@ async def connect(settings: ClickHouseSettings, url: str) -> AsyncClient:
     Raises:
         StoreUnavailable: nobody answers there.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (8443 if parts.scheme == "https" else 8123)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError
+    except ValueError:
+        # The URL itself may hold a password.
+        raise StoreUnavailable(
+            "the address of ClickHouse is no URL; set CLICKHOUSE_URL to http(s)://host:port"
+        ) from None
     try:
         return await clickhouse_connect.get_async_client(
-            host=parts.hostname or "127.0.0.1",
-            port=parts.port or (8443 if parts.scheme == "https" else 8123),
-            interface=parts.scheme or "http",
-            username=parts.username or settings.username,
-            password=parts.password or settings.password.get_secret_value(),
+            host=parts.hostname,
+            port=port,
+            interface=parts.scheme,
+            username=unquote(parts.username or "") or settings.username,
+            password=unquote(parts.password or "") or settings.password.get_secret_value(),
             connect_timeout=10,
-            send_receive_timeout=int(settings.timeout_seconds),
+            send_receive_timeout=math.ceil(settings.timeout_seconds),
             autogenerate_session_id=False,
         )
     except (Error, OSError) as error:
-        host = f"{parts.hostname}:{parts.port}"
         raise StoreUnavailable(
-            f"no ClickHouse answers at {host} ({type(error).__name__}); start one or set CLICKHOUSE_URL"
+            f"no ClickHouse answers at {parts.hostname}:{port} ({type(error).__name__}); start one or set CLICKHOUSE_URL"
         ) from error
 
 
@@ -121,4 +137,6 @@ def _translated(error: DatabaseError, table: str) -> Exception:
     code = error_code(error)
     if not isinstance(error, OperationalError) and code in DATA_ERRORS:
         return RejectedByStore(f"ClickHouse refuses rows for table {table} (error code {code})")
+    if code is None:
+        return StoreUnavailable(f"ClickHouse did not confirm an insert into {table} ({type(error).__name__})")
     return StoreUnavailable(f"ClickHouse failed to insert into {table} (error code {code})")

@@ -61,15 +61,26 @@ class MemoryStore:
         """Open the table, or create it.
 
         Raises:
-            StoreUnavailable: the path cannot be used.
+            StoreUnavailable: the path cannot be used, or holds the memory of another model.
         """
         try:
             database = await lancedb.connect_async(self._uri)
             self._table = await database.create_table(TABLE, schema=memory_schema(self._dimensions), exist_ok=True)
         except (OSError, RuntimeError, ValueError) as error:
+            reason = await self._difference() or type(error).__name__
             raise StoreUnavailable(
-                f"the memory at {self._uri} cannot be opened ({type(error).__name__}); set memory.uri"
+                f"the memory at {self._uri} cannot be opened ({reason}); "
+                "set TOUCHSTONE_MEMORY__URI to another place, or go back to the model that it was made with"
             ) from error
+
+    async def _difference(self) -> str:
+        """How the table that is there differs; empty if none can be opened."""
+        try:
+            table = await (await lancedb.connect_async(self._uri)).open_table(TABLE)
+            there = (await table.schema()).field("vector").type.list_size
+        except (OSError, RuntimeError, ValueError, KeyError, AttributeError):
+            return ""
+        return f"its vectors have {there} dimensions, the model's have {self._dimensions}"
 
     async def remember(self, turns: Sequence[tuple[ConversationTurn, NDArray[np.float32]]]) -> None:
         """Write turns; a turn that is there is replaced unless its revision is higher.

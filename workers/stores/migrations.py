@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from clickhouse_connect.driver.asyncclient import AsyncClient
+from clickhouse_connect.driver.exceptions import Error
 
 from workers.delivery.errors import TouchstoneError
 from workers.paths import deploy_directory
@@ -79,10 +80,20 @@ async def migrate(client: AsyncClient, database: str, migrations: list[Migration
         Names of the migrations applied now.
 
     Raises:
-        MigrationError: an applied file was changed since, or the schema is newer than this version.
+        MigrationError: an applied file was changed since, the schema is newer than this version,
+            or ClickHouse refuses a statement.
     """
-    migrations = read_migrations() if migrations is None else migrations
-    await client.command(f"CREATE DATABASE IF NOT EXISTS {database}")
+    try:
+        return await _migrate(client, database, read_migrations() if migrations is None else migrations)
+    except Error as error:
+        # A statement of ours holds no values of others, so its error may be shown.
+        raise MigrationError(f"the schema of database {database} cannot be brought up to date: {error}") from error
+
+
+async def _migrate(client: AsyncClient, database: str, migrations: list[Migration]) -> list[str]:
+    if not await client.command(f"EXISTS DATABASE {database}"):
+        # Asked first, since a user who may use a database need not be allowed to create one.
+        await client.command(f"CREATE DATABASE IF NOT EXISTS {database}")
     await client.command(REGISTER.format(database=database))
     rows = (await client.query(f"SELECT version, digest FROM {database}.schema_migrations FINAL")).result_rows
     applied = {int(version): str(digest) for version, digest in rows}

@@ -1,0 +1,111 @@
+"""``make bench``: what grounding costs, against the procedure of seed 000 on the same answers.
+
+The seed encodes an answer and its contexts, and then its contexts again for every claim.
+Here every distinct text is encoded once, in batches across answers. Figures are medians of
+several rounds, taken in turn; quote the ratio, since machines differ.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.answers import GeneratedAnswer
+from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
+from workers.paths import examples_directory
+from workers.steps.citations import find_citations
+from workers.steps.grounding import judge_grounding, prepare_grounding
+from workers.steps.quality import judge_quality, prepare_quality
+from workers.steps.thresholds import GroundingThresholds, QualityThresholds
+
+BATCH = 64
+
+
+def main() -> None:
+    """Measure, print a table, and write JSON if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each (default 3)")
+    parser.add_argument("--answers", type=int, default=60, help="answers of the examples (default 60)")
+    parser.add_argument("--json", type=Path, help="write the figures to a file")
+    options = parser.parse_args()
+    answers = _answers(options.answers)
+    backend = SentenceTransformerBackend(PACKAGED_MODEL)
+    cases: dict[str, Callable[[], object]] = {
+        "grounding, seed 000": lambda: [_seed(answer, backend) for answer in answers],
+        "grounding, cold": lambda: _grounding(answers, backend),
+        "citations": lambda: [find_citations(answer) for answer in answers],
+        "quality, cold": lambda: _quality(answers, backend),
+    }
+    seconds = _measure(cases, options.rounds)
+    rates = {name: len(answers) / statistics.median(times) for name, times in seconds.items()}
+    ratio = rates["grounding, cold"] / rates["grounding, seed 000"]
+    for name, rate in rates.items():
+        print(f"{name:<22} {rate:9.1f} answers/s")
+    print(f"{'grounding to seed':<22} {ratio:9.1f} times")
+    if options.json:
+        machine = {"cores": len(os.sched_getaffinity(0)), "python": platform.python_version()}
+        document = {
+            "machine": machine,
+            "answers": len(answers),
+            "answers_per_second": rates,
+            "grounding_to_seed": ratio,
+        }
+        options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _answers(count: int) -> list[GeneratedAnswer]:
+    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()
+    judged = (GeneratedAnswer.from_bytes(line) for line in lines)
+    return [answer for answer in judged if answer.contexts and answer.answer][:count]
+
+
+def _measure(cases: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of each case, round by round and in turn, after one round that does not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(rounds + 1):
+        for name, case in cases.items():
+            started = time.perf_counter()
+            case()
+            if number:
+                seconds[name].append(time.perf_counter() - started)
+    return seconds
+
+
+def _seed(answer: GeneratedAnswer, backend: SentenceTransformerBackend) -> list[float]:
+    """The seed's similarity check and fact verification, as it gives them."""
+    contexts = [chunk.content for chunk in answer.contexts or []]
+    scores = [float((backend.encode([answer.answer]) @ backend.encode(contexts).T).max())]
+    claims = [claim for part in answer.answer.split(". ") if (claim := part.strip()) and not claim.endswith("?")]
+    scores += [float((backend.encode([claim]) @ backend.encode(contexts).T).max()) for claim in claims]
+    return scores
+
+
+def _grounding(answers: Sequence[GeneratedAnswer], backend: SentenceTransformerBackend) -> None:
+    prepared = [prepare_grounding(answer) for answer in answers]
+    vectors = _vectors([text for case in prepared for text in case.texts], backend)
+    for case in prepared:
+        judge_grounding(case, vectors, GroundingThresholds())
+
+
+def _quality(answers: Sequence[GeneratedAnswer], backend: SentenceTransformerBackend) -> None:
+    prepared = [prepare_quality(answer) for answer in answers]
+    vectors = _vectors([text for case in prepared for text in case.texts], backend)
+    for case in prepared:
+        judge_quality(case, vectors, QualityThresholds())
+
+
+def _vectors(texts: Sequence[str], backend: SentenceTransformerBackend) -> dict[str, NDArray[np.float32]]:
+    distinct = list(dict.fromkeys(texts))
+    rows = [row for start in range(0, len(distinct), BATCH) for row in backend.encode(distinct[start : start + BATCH])]
+    return dict(zip(distinct, rows, strict=True))
+
+
+if __name__ == "__main__":
+    main()

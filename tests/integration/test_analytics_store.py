@@ -1,0 +1,332 @@
+"""ClickHouse: confirmed inserts that may be repeated, the best result wins, and a schema that only grows."""
+
+import asyncio
+import base64
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from schemas.export import example
+from schemas.feedback import AnalyticsRow
+from workers.addresses import Addresses
+from workers.delivery.errors import RejectedByStore, StoreUnavailable
+from workers.local.services import LocalServices
+from workers.settings import ClickHouseSettings, Settings
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.migrations import Migration, MigrationError, migrate, read_migrations
+
+ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
+
+
+def answer(answer_id: str = "a-1", *, rank: int = 4, **changes: Any) -> dict[str, Any]:
+    return ROW | {"answer_id": answer_id, "rank": rank, "degraded": rank < 4} | changes
+
+
+@pytest.fixture
+async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
+    opened = await connect(settings.clickhouse, addresses.clickhouse)
+    yield opened
+    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
+    await opened.close()
+
+
+@pytest.fixture
+async def store(client: AsyncClient, settings: Settings) -> AnalyticsStore:
+    await migrate(client, settings.clickhouse.database)
+    return AnalyticsStore(client, settings.clickhouse.database)
+
+
+@pytest.fixture
+def database(settings: Settings) -> str:
+    return settings.clickhouse.database
+
+
+async def stored(client: AsyncClient, database: str, columns: str, table: str = "answers") -> list[Any]:
+    result = await client.query(f"SELECT {columns} FROM {database}.{table} FINAL ORDER BY ALL")
+    return [row[0] if len(row) == 1 else tuple(row) for row in result.result_rows]
+
+
+# --- rows -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", list(permutations((1, 2, 4))))
+async def test_the_most_complete_result_wins_in_any_order(
+    store: AnalyticsStore, client: AsyncClient, database: str, order: tuple[int, ...]
+) -> None:
+    """A degraded result after a complete one does not win, and a complete one after it does."""
+    for rank in order:
+        await store.insert("answers", [answer(rank=rank, state=f"state-{rank}")])
+    assert await stored(client, database, "rank, state, degraded") == [(4, "state-4", False)]
+
+
+async def test_of_two_versions_the_later_of_the_same_rank_wins(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    """A rolling deployment doubles nothing: the version is no part of the key."""
+    for version in ("2026.11.1-aaaaaaaa", "2026.12.1-bbbbbbbb"):
+        await store.insert("answers", [answer(pipeline_version=version)])
+    assert await stored(client, database, "pipeline_version") == ["2026.12.1-bbbbbbbb"]
+
+
+async def test_a_replay_stands_beside_the_live_result(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    await store.insert("answers", [answer(), answer(run="replay-7")])
+    assert await stored(client, database, "run") == ["live", "replay-7"]
+
+
+async def test_the_same_rows_are_one_insert_however_often_they_come(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    """Also without FINAL: the token lets ClickHouse forget what it has already taken."""
+    rows = [answer(f"a-{number}") for number in range(50)]
+    for _ in range(3):
+        await store.insert("answers", rows)
+    assert await client.command(f"SELECT count() FROM {database}.answers") == 50
+    random.Random(7).shuffle(rows)
+    await store.insert("answers", rows[:20])
+    assert len(await stored(client, database, "answer_id")) == 50
+
+
+async def test_inserts_at_once_are_all_there(store: AnalyticsStore, client: AsyncClient, database: str) -> None:
+    await asyncio.gather(*(store.insert("answers", [answer(f"{batch}-{n}") for n in range(20)]) for batch in range(10)))
+    assert len(await stored(client, database, "answer_id")) == 200
+
+
+async def test_a_backlog_over_many_months_is_one_insert(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    """More than a hundred partitions, which ClickHouse refuses by default; waiting would never end."""
+    months = [f"{2000 + number // 12}-{number % 12 + 1:02}-15T00:00:00Z" for number in range(150)]
+    await store.insert("answers", [answer(f"a-{when}", completed_at=when) for when in months])
+    assert len(await stored(client, database, "answer_id")) == 150
+
+
+async def test_no_rows_are_no_insert(store: AnalyticsStore, client: AsyncClient, database: str) -> None:
+    await store.insert("answers", [])
+    assert await stored(client, database, "answer_id") == []
+
+
+async def test_times_lists_nulls_and_texts_come_back(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    text = "Größe „2 GiB“ 👩‍👩‍👧‍👦\n\ttab \\ ' \" \u2028 \x00 ; -- {x:String}"
+    await store.insert(
+        "answers",
+        [
+            answer(
+                "full", answer=text, reasons=["a", "b,c", "d'e"], signals=[], requested_at="2026-11-02T09:14:03.123+01:00",
+                completed_at="2026-11-02T08:14:06.999999+00:00", grounding_score=1 / 3, citations_valid=True,
+            ),
+            answer("none", requested_at=None, grounding_score=None, hallucination_risk=None, citations_valid=None),
+        ],
+    )  # fmt: skip
+    columns = "answer_id, answer, reasons, signals, requested_at, completed_at, grounding_score, citations_valid"
+    full, none = await stored(client, database, columns)
+    assert full[1:4] == (text, ["a", "b,c", "d'e"], [])
+    assert full[4].isoformat(timespec="milliseconds") == "2026-11-02T08:14:03.123"
+    assert full[5].isoformat(timespec="milliseconds") == "2026-11-02T08:14:06.999"
+    assert full[6:] == (1 / 3, True)
+    assert none[4] is None
+    assert none[6:] == (None, None)
+
+
+async def test_a_large_batch_fits(store: AnalyticsStore, client: AsyncClient, database: str) -> None:
+    await store.insert("answers", [answer(f"a-{n}", answer="x" * 20_000) for n in range(500)])
+    assert await client.command(f"SELECT sum(length(answer)) FROM {database}.answers FINAL") == 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("table", "wrong"),
+    [
+        ("answers", {"no_such_column": 1}),
+        ("answers", {"rank": "four"}),
+        ("answers", {"rank": -1}),
+        ("answers", {"rank": 2**70}),
+        ("answers", {"completed_at": "yesterday"}),
+        ("answers", {"grounding_score": "high"}),
+        ("answers", {"reasons": "no list"}),
+        ("answers", {"reasons": {"a": 1}}),
+        ("no_such_table", {}),
+    ],
+    ids=str,
+)
+async def test_what_never_fits_is_rejected_without_its_values(
+    store: AnalyticsStore, client: AsyncClient, database: str, table: str, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(RejectedByStore) as caught:
+        await store.insert(table, [answer(), answer("a-2") | wrong])
+    assert table in str(caught.value)
+    assert "yesterday" not in str(caught.value)
+    assert await stored(client, database, "answer_id") == [], "a rejected insert leaves nothing behind"
+
+
+async def test_what_the_table_itself_refuses_is_not_confirmed(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    """Parsed and then refused by the storage: success here would lose the rows for good."""
+    await client.command(f"ALTER TABLE {database}.answers ADD CONSTRAINT small CHECK rank < 3")
+    with pytest.raises((RejectedByStore, StoreUnavailable)):
+        await store.insert("answers", [answer()])
+
+
+async def test_after_a_rejection_the_next_insert_works(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    with pytest.raises(RejectedByStore):
+        await store.insert("answers", [answer(completed_at="never")])
+    await store.insert("answers", [answer()])
+    assert await stored(client, database, "answer_id") == ["a-1"]
+
+
+# --- the server is away ----------------------------------------------------------------------
+
+
+async def test_a_server_that_goes_away_is_unavailable_and_comes_back(tmp_path: Path) -> None:
+    settings = ClickHouseSettings(database="x", timeout_seconds=5)
+    services = LocalServices(tmp_path, kafka=False, redis=False)
+    found = await services.start()
+    assert found.clickhouse_url
+    client = await connect(settings, found.clickhouse_url)
+    try:
+        await migrate(client, "x")
+        store = AnalyticsStore(client, "x")
+        await store.insert("answers", [answer("before")])
+        await services.stop()
+        with pytest.raises(StoreUnavailable) as caught:
+            await store.insert("answers", [answer("during")])
+        assert "answers" in str(caught.value)
+    finally:
+        await client.close()
+        await services.stop()
+
+
+async def test_a_server_that_never_replies_is_unavailable_in_time(
+    store: AnalyticsStore, settings: Settings
+) -> None:
+    """A timeout below a second is one, and not none."""
+    hung: set[asyncio.StreamWriter] = set()
+
+    async def hang(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        hung.add(writer)
+
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    short = settings.clickhouse.model_copy(update={"timeout_seconds": 0.4})
+    try:
+        async with asyncio.timeout(20):
+            with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{port}.*CLICKHOUSE_URL"):
+                await connect(short, f"http://127.0.0.1:{port}")
+    finally:
+        for writer in hung:
+            writer.close()
+        server.close()
+
+
+@pytest.mark.parametrize("url", ["clickhouse:8123", "127.0.0.1:8123", "ftp://user:hunter2@host", "http://", "http://user:hunter2@h:x", ""])
+async def test_an_address_that_is_no_url_is_told_without_its_password(url: str) -> None:
+    with pytest.raises(StoreUnavailable, match=r"http\(s\)://host:port") as caught:
+        await connect(ClickHouseSettings(), url)
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_nobody_at_the_address_is_told() -> None:
+    with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:1.*CLICKHOUSE_URL"):
+        await connect(ClickHouseSettings(), "http://default:hunter2@127.0.0.1:1")
+
+
+# --- the schema ------------------------------------------------------------------------------
+
+
+async def test_a_fresh_schema_has_every_table_and_is_made_once(client: AsyncClient, database: str) -> None:
+    names = [migration.name for migration in read_migrations()]
+    assert await migrate(client, database) == names
+    assert await migrate(client, database) == []
+    tables = await client.query(f"SHOW TABLES FROM {database}")
+    assert {row[0] for row in tables.result_rows} >= {
+        "answers", "claims", "citations", "reviews", "alerts", "dead_letters", "schema_migrations",
+    }  # fmt: skip
+
+
+async def test_every_table_keeps_the_highest_of_its_versions_and_remembers_inserts(
+    store: AnalyticsStore, client: AsyncClient, database: str
+) -> None:
+    engines = await client.query(
+        f"SELECT name, engine_full FROM system.tables WHERE database = '{database}' AND name != 'schema_migrations'"
+    )
+    for name, engine in engines.result_rows:
+        assert engine.startswith("ReplacingMergeTree("), name
+        assert "non_replicated_deduplication_window" in engine, name
+
+
+async def test_two_that_migrate_at_once_agree(settings: Settings, addresses: Addresses, client: AsyncClient) -> None:
+    database = settings.clickhouse.database
+    others = [await connect(settings.clickhouse, addresses.clickhouse) for _ in range(3)]
+    try:
+        await asyncio.gather(*(migrate(other, database) for other in others))
+    finally:
+        for other in others:
+            await other.close()
+    assert await migrate(client, database) == []
+    versions = await stored(client, database, "version", "schema_migrations")
+    assert versions == [migration.version for migration in read_migrations()]
+
+
+async def test_a_run_that_was_cut_off_is_simply_repeated(client: AsyncClient, database: str) -> None:
+    first, *_ = migrations = read_migrations()
+    broken = replace(first, statements=(*first.statements[:2], "CREATE TABLE {database}.x (this is no SQL"))
+    with pytest.raises(MigrationError, match=f"(?is){database}.*syntax"):
+        await migrate(client, database, [broken])
+    assert await migrate(client, database) == [migration.name for migration in migrations]
+
+
+async def test_a_changed_file_is_refused_by_name(client: AsyncClient, database: str) -> None:
+    first, *rest = read_migrations()
+    await migrate(client, database)
+    with pytest.raises(MigrationError, match=f"{first.name} was changed.*put the change into a new one"):
+        await migrate(client, database, [replace(first, digest="0" * 64), *rest])
+
+
+async def test_a_newer_schema_is_refused(client: AsyncClient, database: str) -> None:
+    known = read_migrations()
+    later = Migration(99, "0099_later.sql", ("SELECT 1",), "d" * 64)
+    assert (await migrate(client, database, [*known, later]))[-1] == "0099_later.sql"
+    with pytest.raises(MigrationError, match=r"version 99 .*up to \d+; upgrade the worker"):
+        await migrate(client, database)
+
+
+def test_two_files_with_one_number_are_refused(tmp_path: Path) -> None:
+    for name in ("0001_a.sql", "0001_b.sql"):
+        (tmp_path / name).write_text("SELECT 1;\n")
+    with pytest.raises(MigrationError, match="renumber"):
+        read_migrations(tmp_path)
+    (tmp_path / "0001_b.sql").rename(tmp_path / "b.sql")
+    with pytest.raises(MigrationError, match=r"b\.sql must begin with a number"):
+        read_migrations(tmp_path)
+
+
+def test_comments_and_the_last_semicolon_are_no_statements(tmp_path: Path) -> None:
+    (tmp_path / "0001_a.sql").write_text("-- one; two;\nSELECT 1;\n\n-- three\nSELECT ';'\n  , 2;\n-- end\n")
+    (migration,) = read_migrations(tmp_path)
+    assert migration.statements == ("SELECT 1", "SELECT ';'\n  , 2")
+
+
+async def test_a_dead_letter_keeps_its_bytes(store: AnalyticsStore, client: AsyncClient, database: str) -> None:
+    value = base64.b64encode(bytes(range(256))).decode()
+    await store.insert(
+        "dead_letters",
+        [
+            {
+                "dead_letter_id": "d", "topic": "answers.generated", "partition": 2, "offset": 2**40, "agent": "assembly",
+                "error_class": "X", "error": "e", "attempts": 1, "failed_at": "2026-11-02T08:00:00Z",
+                "pipeline_version": "v", "value_base64": value, "key_base64": "", "headers": "[]",
+            }
+        ],
+    )  # fmt: skip
+    assert await stored(client, database, "offset, value_base64", "dead_letters") == [(2**40, value)]

@@ -1,0 +1,189 @@
+"""The command line: help with examples, and errors in words with a way out."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from workers.addresses import Addresses
+from workers.app import AGENTS
+from workers.cli import app
+from workers.settings import Settings
+from workers.stores.migrations import read_migrations
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Touchstone = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def touchstone(tmp_path: Path) -> Touchstone:
+    """The command in an empty directory, with no services and no settings around."""
+    ours = ("TOUCHSTONE", "KAFKA", "REDIS", "CLICKHOUSE")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    clean |= {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "200"}
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "workers.cli", *arguments],
+            cwd=tmp_path, env=clean | environment, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    children = getattr(command, "commands", None)
+    if children is None:
+        yield " ".join(path), command
+        return
+    for name, child in children.items():
+        yield from commands(child, (*path, name))
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def assert_told(done: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    for part in parts:
+        assert part in done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_says_what_it_does_with_an_example(name: str) -> None:
+    command = COMMANDS[name]
+    text = command.help or ""
+    assert "Example" in text
+    assert f"touchstone {name}" in text
+    assert text.partition("\n")[0].rstrip().endswith((".", ";", ","))
+    for parameter in command.params:
+        assert getattr(parameter, "help", None), f"{parameter.name} has no help"
+
+
+def test_help_and_version_need_no_services_and_no_settings(touchstone: Touchstone) -> None:
+    for arguments in (["--help"], ["topics", "--help"], ["worker", "--help"]):
+        done = touchstone(*arguments, TOUCHSTONE_KAFKA__PARTITIONS="many")
+        assert done.returncode == 0
+        assert "Usage" in done.stdout
+    assert touchstone("--version").stdout.startswith("touchstone ")
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        (["worker"], "KAFKA_BOOTSTRAP_SERVERS, REDIS_URL, CLICKHOUSE_URL not set"),
+        (["ingest", "answers.jsonl"], "KAFKA_BOOTSTRAP_SERVERS not set"),
+        (["topics", "create"], "KAFKA_BOOTSTRAP_SERVERS not set"),
+        (["topics", "check", "--json"], "KAFKA_BOOTSTRAP_SERVERS not set"),
+        (["migrate"], "CLICKHOUSE_URL not set"),
+    ],
+    ids=" ".join,
+)
+def test_without_services_a_command_says_what_to_set_or_start(
+    touchstone: Touchstone, command: list[str], missing: str
+) -> None:
+    assert_told(touchstone(*command), 1, missing, "touchstone services")
+
+
+@pytest.mark.parametrize(
+    "command", [["worker"], ["ingest", "a.jsonl"], ["topics", "create"], ["migrate"]], ids=" ".join
+)
+def test_services_that_do_not_answer_are_told_by_address(
+    touchstone: Touchstone, tmp_path: Path, command: list[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_text("{}\n")
+    done = touchstone(
+        *command,
+        KAFKA_BOOTSTRAP_SERVERS="127.0.0.1:1", REDIS_URL="redis://127.0.0.1:1", CLICKHOUSE_URL="http://127.0.0.1:1",
+    )  # fmt: skip
+    assert_told(done, 1, "127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"TOUCHSTONE_KAFKA__PARTITIONS": "many"}, "kafka.partitions"),
+        ({"TOUCHSTONE_KAFKA__PARTITION": "4"}, "kafka.partition"),
+        ({"TOUCHSTONE_KAFKA": "{broken"}, "kafka"),
+        ({"TOUCHSTONE_KAFAK__PARTITIONS": "4"}, "TOUCHSTONE_KAFAK__PARTITIONS"),
+        ({"TOUCHSTONE_GATE__GATE_SCORE": "7", "TOUCHSTONE_LOG_LEVEL": "LOUD"}, "gate.gate_score"),
+    ],
+    ids=str,
+)
+def test_wrong_settings_are_named_and_end_with_2(
+    touchstone: Touchstone, environment: dict[str, str], told: str
+) -> None:
+    assert_told(touchstone("topics", "list", **environment), 2, "settings are wrong", told, ".env")
+
+
+def test_a_wrong_secret_is_not_shown(touchstone: Touchstone) -> None:
+    done = touchstone("topics", "list", TOUCHSTONE_CLICKHOUSE="{hunter2")
+    assert done.returncode == 2
+    assert "hunter2" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("agents", ["nonsense", "grounding,nonsense"])
+def test_an_unknown_agent_is_told_with_those_there_are(touchstone: Touchstone, agents: str) -> None:
+    assert_told(touchstone("worker", "--agents", agents), 1, "nonsense", *AGENTS)
+
+
+@pytest.mark.parametrize("agents", ["", ",", " "])
+def test_no_agent_is_not_all_of_them(touchstone: Touchstone, agents: str) -> None:
+    assert_told(touchstone("worker", "--agents", agents), 1, "no agent is named", *AGENTS)
+
+
+def test_a_worker_without_topics_says_how_to_make_them(
+    touchstone: Touchstone, addresses: Addresses, settings: Settings
+) -> None:
+    done = touchstone("worker", "--agents", "analytics", **at(addresses, settings))
+    assert_told(done, 1, f"{settings.topic_name('answers.generated')}: is missing", "touchstone topics create")
+
+
+def test_topics_are_listed_created_and_checked(
+    touchstone: Touchstone, addresses: Addresses, settings: Settings
+) -> None:
+    environment = at(addresses, settings)
+    listed = json.loads(touchstone("topics", "list", "--json", **environment).stdout)
+    names = [topic["topic"] for topic in listed]
+    assert settings.topic_name("answers.generated") in names
+    missing = touchstone("topics", "check", "--json", **environment)
+    assert missing.returncode == 1
+    assert all(topic["problems"] for topic in json.loads(missing.stdout))
+    assert json.loads(touchstone("topics", "create", "--json", **environment).stdout) == {"created": names}
+    assert json.loads(touchstone("topics", "create", "--json", **environment).stdout) == {"created": []}
+    assert touchstone("topics", "check", **environment).returncode == 0
+
+
+def test_migrate_needs_clickhouse_alone(touchstone: Touchstone, addresses: Addresses, settings: Settings) -> None:
+    """As its own example says."""
+    environment = {"CLICKHOUSE_URL": addresses.clickhouse, "TOUCHSTONE_CLICKHOUSE__DATABASE": "cli_" + os.urandom(4).hex()}
+    names = [migration.name for migration in read_migrations()]
+    assert json.loads(touchstone("migrate", "--json", **environment).stdout) == {"applied": names}
+    assert "0 migrations applied" in touchstone("migrate", **environment).stdout
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["ingest"], ["ingest", "-", "--format", "csv"], ["topics", "drop"]])
+def test_wrong_usage_ends_with_2_and_no_traceback(touchstone: Touchstone, arguments: list[str]) -> None:
+    done = touchstone(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "Usage" in done.stderr
+
+
+def at(addresses: Addresses, settings: Settings) -> dict[str, str]:
+    return {
+        "KAFKA_BOOTSTRAP_SERVERS": addresses.kafka,
+        "REDIS_URL": addresses.redis,
+        "CLICKHOUSE_URL": addresses.clickhouse,
+        "TOUCHSTONE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": "false",
+    }

@@ -1,0 +1,250 @@
+"""/healthz, /readyz and /metrics of a worker, on real servers that come and go."""
+
+import asyncio
+import re
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+from aiokafka import AIOKafkaProducer
+from prometheus_client.parser import text_string_to_metric_families
+
+from schemas.topics import ANSWERS_GENERATED
+from tests.harness.deployment import until
+from workers import app
+from workers.addresses import Addresses
+from workers.app import Worker
+from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.errors import PoisonError, TouchstoneError
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Record
+from workers.settings import Settings
+
+SECONDS = 30.0
+
+
+class Forwarder:
+    """A TCP port before another one, which can be shut, or hold what comes."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = (host, port)
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self.port = 0
+        self.flowing = asyncio.Event()
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_server(self._forward, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def shut(self) -> None:
+        """As a server that dies: connections end, new ones are refused."""
+        if self._server is not None:
+            self._server.close()
+            for connection in self._connections:
+                connection.cancel()
+            await asyncio.gather(*self._connections, return_exceptions=True)
+            await self._server.wait_closed()
+            self._server = None
+
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        writers = [writer]
+        try:
+            await self.flowing.wait()
+            upstream, sink = await asyncio.open_connection(*self._target)
+            writers.append(sink)
+            await asyncio.gather(_copy(reader, sink), _copy(upstream, writer))
+        except (asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            self._connections.discard(task)
+            for side in writers:
+                side.close()
+                with suppress(ConnectionError):
+                    await side.wait_closed()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(65_536):
+        writer.write(data)
+        await writer.drain()
+    writer.close()
+
+
+@pytest.fixture
+async def forwarder(addresses: Addresses) -> AsyncIterator[Forwarder]:
+    """Before ClickHouse; closed to traffic until ``flowing`` is set."""
+    parts = urlsplit(addresses.clickhouse)
+    forwarder = Forwarder(parts.hostname or "", parts.port or 8123)
+    await forwarder.open()
+    yield forwarder
+    await forwarder.shut()
+
+
+Start = Callable[..., Worker]
+
+
+@pytest.fixture
+async def make(settings: Settings, addresses: Addresses, topics: None) -> AsyncIterator[Start]:
+    """Makes workers that are stopped at the end."""
+    workers: list[Worker] = []
+
+    def worker(*agents: str, clickhouse: str | None = None, **groups: dict[str, Any]) -> Worker:
+        updates = {"delivery": {"shutdown_grace_seconds": 3.0}} | groups
+        changed = {name: getattr(settings, name).model_copy(update=update) for name, update in updates.items()}
+        there = Addresses(addresses.kafka, addresses.redis, clickhouse or addresses.clickhouse, addresses.local)
+        workers.append(Worker(settings.model_copy(update=changed), there, agents))
+        return workers[-1]
+
+    yield worker
+    for running in workers:
+        await running.stop()
+
+
+async def get(worker: Worker, path: str) -> tuple[int, Any]:
+    url = f"http://127.0.0.1:{worker.metrics_port}{path}"
+    async with aiohttp.ClientSession() as session, session.get(url) as response:
+        is_json = response.content_type == "application/json"
+        return response.status, await (response.json() if is_json else response.text())
+
+
+async def until_ready(worker: Worker, status: int) -> dict[str, str]:
+    """The checks, once /readyz answers with this status."""
+    checks: dict[str, str] = {}
+
+    async def answers() -> bool:
+        found, body = await get(worker, "/readyz")
+        checks.update(body["checks"])
+        assert body["ready"] is (found == 200)
+        return bool(found == status)
+
+    await until(answers, f"/readyz {status}", SECONDS)
+    return checks
+
+
+async def lag(worker: Worker, agent: str) -> float | None:
+    """Lag as /metrics tells it; None as long as it tells nothing."""
+    text = (await get(worker, "/metrics"))[1]
+    samples = [
+        sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == "touchstone_consumer_lag_records" and sample.labels["agent"] == agent
+    ]
+    return sum(samples) if samples else None
+
+
+async def test_a_worker_is_alive_at_once_and_ready_when_its_stores_answer_and_its_partitions_are_there(
+    make: Start, forwarder: Forwarder
+) -> None:
+    worker = make("analytics", "assembly", clickhouse=f"http://127.0.0.1:{forwarder.port}")
+    start = asyncio.create_task(worker.start())
+
+    async def listens() -> bool:
+        return worker.metrics_port is not None
+
+    await until(listens, "listening", SECONDS)
+    assert await get(worker, "/healthz") == (200, {"alive": True})
+    # ClickHouse accepts the connection and says nothing.
+    assert await get(worker, "/readyz") == (503, {"ready": False, "checks": {"worker": "starting"}})
+    forwarder.flowing.set()
+    await asyncio.wait_for(start, SECONDS)
+    await until_ready(worker, 200)
+    _, body = await get(worker, "/readyz")
+    assert body == {"ready": True, "checks": {"analytics": "ok", "assembly": "ok"}}
+
+
+async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
+    make: Start, forwarder: Forwarder, settings: Settings, addresses: Addresses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "LAG_SECONDS", 0.05)
+    forwarder.flowing.set()
+    worker = make("analytics", "assembly", clickhouse=f"http://127.0.0.1:{forwarder.port}")
+    await worker.start()
+    await until_ready(worker, 200)
+    await forwarder.shut()
+    producer = ConfirmedProducer(settings, addresses.kafka)
+    await producer.start()
+    try:
+        record = Record(ANSWERS_GENERATED.name, 0, 0, b"k", b"v")
+        await DeadLetterSender(producer, "test").send(record, agent="probe", error=PoisonError("p"), attempts=1)
+    finally:
+        await producer.stop()
+    checks = await until_ready(worker, 503)
+    assert checks["analytics"].startswith("ClickHouse did not confirm an insert into dead_letters")
+    assert checks["assembly"] == "ok"
+    assert (await get(worker, "/healthz"))[0] == 200
+
+    async def behind() -> bool:
+        return await lag(worker, "analytics") == 1
+
+    await until(behind, "lag of one record", SECONDS)
+    await forwarder.open()
+    await until_ready(worker, 200)
+
+    async def caught_up() -> bool:
+        return await lag(worker, "analytics") == 0 and worker.caught_up()
+
+    await until(caught_up, "no lag", SECONDS)
+
+
+async def test_an_open_breaker_is_told_by_readiness_and_leaves_the_process_and_other_agents_up(
+    make: Start, settings: Settings, addresses: Addresses
+) -> None:
+    worker = make("assembly", "release", breaker={"least": 10})
+    await worker.start()
+    await until_ready(worker, 200)
+    producer = AIOKafkaProducer(bootstrap_servers=addresses.kafka)
+    await producer.start()
+    try:
+        topic = settings.topic_name(ANSWERS_GENERATED.name)
+        await asyncio.gather(*[await producer.send(topic, value=b"\xff poison", key=b"k") for _ in range(20)])
+    finally:
+        await producer.stop()
+    checks = await until_ready(worker, 503)
+    assert re.match(
+        r"breaker open: assembly dead-lettered 1\d of 1\d records within 60 s; .*dlq list", checks["assembly"]
+    )
+    assert checks["release"] == "ok"
+    assert (await get(worker, "/healthz"))[0] == 200
+    text = (await get(worker, "/metrics"))[1]
+    assert 'touchstone_breaker_open{agent="assembly"} 1.0' in text
+    assert 'touchstone_breaker_open{agent="release"} 0.0' in text
+
+
+async def test_metrics_have_our_prefix_base_units_and_no_identifiers(make: Start) -> None:
+    worker = make("assembly")
+    await worker.start()
+    status, text = await get(worker, "/metrics")
+    assert status == 200
+    families = [f for f in text_string_to_metric_families(text) if not f.name.startswith(("python_", "process_"))]
+    ours = [family for family in families if family.name.startswith("touchstone_")]
+    assert families == ours
+    assert {"touchstone_records_consumed", "touchstone_consumer_lag_records", "touchstone_end_to_end_seconds"} <= {
+        family.name for family in ours
+    }
+    labels = {name for family in ours for sample in family.samples for name in sample.labels}
+    assert labels <= {"agent", "topic", "partition", "stage", "reason", "error", "status", "state", "kind", "missing",
+                      "result", "sink", "table", "risk_level", "le", "version", "pipeline_version"}  # fmt: skip
+    for family in ours:
+        assert family.documentation, family.name
+        assert not re.search(r"_(ms|us|ns|millis\w*|minutes|hours|kb|mb|kib|mib|percent)(_|$)", family.name)
+        if family.type == "histogram":
+            assert re.search(r"_(seconds|bytes|records|texts|score)$", family.name), family.name
+
+
+async def test_a_port_that_is_taken_is_told_with_the_setting_that_changes_it(make: Start) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        worker = make("assembly", http={"metrics_port": port})
+        with pytest.raises(TouchstoneError, match=rf"port {port} on 127.0.0.1 cannot be used .*set http.metrics_port"):
+            await worker.start()

