@@ -46,6 +46,9 @@ AGENTS: dict[str, AgentDefinition] = {
 LAG_SECONDS = 2.0
 """Time between two observations of the lag."""
 
+STORE_CHECK_SECONDS = 5.0
+"""Time between two looks whether ClickHouse answers."""
+
 STOP_SHARE = 0.6
 """Share of the grace that accepted works get to finish; the rest is for commits and leaving."""
 
@@ -129,6 +132,8 @@ class Worker:
         self._resources: Resources | None = None
         self._running: list[RunningAgent] = []
         self._lag: asyncio.Task[None] | None = None
+        self._store_check: asyncio.Task[None] | None = None
+        self._store_problem: str | None = None
         self._health: HealthServer | None = None
         self.metrics_port: int | None = None
 
@@ -145,6 +150,8 @@ class Worker:
         self._running = [self._agent(definition, self._resources) for definition in self._definitions]
         await asyncio.gather(*(agent.start() for agent in self._running))
         self._lag = asyncio.create_task(self._observe_lag())
+        if self._resources.analytics is not None:
+            self._store_check = asyncio.create_task(self._check_store(self._resources.analytics))
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -179,8 +186,9 @@ class Worker:
     async def stop(self) -> None:
         """Drain every agent at once, within the grace, and close what was opened."""
         grace = self._settings.delivery.shutdown_grace_seconds
-        if self._lag is not None:
-            self._lag.cancel()
+        for task in (self._lag, self._store_check):
+            if task is not None:
+                task.cancel()
         stops = asyncio.gather(*(agent.stop(grace) for agent in self._running), return_exceptions=True)
         try:
             for result in await asyncio.wait_for(stops, grace):
@@ -197,7 +205,10 @@ class Worker:
         """What keeps each agent from work; ``None`` for nothing."""
         if len(self._running) < len(self._definitions):
             return {"worker": "starting"}
-        return {agent.definition.name: agent.hindrance() for agent in self._running}
+        hindrances = {agent.definition.name: agent.hindrance() for agent in self._running}
+        if "analytics" in hindrances:
+            hindrances["analytics"] = hindrances["analytics"] or self._store_problem
+        return hindrances
 
     async def _start_health(self) -> None:
         http = self._settings.http
@@ -254,6 +265,12 @@ class Worker:
             read = partial(read_answer, max_bytes=settings.kafka.max_input_bytes)
             agent.assembler = Assembler(application, processor, settings.delivery, read)
         return agent
+
+    async def _check_store(self, store: AnalyticsStore) -> None:
+        """Ask ClickHouse now and then: an agent without rows would not notice that it is away."""
+        while True:
+            self._store_problem = await store.problem()
+            await asyncio.sleep(STORE_CHECK_SECONDS)
 
     async def _observe_lag(self) -> None:
         while True:

@@ -63,7 +63,10 @@ class DeliverySettings(Group):
     commit_interval_seconds: Positive = Field(default=1.0, description="Time between commits.")
     in_flight: Count = Field(default=256, description="Joined answers and sink rows in work at once.")
     stream_buffer: Count = Field(default=128, description="Records that Faust may hold before an agent takes them.")
-    batch_records: Count = Field(default=32, description="Most records in a batch of a judging agent.")
+    batch_records: Count = Field(default=32, description="Most records in a batch of an agent without a model.")
+    model_batch_records: Count = Field(
+        default=8, description="Most records in a batch of an agent with a model: all its reports come at its end."
+    )
     batch_wait_seconds: Positive = Field(default=0.02, description="Longest wait for a batch to fill.")
     batch_bytes: Count = Field(default=1_000_000, description="Most bytes in a batch; one record is always taken.")
     in_flight_bytes: Count = Field(default=32_000_000, description="Bytes that an agent has in work at once.")

@@ -1,6 +1,8 @@
 """Creating and checking topics at the broker, from the registry."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
@@ -82,18 +84,17 @@ class TopicAdministration:
         if not missing:
             return []
         answers = next(finding.partitions for finding in findings if finding.topic is ANSWERS_GENERATED)
-        response = await self._client.create_topics(
-            [
-                NewTopic(
-                    name=self._settings.topic_name(topic.name),
-                    # What is joined follows the answers, whatever the setting says by now.
-                    num_partitions=(answers if topic.joined else None) or self._settings.kafka.partitions,
-                    replication_factor=self._settings.kafka.replication,
-                    topic_configs=topic_configuration(topic),
-                )
-                for topic in missing
-            ]
-        )
+        new = [
+            NewTopic(
+                name=self._settings.topic_name(topic.name),
+                # What is joined follows the answers, whatever the setting says by now.
+                num_partitions=(answers if topic.joined else None) or self._settings.kafka.partitions,
+                replication_factor=self._settings.kafka.replication,
+                topic_configs=topic_configuration(topic),
+            )
+            for topic in missing
+        ]
+        response = await self._ask(self._client.create_topics(new))
         for error in response.topic_errors:
             if error[1] not in (0, TOPIC_ALREADY_EXISTS):
                 raise TopicsNotReady(f"the broker refuses topic {error[0]}: {for_code(error[1]).__name__}")
@@ -101,7 +102,7 @@ class TopicAdministration:
 
     async def check(self) -> list[TopicFinding]:
         """Compare the broker's topics with the registry."""
-        metadata = {entry["topic"]: entry for entry in await self._client.describe_topics()}
+        metadata = {entry["topic"]: entry for entry in await self._ask(self._client.describe_topics())}
         present = {
             name: len(entry["partitions"]) for name, entry in metadata.items() if entry.get("error_code", 0) == 0
         }
@@ -119,6 +120,15 @@ class TopicAdministration:
         problems = [f"{finding.name}: {problem}" for finding in await self.check() for problem in finding.problems]
         if problems:
             raise TopicsNotReady("topics are not ready:\n  " + "\n  ".join(problems))
+
+    async def _ask(self, request: Awaitable[Any]) -> Any:
+        try:
+            return await request
+        except (KafkaError, OSError) as error:
+            raise BrokerUnavailable(
+                f"the broker at {self._bootstrap_servers} did not answer a question about topics "
+                f"({type(error).__name__}); may this user see and create topics?"
+            ) from error
 
     def _finding(self, topic: Topic, present: dict[str, int], expected: int, policies: dict[str, str]) -> TopicFinding:
         name = self._settings.topic_name(topic.name)

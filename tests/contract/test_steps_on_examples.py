@@ -362,9 +362,9 @@ def test_what_is_trimmed_is_named_and_still_valid(
 
 
 def outcomes_of(enriched: EnrichedAnswer) -> list[Event]:
-    request = review_request(enriched, NOW, default_risk_mode="observer", deadline_hours=24)
+    request = review_request(enriched, NOW, deadline_hours=24)
     turn = conversation_turn(enriched)
-    events: list[Event] = [released_answer(enriched, NOW), *alerts(enriched, NOW)]
+    events: list[Event] = [released_answer(enriched, NOW), *alerts(enriched, NOW, GroundingThresholds())]
     return events + [event for event in (request, turn) if event is not None]
 
 
@@ -383,7 +383,7 @@ def test_outcomes_are_valid_and_agree_with_the_decision(
         assert (released.content is None) == (decision.state == "held")
         assert (released.review_id is not None) == decision.review
         assert released.final == decision.final
-        request = review_request(enriched, NOW, default_risk_mode=mode, deadline_hours=24)
+        request = review_request(enriched, NOW, deadline_hours=24)
         assert (request is not None) == decision.review
         if request is not None:
             assert request.held == (decision.state == "held")
@@ -391,7 +391,7 @@ def test_outcomes_are_valid_and_agree_with_the_decision(
         turn = conversation_turn(enriched)
         assert (turn is not None) == decision.remember
         assert not (turn and (enriched.degraded or decision.state in ("held", "rejected", "fallback")))
-        assert {alert.alert_type for alert in alerts(enriched, NOW)} >= (
+        assert {alert.alert_type for alert in alerts(enriched, NOW, GroundingThresholds())} >= (
             {"degraded_result"} if enriched.degraded else set()
         )
 
@@ -409,9 +409,9 @@ KEYS = {
 
 def rows_of(enriched: EnrichedAnswer) -> list[tuple[str, dict[str, Any]]]:
     rows = enriched_rows(enriched)
-    request = review_request(enriched, NOW, default_risk_mode="observer", deadline_hours=24)
+    request = review_request(enriched, NOW, deadline_hours=24)
     rows += [review_row(request, enriched)] if request is not None else []
-    rows += [alert_row(alert, enriched) for alert in alerts(enriched, NOW)]
+    rows += [alert_row(alert, enriched) for alert in alerts(enriched, NOW, GroundingThresholds())]
     for row in rows:
         assert_travels(row)
     return [(row.table, row.columns) for row in rows]

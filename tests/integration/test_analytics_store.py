@@ -113,9 +113,7 @@ async def test_no_rows_are_no_insert(store: AnalyticsStore, client: AsyncClient,
     assert await stored(client, database, "answer_id") == []
 
 
-async def test_times_lists_nulls_and_texts_come_back(
-    store: AnalyticsStore, client: AsyncClient, database: str
-) -> None:
+async def test_times_lists_nulls_and_texts_come_back(store: AnalyticsStore, client: AsyncClient, database: str) -> None:
     text = "Größe „2 GiB“ 👩‍👩‍👧‍👦\n\ttab \\ ' \" \u2028 \x00 ; -- {x:String}"
     await store.insert(
         "answers",
@@ -207,9 +205,7 @@ async def test_a_server_that_goes_away_is_unavailable_and_comes_back(tmp_path: P
         await services.stop()
 
 
-async def test_a_server_that_never_replies_is_unavailable_in_time(
-    store: AnalyticsStore, settings: Settings
-) -> None:
+async def test_a_server_that_never_replies_is_unavailable_in_time(store: AnalyticsStore, settings: Settings) -> None:
     """A timeout below a second is one, and not none."""
     hung: set[asyncio.StreamWriter] = set()
 
@@ -229,7 +225,9 @@ async def test_a_server_that_never_replies_is_unavailable_in_time(
         server.close()
 
 
-@pytest.mark.parametrize("url", ["clickhouse:8123", "127.0.0.1:8123", "ftp://user:hunter2@host", "http://", "http://user:hunter2@h:x", ""])
+@pytest.mark.parametrize(
+    "url", ["clickhouse:8123", "127.0.0.1:8123", "ftp://user:hunter2@host", "http://", "http://user:hunter2@h:x", ""]
+)
 async def test_an_address_that_is_no_url_is_told_without_its_password(url: str) -> None:
     with pytest.raises(StoreUnavailable, match=r"http\(s\)://host:port") as caught:
         await connect(ClickHouseSettings(), url)

@@ -71,9 +71,7 @@ Make = Callable[..., EmbeddingService]
 # --- the real model ----------------------------------------------------------------------------
 
 
-async def test_vectors_are_normalised_and_of_the_models_length(
-    backend: SentenceTransformerBackend, make: Make
-) -> None:
+async def test_vectors_are_normalised_and_of_the_models_length(backend: SentenceTransformerBackend, make: Make) -> None:
     vectors = await make(backend).embed(TEXTS)
     assert set(vectors) == set(TEXTS)
     for vector in vectors.values():

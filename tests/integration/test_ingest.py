@@ -99,7 +99,7 @@ async def test_lines_are_sent_as_they_are_with_their_key_and_headers(
         assert headers["ce_id"] == record.key
         assert headers["ce_type"] == b"touchstone.GeneratedAnswer"
         assert headers["traceparent"].startswith(b"00-4bf92f35")
-    assert not list(tmp_path.glob("*.rejected*"))
+    assert not (tmp_path / "answers.rejected.jsonl").exists()
 
 
 async def test_gzip_is_known_by_its_content(
@@ -151,7 +151,7 @@ async def test_bad_lines_are_told_by_number_kept_and_do_not_stop_the_others(
     assert all(secret not in reason for reason in reasons.values())
     told = done.stderr.decode()
     assert f"line 4: {reasons[4]}\n" in told, "one line for each, however narrow the terminal"
-    assert told.count("line ") == 5
+    assert sum(text.startswith("line ") for text in told.splitlines()) == 5
     assert "further rejected lines are only counted" in told
     assert secret not in told
 

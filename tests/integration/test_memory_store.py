@@ -108,7 +108,9 @@ async def test_two_processes_may_write_to_one_memory(tmp_path: Path) -> None:
     await store.close()
 
 
-@pytest.mark.parametrize("session", ["o'brien", "x' OR '1'='1", "\\", '"', "日本 %_", "a\nb", "''", "; DROP TABLE x --"])
+@pytest.mark.parametrize(
+    "session", ["o'brien", "x' OR '1'='1", "\\", '"', "日本 %_", "a\nb", "''", "; DROP TABLE x --"]
+)
 async def test_sessions_are_told_apart_whatever_their_names(store: MemoryStore, session: str) -> None:
     await store.remember([
         (turn("turn_1", session_id=session), VECTOR), (turn("turn_2", session_id="other"), VECTOR),

@@ -140,5 +140,5 @@ async def test_another_cleanup_policy_is_told(
     name = settings.topic_name("answers.generated")
     await broker.create_topics([NewTopic(name, 4, 1, topic_configs={"cleanup.policy": "compact"})])
     await administration.create()
-    with pytest.raises(TopicsNotReady, match="cleanup.policy compact and needs delete"):
+    with pytest.raises(TopicsNotReady, match=r"cleanup\.policy compact and needs delete"):
         await administration.require()

@@ -228,18 +228,18 @@ def test_priority_grows_with_what_is_wrong() -> None:
 
 
 def test_good_answer_raises_no_alert() -> None:
-    assert alerts_for(Case().enriched()) == []
+    assert alerts_for(Case().enriched(), GroundingThresholds()) == []
 
 
 def test_low_grounding_raises_the_alert_of_the_document() -> None:
-    (alert,) = alerts_for(Case(grounding_score=0.59).enriched())
+    (alert,) = alerts_for(Case(grounding_score=0.59).enriched(), GroundingThresholds())
     assert alert == (
         "low_grounding_score",
         "warning",
         "Response a has low grounding score: 0.59",
         {"response_id": "a", "score": 0.59, "minimum": 0.6},
     )
-    assert alerts_for(Case(grounding_score=0.6).enriched()) == []
+    assert alerts_for(Case(grounding_score=0.6).enriched(), GroundingThresholds()) == []
     assert (
         alerts_for(Case(grounding_score=0.6).enriched(), GroundingThresholds(grounding_minimum=0.7))[0].metadata[
             "minimum"
@@ -249,16 +249,18 @@ def test_low_grounding_raises_the_alert_of_the_document() -> None:
 
 
 def test_high_risk_is_critical_once_it_is_shown() -> None:
-    assert [alert.severity for alert in alerts_for(Case(risk="high").enriched())] == ["critical"]
-    assert [alert.severity for alert in alerts_for(replace(GATE, risk="high").enriched())] == ["warning"]
+    assert [alert.severity for alert in alerts_for(Case(risk="high").enriched(), GroundingThresholds())] == ["critical"]
+    assert [alert.severity for alert in alerts_for(replace(GATE, risk="high").enriched(), GroundingThresholds())] == [
+        "warning"
+    ]
 
 
 def test_degraded_result_and_invalid_citation_raise_alerts() -> None:
-    found = alerts_for(Case(degraded=True, invalid_citation=True).enriched())
+    found = alerts_for(Case(degraded=True, invalid_citation=True).enriched(), GroundingThresholds())
     assert [alert.alert_type for alert in found] == ["degraded_result", "invalid_citation"]
     assert found[0].metadata["missing"] == ["quality"]
 
 
 @given(CASES)
 def test_alerts_hold_no_text_of_the_answer(case: Case) -> None:
-    assert "Text." not in str(alerts_for(case.enriched()))
+    assert "Text." not in str(alerts_for(case.enriched(), GroundingThresholds()))

@@ -136,10 +136,10 @@ def enriched(answer: GeneratedAnswer, known: Mapping[str, Report], style: Style 
 def outputs(result: EnrichedAnswer) -> list[Event]:
     """All that assembly and release send."""
     made: list[Event] = [*enriched_rows(result), released_answer(result, NOW)]
-    request = review_request(result, NOW, default_risk_mode="observer", deadline_hours=24)
+    request = review_request(result, NOW, deadline_hours=24)
     if request is not None:
         made += [request, review_row(request, result)]
-    for alert in alerts(result, NOW):
+    for alert in alerts(result, NOW, GroundingThresholds()):
         made += [alert, alert_row(alert, result)]
     turn = conversation_turn(result)
     return [*made, turn] if turn is not None else made

@@ -30,7 +30,7 @@ def test_identifiers_are_what_they_have_always_been(made: str, golden: str) -> N
 
 
 def test_identifiers_are_uuids_of_version_5() -> None:
-    assert NAMESPACE == UUID("5f6d1f3e-3c55-5d55-9c2b-0f0f7a9d6c01")
+    assert UUID("5f6d1f3e-3c55-5d55-9c2b-0f0f7a9d6c01") == NAMESPACE
     assert UUID(judgement_id(A, "quality")).version == 5
 
 

@@ -152,7 +152,7 @@ def test_addresses_that_are_missing_are_named_with_both_remedies(tmp_path: Path)
 def test_only_what_is_needed_must_be_there(tmp_path: Path) -> None:
     settings = Settings(clickhouse_url="http://c:8123", state_dir=tmp_path)
     assert find_addresses(settings, ["clickhouse"]).clickhouse == "http://c:8123"
-    with pytest.raises(NotConfigured, match="KAFKA_BOOTSTRAP_SERVERS not set.*set it"):
+    with pytest.raises(NotConfigured, match=r"KAFKA_BOOTSTRAP_SERVERS not set.*set it"):
         find_addresses(settings, ["kafka"])
 
 

@@ -74,12 +74,17 @@ class AgentDefinition:
                 batch_bytes=delivery.sink_batch_bytes,
                 in_flight_bytes=delivery.in_flight_bytes,
             )
-        # Two batches in work and one waiting: more would not be faster, but would delay the
-        # drain on SIGTERM and let the partitions of a worker run apart.
+        # Few in work: more would not be faster, but would delay the drain on SIGTERM and let the
+        # partitions of a worker run apart. With a model, small batches, since an agent that says
+        # nothing until 32 long answers are done looks silent to the join; the texts of batches
+        # that are in work together share the model's batches all the same.
+        records = delivery.model_batch_records if "embedding" in self.needs else delivery.batch_records
+        concurrent = 4 if "embedding" in self.needs else 2
         return BatchLimits(
-            delivery.batch_records,
+            records,
             delivery.batch_wait_seconds,
-            in_flight=3 * delivery.batch_records,
+            in_flight=(concurrent + 1) * records,
+            concurrent=concurrent,
             batch_bytes=delivery.batch_bytes,
             in_flight_bytes=delivery.in_flight_bytes,
         )

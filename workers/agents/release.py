@@ -53,14 +53,12 @@ def _release(enriched: EnrichedAnswer, resources: Resources) -> list[Output]:
     }
     released = released_answer(enriched, now)
     outputs = [event_output(ANSWERS_RELEASED, released, event_id=released.release_id, **common)]
-    request = review_request(
-        enriched, now, default_risk_mode=settings.default_risk_mode, deadline_hours=settings.review_deadline_hours
-    )
+    request = review_request(enriched, now, deadline_hours=settings.review_deadline_hours)
     if request is not None:
         row = review_row(request, enriched)
         outputs.append(event_output(REVIEW_REQUESTS, request, event_id=request.review_id, **common))
         outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{request.review_id}-row", **common))
-    for alert in alerts(enriched, now):
+    for alert in alerts(enriched, now, resources.settings.grounding):
         outputs.append(event_output(ALERTS_RAISED, alert, event_id=alert.alert_id, **common))
         row = alert_row(alert, enriched)
         outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{alert.alert_id}-row", **common))

@@ -52,8 +52,6 @@ def demo(
 
 
 async def _run(settings: Settings, path: Path) -> DemoSummary:
-    from workers.app import Worker
-
     started = time.perf_counter()
     identifiers = _identifiers(path)
     async with AsyncExitStack() as stack:
@@ -62,6 +60,9 @@ async def _run(settings: Settings, path: Path) -> DemoSummary:
             addresses = local_addresses(local.addresses)
             settings = adapted(settings, addresses)
             await create_topics(settings, addresses)
+            # After the services: LanceDB warns of processes that are forked once it is loaded.
+            from workers.app import Worker
+
             worker = Worker(settings, addresses)
             stack.push_async_callback(worker.stop)
             await worker.start()

@@ -116,12 +116,12 @@ async def ingest_file(
     rejects = _Rejects(file)
     sent = 0
     producer = ConfirmedProducer(settings, addresses.kafka)
-    await producer.start()
     progress = Progress(
         TextColumn("ingest"), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
         console=errors, disable=quiet or not errors.is_terminal,
     )  # fmt: skip
     try:
+        await producer.start()
         with progress:
             task = progress.add_task("ingest", total=source.size)
             batch: deque[Output] = deque()

@@ -132,8 +132,10 @@ class BatchProcessor:
             timeout: longest wait in seconds.
 
         Returns:
-            Whether it is.
+            Whether it is; at once ``False`` behind an open breaker, where nothing moves.
         """
+        if self.breaker.is_open:
+            return self._in_flight == 0
         try:
             await asyncio.wait_for(self._idle.wait(), timeout)
         except TimeoutError:

@@ -14,17 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from schemas.grounding import Mismatch
+from workers.steps.arithmetic import Pool, is_derived
 from workers.steps.language import guess_language
 from workers.steps.quantities import Date, Quantity, read_dates, read_quantities
 from workers.steps.units import UNITS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
 
-EXACT = 1e-6
-"""Relative difference within which two numbers are equal (floating point only)."""
-DERIVED = 0.005
-"""The same for a number calculated from others, which is rounded more often than not."""
-ABOUT = 0.1
-"""The same where one is called approximate."""
 NAME_OVERLAP = 0.7
 """Share of the claim's other words that must be in the evidence before a different name counts:
 two sentences on different things have different names by right."""
@@ -128,9 +123,10 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
 def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
     """A number of the claim differs from every number of its kind in the evidence."""
     pool = [*evidence.quantities, *(number for other in others for number in other.quantities)]
+    known = Pool(pool)
     for number in claim.quantities:
         rivals = [other for other in evidence.quantities if number.dimension and other.dimension == number.dimension]
-        if not rivals or any(same_quantity(number, other) for other in pool):
+        if not rivals or known.has(number):
             continue
         if not is_derived(number, [*pool, *(other for other in claim.quantities if other is not number)]):
             return True
@@ -196,57 +192,14 @@ def missing_details(claim: str, evidence: Iterable[str]) -> float:
     dates = [date for other in pool for date in other.dates]
     codes: set[tuple[str, str]] = set().union(*(other.codes for other in pool))
     words: set[str] = set().union(*(other.words | other.names for other in pool))
+    known = Pool(numbers)
     checks = [
-        *(
-            any(same_quantity(number, other) for other in numbers) or is_derived(number, numbers)
-            for number in own.quantities
-        ),
+        *(known.has(number) or is_derived(number, numbers) for number in own.quantities),
         *(any(_agrees(date, other) for other in dates) for date in own.dates),
         *(code in codes for code in own.codes),
         *(name in words or stem(name) in words for name in own.names),
     ]
     return 1.0 - sum(checks) / len(checks) if checks else 0.0
-
-
-def same_quantity(first: Quantity, second: Quantity) -> bool:
-    """Whether two numbers are the same, up to rounding and units."""
-    if first.is_unit and second.is_unit and first.dimension != second.dimension:
-        return False
-    tolerance = ABOUT if first.approximate or second.approximate else EXACT
-    # "0.8 h" for 47 minutes and "3.2M" for 3,241,000 are rounded; 47 and 48 minutes differ.
-    slack = max(first.step, second.step) if first.step != second.step else 0.0
-    return any(abs(one - two) <= slack or _close(one, two, tolerance) for one in first.values for two in second.values)
-
-
-def is_derived(number: Quantity, inputs: Sequence[Quantity]) -> bool:
-    """Whether a number follows from two others: sum, difference, product, ratio or share.
-
-    Durations count in hours as well, since rates are by the hour: 47 min at $3,000/h are $2,350.
-    Only the first eight inputs are tried; chance hits grow with their square.
-    """
-    values = [value for other in inputs[:8] for value in _readings(other)]
-    tolerance = DERIVED * 4 if number.approximate else DERIVED
-    for target in number.values:
-        if abs(target) < 10:
-            continue  # small numbers follow from almost anything
-        for index, one in enumerate(values):
-            for two in values[index + 1 :]:
-                results = [one + two, abs(one - two), one * two]
-                results += [one / two, 100 * one / two] if two else []
-                results += [two / one, 100 * two / one] if one else []
-                if any(_close(target, result, tolerance) for result in results):
-                    return True
-    return False
-
-
-def _readings(number: Quantity) -> tuple[float, ...]:
-    if number.dimension == "time":
-        return (number.values[0], number.values[0] / 3600)
-    return number.values[:1]
-
-
-def _close(one: float, two: float, tolerance: float) -> bool:
-    return abs(one - two) <= tolerance * max(abs(one), abs(two))
 
 
 def _comparable(one: Date, two: Date) -> bool:

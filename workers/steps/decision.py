@@ -138,13 +138,12 @@ def _severities(enriched: EnrichedAnswer) -> Iterator[float]:
             yield 0.9
 
 
-def alerts_for(enriched: EnrichedAnswer, grounding_thresholds: GroundingThresholds | None = None) -> list[RaisedAlert]:
+def alerts_for(enriched: EnrichedAnswer, grounding_thresholds: GroundingThresholds) -> list[RaisedAlert]:
     """Alerts that an answer raises (seed 004: grounding below 0.6, severity warning).
 
     High risk is critical once readers see the answer, and a warning while it is held.
     """
-    minimum = (grounding_thresholds or GroundingThresholds()).grounding_minimum
-    return list(_alerts(enriched, minimum))
+    return list(_alerts(enriched, grounding_thresholds.grounding_minimum))
 
 
 def _alerts(enriched: EnrichedAnswer, minimum: float) -> Iterator[RaisedAlert]:

@@ -68,9 +68,10 @@ def enrich(
     failed = [name for name in JUDGES if name in reports and reports[name].status == "failed"]
     degraded = bool(missing or failed)
     evaluation = evaluate(answer, citations, grounding, quality, gate)
+    risk_mode = answer.risk_mode or default_risk_mode
     decision = decide(
         answer,
-        answer.risk_mode or default_risk_mode,
+        risk_mode,
         citations,
         grounding,
         quality,
@@ -88,6 +89,7 @@ def enrich(
         answer_partition=partition,
         answer_offset=offset,
         answer=answer,
+        risk_mode=risk_mode,
         citations=citations,
         grounding=grounding,
         quality=quality,

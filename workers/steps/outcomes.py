@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 
-from schemas.base import RiskMode
 from schemas.enriched import EnrichedAnswer
 from schemas.grounding import Claim
 from schemas.identifiers import fact_id
@@ -12,6 +11,7 @@ from schemas.review import ReviewRequest
 from workers.steps.decision import alerts_for, review_priority
 from workers.steps.mitigation import FALLBACK_TEXT, mitigate
 from workers.steps.presentation import disclaimed_risk
+from workers.steps.thresholds import GroundingThresholds
 
 MAX_REVIEW_CLAIMS = 20
 """Claims that a reviewer is shown first; the others are a click away."""
@@ -52,9 +52,7 @@ def _content(enriched: EnrichedAnswer) -> str:
     return mitigate(enriched.answer.answer, disclaimed_risk(enriched.decision, enriched.grounding))
 
 
-def review_request(
-    enriched: EnrichedAnswer, now: datetime, *, default_risk_mode: RiskMode, deadline_hours: float
-) -> ReviewRequest | None:
+def review_request(enriched: EnrichedAnswer, now: datetime, *, deadline_hours: float) -> ReviewRequest | None:
     """The request for review, if the decision asks for one."""
     if not enriched.decision.review:
         return None
@@ -67,7 +65,7 @@ def review_request(
         user_id=answer.user_id,
         query=answer.query,
         answer=answer.answer,
-        risk_mode=answer.risk_mode or default_risk_mode,
+        risk_mode=enriched.risk_mode,
         held=enriched.decision.state == "held",
         reasons=enriched.decision.reasons,
         hallucination_risk=grounding.hallucination_risk if grounding else None,
@@ -91,7 +89,7 @@ def worst_claims(enriched: EnrichedAnswer, limit: int) -> list[Claim]:
     return sorted(offending, key=lambda c: (c.verdict != "contradicted", c.score or 0.0, c.span.start))[:limit]
 
 
-def alerts(enriched: EnrichedAnswer, now: datetime) -> list[Alert]:
+def alerts(enriched: EnrichedAnswer, now: datetime, thresholds: GroundingThresholds) -> list[Alert]:
     """Alerts on an answer (seed 004: grounding below the minimum)."""
     return [
         Alert(
@@ -104,7 +102,7 @@ def alerts(enriched: EnrichedAnswer, now: datetime) -> list[Alert]:
             metadata=metadata,
             raised_at=now,
         )
-        for kind, severity, message, metadata in alerts_for(enriched)
+        for kind, severity, message, metadata in alerts_for(enriched, thresholds)
     ]
 
 

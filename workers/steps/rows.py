@@ -67,7 +67,7 @@ def _answer_row(enriched: EnrichedAnswer) -> AnalyticsRow:
         "model_id": answer.model.id,
         "model_provider": answer.model.provider or "",
         "prompt_version": answer.model.prompt_version or "",
-        "risk_mode": answer.risk_mode or "",
+        "risk_mode": enriched.risk_mode,
         "status": answer.status,
         "error": answer.error or "",
         "contexts": len(answer.contexts or []),

@@ -21,6 +21,9 @@ cannot help: cannot parse, unknown column or table, type mismatch, not nullable,
 others (timeouts, memory, too many parts, read-only, keeper) may pass.
 Source: src/Common/ErrorCodes.cpp of ClickHouse."""
 
+CHECK_SECONDS = 5.0
+"""Longest wait for an answer when only asked whether it is there."""
+
 INSERT_SETTINGS = {
     "date_time_input_format": "best_effort",
     "input_format_skip_unknown_fields": 0,
@@ -79,6 +82,15 @@ class AnalyticsStore:
             raise StoreUnavailable(
                 f"ClickHouse did not confirm an insert into {table} ({type(error).__name__})"
             ) from error
+
+    async def problem(self) -> str | None:
+        """Why ClickHouse cannot be asked now, or ``None`` if it can."""
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                await self._client.command("SELECT 1")
+        except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            return f"ClickHouse does not answer ({type(error).__name__})"
+        return None
 
     async def close(self) -> None:
         """Disconnect."""
