@@ -8,7 +8,7 @@ class BatchLimits:
     """How large batches get, how long they wait for it, and how much an agent takes on at once.
 
     Memory under a flood of maximal records, for each agent: ``in_flight_bytes`` as they came
-    (32 MB), what ``concurrent`` batches are read into (2 x 1 MB; text takes 1.5 times its bytes,
+    (32 MB), what ``concurrent`` batches are read into (at most 4 x 1 MB; text takes 1.5 times its bytes,
     at worst, JSON of empty objects, 25 times) and what lies before the agent: Faust's buffer
     (``delivery.stream_buffer`` records, 43 MB of answers) and one fetch of 2 MB a partition.
     The assembler keeps ``delivery.join_bytes`` of answers, and as much of early reports of each

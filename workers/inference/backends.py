@@ -44,8 +44,9 @@ class SentenceTransformerBackend:
     The libraries below choose their kernels by the shape of a batch, so that the same text in
     another batch differs in the last bits, and a score on the edge of a threshold with it. So
     every run of the model has a shape that the text alone decides: its own length rounded up,
-    and always the same number of rows. Short and long texts no longer share padding either:
-    for the 1,178 texts of the examples 2.3 s and not 7.2 s, on two cores.
+    and always the same number of rows. What that costs, against ``encode`` in CPU seconds on one
+    thread: the 1,178 texts of the examples in batches of 64 take 9.5 and not 14, since short and
+    long texts no longer share padding; one answer all alone takes 0.19 and not 0.15.
 
     Args:
         model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
