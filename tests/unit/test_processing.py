@@ -339,6 +339,30 @@ async def test_a_record_that_was_alone_in_work_at_three_deaths_is_dead_lettered_
     assert sorted(acknowledgements.offsets) == list(range(10))
 
 
+async def test_a_record_given_up_before_its_commit_is_given_up_again_without_another_death(
+    start: Start, tmp_path: Path
+) -> None:
+    """Another agent's death between the dead letter and the commit brings the record again."""
+    seen: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.extend(item.record.offset for item in works)
+        return [[] for _ in works]
+
+    for alone in (False, True, True):
+        journal = AttemptJournal(tmp_path, "test")
+        journal.begin("probe", [work(5).record], alone=alone)
+        journal.close()
+    for _ in range(2):
+        processor, producer, acknowledgements = start(handle)
+        await processor.submit(work(5))
+        assert await processor.drain(5)
+        assert dict(producer.sent[0].headers)["dlq_error_class"] == b"ProcessKilled"
+        assert acknowledgements.offsets == [5]
+        processor._journal.close()
+    assert seen == []
+
+
 async def test_records_that_were_in_company_at_many_deaths_are_never_given_up(start: Start, tmp_path: Path) -> None:
     seen: list[int] = []
 

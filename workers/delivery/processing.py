@@ -210,7 +210,7 @@ class BatchProcessor:
         try:
             self._journal.check(self.agent, work.record)
         except ProcessKilled as error:
-            self._journal.end(self.agent, [work.record])
+            # Its deaths are kept: until the commit passes it, another death brings it again.
             return [(work, error)]
         async with self._journal.isolation:
             return await self._attempt([work], alone=True)
