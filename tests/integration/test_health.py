@@ -165,11 +165,14 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
     make: Start, forwarder: Forwarder, settings: Settings, addresses: Addresses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "LAG_SECONDS", 0.05)
+    monkeypatch.setattr(app, "STORE_CHECK_SECONDS", 0.05)
     forwarder.flowing.set()
     worker = make("analytics", "assembly", clickhouse=f"http://127.0.0.1:{forwarder.port}")
     await worker.start()
     await until_ready(worker, 200)
     await forwarder.shut()
+    checks = await until_ready(worker, 503)
+    assert checks["analytics"].startswith("ClickHouse does not answer"), "told before there is a row to insert"
     producer = ConfirmedProducer(settings, addresses.kafka)
     await producer.start()
     try:
@@ -177,8 +180,14 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
         await DeadLetterSender(producer, "test").send(record, agent="probe", error=PoisonError("p"), attempts=1)
     finally:
         await producer.stop()
+
+    async def insert_waits() -> bool:
+        return (worker.readiness()["analytics"] or "").startswith(
+            "ClickHouse did not confirm an insert into dead_letters"
+        )
+
+    await until(insert_waits, "the insert that waits", SECONDS)
     checks = await until_ready(worker, 503)
-    assert checks["analytics"].startswith("ClickHouse did not confirm an insert into dead_letters")
     assert checks["assembly"] == "ok"
     assert (await get(worker, "/healthz"))[0] == 200
 
