@@ -213,34 +213,28 @@ async def clickhouse_reply_lost(run: Run) -> None:
     run.faults = proxy.faults
 
 
-@scenario("model_hang", "the model hangs, then comes back")
-async def model_hang(run: Run) -> None:
-    run.expected_degraded = run.answers // 2
-    switch = run.deployment.directory / "model-hangs"
-    await run.worker(environment=run.faulty("model_hang", switch) | {"TOUCHSTONE_INFERENCE__TIMEOUT_SECONDS": "2"})
+async def _model_fault(run: Run, fault: str, environment: dict[str, str]) -> None:
+    """Half of the answers meet the fault and end degraded; the other half must not."""
+    run.expected_degraded = half = run.answers // 2
+    switch = run.deployment.directory / fault
+    await run.worker(environment=run.faulty(fault, switch) | environment)
     switch.touch()
-    half = run.answers // 2
     await run.send(half)
     await run.until_settled()
     switch.unlink()
     run.faults = 1
     await run.send(run.answers - half, start=half)
     await run.until_settled()
+
+
+@scenario("model_hang", "the model hangs, then comes back")
+async def model_hang(run: Run) -> None:
+    await _model_fault(run, "model_hang", {"TOUCHSTONE_INFERENCE__TIMEOUT_SECONDS": "2"})
 
 
 @scenario("model_error", "the model raises, then works")
 async def model_error(run: Run) -> None:
-    run.expected_degraded = run.answers // 2
-    switch = run.deployment.directory / "model-fails"
-    await run.worker(environment=run.faulty("model_error", switch))
-    switch.touch()
-    half = run.answers // 2
-    await run.send(half)
-    await run.until_settled()
-    switch.unlink()
-    run.faults = 1
-    await run.send(run.answers - half, start=half)
-    await run.until_settled()
+    await _model_fault(run, "model_error", {})
 
 
 @scenario("killer_record", "one record kills every process that embeds it")
