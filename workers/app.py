@@ -18,6 +18,7 @@ from workers.agents.grounding import GROUNDING
 from workers.agents.memory import MEMORY
 from workers.agents.quality import QUALITY
 from workers.agents.release import RELEASE
+from workers.background import start_background
 from workers.delivery.application import AgentApplication
 from workers.delivery.assembler import Assembler
 from workers.delivery.attempts import AttemptJournal
@@ -135,6 +136,7 @@ class Worker:
         self._store_check: asyncio.Task[None] | None = None
         self._store_problem: str | None = None
         self._health: HealthServer | None = None
+        self._failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.metrics_port: int | None = None
 
     async def start(self) -> None:
@@ -149,9 +151,11 @@ class Worker:
         self._resources = await self._open()
         self._running = [self._agent(definition, self._resources) for definition in self._definitions]
         await asyncio.gather(*(agent.start() for agent in self._running))
-        self._lag = asyncio.create_task(self._observe_lag())
+        self._lag = start_background(self._observe_lag(), "lag", self._failure)
         if self._resources.analytics is not None:
-            self._store_check = asyncio.create_task(self._check_store(self._resources.analytics))
+            self._store_check = start_background(
+                self._check_store(self._resources.analytics), "store-check", self._failure
+            )
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -166,7 +170,9 @@ class Worker:
             Why.
         """
         waits = [asyncio.ensure_future(agent.application.wait_crashed()) for agent in self._running]
-        failures = [agent.processor.failure for agent in self._running]
+        failures = [self._failure, *(agent.processor.failure for agent in self._running)]
+        if self._resources is not None and self._resources.embedding is not None:
+            failures.append(self._resources.embedding.failure)
         try:
             done, _ = await asyncio.wait([*waits, *failures], return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import faust
+from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
 from schemas.topics import Topic
@@ -87,8 +88,11 @@ class AgentApplication:
         return self.app.rebalancing_count > 0 and not self.app.rebalancing
 
     def assigned(self) -> set[Partition]:
-        """Partitions that this worker owns now."""
-        return {Partition(*tp) for tp in self.consumer.assignment()}
+        """Partitions that this worker owns now; none before it has joined the group."""
+        try:
+            return {Partition(*tp) for tp in self.consumer.assignment()}
+        except ConsumerNotStarted:
+            return set()
 
     def pause(self, partitions: Iterable[Partition]) -> None:
         """Stop fetching from partitions."""

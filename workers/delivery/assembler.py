@@ -14,6 +14,7 @@ from schemas.base import UnreadableEvent
 from schemas.reports import Report
 from schemas.topics import ANSWERS_GENERATED, REPORT_TOPICS, Topic
 from workers import metrics
+from workers.background import start_background
 from workers.delivery.application import AgentApplication
 from workers.delivery.errors import PoisonError
 from workers.delivery.join import AnswerJoin, Joined, Place
@@ -63,7 +64,7 @@ class Assembler:
     def start(self) -> None:
         """Begin to look at deadlines; call before the application starts."""
         self._application.consumer.listen(on_epoch=self._forget, on_commit=self._committed)
-        self._ticker = asyncio.create_task(self._tick(), name="assembly-deadlines")
+        self._ticker = start_background(self._tick(), "assembly-deadlines", self._application.failure)
 
     async def stop(self) -> None:
         """Stop; what waits was not acknowledged and comes again."""

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from schemas.topics import DEAD_LETTERS
 from workers import metrics
+from workers.background import start_background
 from workers.delivery.attempts import AttemptJournal, ProcessKilled
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
@@ -108,7 +109,7 @@ class BatchProcessor:
 
     def start(self) -> None:
         """Begin to collect batches."""
-        self._collector = asyncio.create_task(self._collect(), name=f"{self.agent}-collector")
+        self._collector = start_background(self._collect(), f"{self.agent}-collector", self.failure)
 
     async def submit(self, work: Work) -> None:
         """Accept a work; waits while too many are in flight, which holds up the consumer."""

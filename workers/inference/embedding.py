@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers import metrics
+from workers.background import start_background
 from workers.delivery.errors import InferenceFailed, InferenceTimeout, JudgementError
 from workers.inference.backends import EmbeddingBackend
 from workers.logs import get_logger
@@ -42,6 +43,7 @@ class EmbeddingService:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="inference")
         self._runner: asyncio.Task[None] | None = None
         self._hung: asyncio.Future[list[Vector]] | None = None
+        self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
 
     @property
     def version(self) -> str:
@@ -55,7 +57,7 @@ class EmbeddingService:
 
     def start(self) -> None:
         """Begin to take batches."""
-        self._runner = asyncio.create_task(self._run(), name="inference")
+        self._runner = start_background(self._run(), "inference", self.failure)
 
     async def stop(self) -> None:
         """Stop; what is being embedded is given up."""

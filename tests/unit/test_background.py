@@ -1,0 +1,75 @@
+"""Tasks whose end is the worker's end."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from schemas.topics import ANSWERS_GENERATED, REPORT_TOPICS
+from workers.addresses import Addresses
+from workers.agents.base import read_answer
+from workers.app import Worker
+from workers.background import start_background
+from workers.delivery import assembler as assembler_module
+from workers.delivery.application import AgentApplication
+from workers.delivery.assembler import Assembler
+from workers.settings import Settings
+
+
+async def test_a_background_task_that_fails_is_heard_of() -> None:
+    failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+
+    async def fails() -> None:
+        raise KeyError("gone")
+
+    start_background(fails(), "fails", failure)
+    assert isinstance(await failure, KeyError)
+
+
+async def test_a_cancelled_background_task_is_no_failure() -> None:
+    failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+    task = start_background(asyncio.sleep(3600), "sleeps", failure)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert not failure.done()
+
+
+async def test_deadlines_are_looked_at_though_the_group_takes_its_time_to_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The assembler ticks before its consumer is there; once that ended the ticking, unnoticed."""
+    monkeypatch.setattr(assembler_module, "TICK_SECONDS", 0.0)
+    settings = Settings(_env_file=None, state_dir=tmp_path)
+    application = AgentApplication("assembly", [ANSWERS_GENERATED, *REPORT_TOPICS.values()], settings, "127.0.0.1:1")
+    assembler = Assembler(
+        application, SimpleNamespace(), settings.delivery, lambda record: read_answer(record, 1_000_000)
+    )
+    looks = 0
+
+    def look(now: float) -> list[object]:
+        nonlocal looks
+        looks += 1
+        return []
+
+    monkeypatch.setattr(assembler._join, "expire", look)
+    assembler.start()
+    try:
+        async with asyncio.timeout(10):
+            while looks < 3 and not application.failure.done():
+                await asyncio.sleep(0)
+        assert not application.failure.done(), application.failure.result()
+    finally:
+        await assembler.stop()
+        application.consumer._thread.thread_loop.close()  # made with the consumer, closed by its end
+
+
+async def test_the_worker_ends_when_its_own_observers_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = Worker(Settings(_env_file=None, state_dir=tmp_path), Addresses("", "", "", local=True))
+
+    async def observe() -> None:
+        raise RuntimeError("the gauges are broken")
+
+    start_background(observe(), "lag", worker._failure)
+    async with asyncio.timeout(10):
+        assert str(await worker.wait_failed()) == "the gauges are broken"
