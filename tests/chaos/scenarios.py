@@ -164,7 +164,7 @@ async def sigterm(run: Run) -> None:
 @scenario("one_agent_down", "no quality agent until the deadline has passed; then it comes late")
 async def one_agent_down(run: Run) -> None:
     run.expected_degraded = run.answers
-    await run.worker(["citations", "grounding", *REST], {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "3"})
+    await run.worker(["citations", "grounding", *REST], {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "15"})
     await run.send()
     run.faults = 1
     await run.until_settled()
@@ -241,7 +241,7 @@ async def model_error(run: Run) -> None:
 async def killer_record(run: Run) -> None:
     run.expected_degraded = 1
     killer = json.loads(answer(1)) | {"answer_id": "killer", "answer": f"The {MARKER} is 3 m deep [1]."}
-    environment = run.faulty("kill") | {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "3"}
+    environment = run.faulty("kill") | {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "15"}
     half = run.answers // 2
     await run.send(half)
     await run.deployment.send([(b"killer", json.dumps(killer).encode())])

@@ -138,7 +138,7 @@ def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
     pool = [*evidence.dates, *(date for other in others for date in other.dates)]
     for date in claim.dates:
         rivals = [other for other in evidence.dates if _comparable(date, other)]
-        if rivals and not any(_agrees(date, other) for other in pool):
+        if rivals and not any(agrees(date, other) for other in pool):
             return True
     return False
 
@@ -195,7 +195,7 @@ def missing_details(claim: str, evidence: Iterable[str]) -> float:
     known = Pool(numbers)
     checks = [
         *(known.has(number) or is_derived(number, numbers) for number in own.quantities),
-        *(any(_agrees(date, other) for other in dates) for date in own.dates),
+        *(any(agrees(date, other) for other in dates) for date in own.dates),
         *(code in codes for code in own.codes),
         *(name in words or stem(name) in words for name in own.names),
     ]
@@ -207,7 +207,8 @@ def _comparable(one: Date, two: Date) -> bool:
     return any(a is not None and b is not None for a, b in zip(one.parts, two.parts, strict=True))
 
 
-def _agrees(one: Date, two: Date) -> bool:
+def agrees(one: Date, two: Date) -> bool:
+    """Whether two dates name a part in common and no part differently."""
     pairs = list(zip(one.parts, two.parts, strict=True))
     return _comparable(one, two) and all(a == b for a, b in pairs if a is not None and b is not None)
 

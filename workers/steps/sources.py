@@ -72,6 +72,65 @@ def segment_source(text: str) -> list[SourceUnit]:
     return _separated_units(text) or _prose_units(text)
 
 
+@dataclass(frozen=True, slots=True)
+class RecordValue:
+    """A scalar of a JSON record as it stands there.
+
+    Attributes:
+        path: keys from the outermost object to its own; lists leave no trace.
+        text: the value, ``None`` for ``null``.
+        is_word: ``true``, ``false``, ``null`` or a text of at most two words.
+        in_list: whether a list stands somewhere above it.
+        start: offset of its key or, without one, of itself, code points.
+        end: offset behind it.
+    """
+
+    path: tuple[str, ...]
+    text: str | None
+    is_word: bool
+    in_list: bool
+    start: int
+    end: int
+
+
+def record_values(text: str) -> list[RecordValue]:
+    """All scalars of a JSON context, ``null`` too; empty if it is none."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return []
+    values: list[RecordValue] = []
+    for start, end in _json_ranges(text):
+        values.extend(_values(text, start, end))
+    return values
+
+
+def _values(text: str, start: int, end: int) -> Iterator[RecordValue]:
+    path: list[str | None] = []
+    containers: list[str] = []
+    key: tuple[str, int] | None = None
+    tokens = list(_JSON_TOKEN.finditer(text, start, end))
+    for index, match in enumerate(tokens):
+        symbol = match[0]
+        if symbol in "{[":
+            path.append(key[0] if key else None)
+            containers.append(symbol)
+            key = None
+        elif symbol in "}]":
+            path.pop()
+            containers.pop()
+            key = None
+        elif symbol in ",:":
+            key = None if symbol == "," else key
+        elif index + 1 < len(tokens) and tokens[index + 1][0] == ":" and containers and containers[-1] == "{":
+            key = (_unquoted(symbol), match.start())
+        else:
+            is_text = symbol.startswith('"')
+            value = None if symbol == "null" else _unquoted(symbol) if is_text else symbol
+            is_word = value in (None, "true", "false") or (is_text and 0 < len((value or "").split()) <= 2)
+            names = tuple(name for name in path if name) + ((key[0],) if key else ())
+            left = key[1] if key else match.start()
+            yield RecordValue(names, value, is_word, "[" in containers, left, match.end())
+
+
 def readable_key(key: str) -> str:
     """``downtime_minutes`` and ``downtimeMinutes`` as words."""
     return _CAMEL.sub(" ", key.replace("_", " ").replace("-", " ")).strip().lower()

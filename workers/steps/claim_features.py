@@ -1,0 +1,241 @@
+"""What can be measured on a claim and the evidence for it, as numbers that grow with doubt.
+
+Every feature is 0 where the evidence says the claim word for word and grows as less of it is
+found there. None of them grows when a source is added that says the claim: each looks for the
+best place in all of the evidence. That, and weights that are never negative (``calibration``),
+make the risk monotone.
+
+| feature | what it measures |
+|---|---|
+| distance | 1 - best cosine of the claim, alone or with what it leans on, with a unit |
+| unseen_share | share of its content words that no unit has |
+| unseen_weight | sum of the weights of those words |
+| unseen_weight_share | the same as a share of the weights of all its words |
+| unseen_rarest | the highest weight among them |
+| apart | 1 - highest share (by weight) of its words that one unit has |
+| unseen_pairs | share of its neighbouring content words that stand nowhere near each other |
+| unseen_pair_count | how many these are |
+| missing_numbers, missing_dates, missing_names | exact details that no unit has, nor numbers give |
+| mismatched_number, _date, _name, _negation | what stands against the best unit (``checks``) |
+| record_denied, record_unknown | fields of a record that say the opposite or nothing (``records``) |
+
+A word's weight tells how much its absence means: answers say "popular", "located" or "overall"
+of their own accord, so their absence from the source means little. The table is part of the
+calibration.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.grounding import Mismatch
+from workers.steps.arithmetic import Pool, is_derived
+from workers.steps.checks import Details, agrees, read_details
+from workers.steps.evidence import EvidenceUnit
+from workers.steps.quantities import Date, Quantity
+from workers.steps.records import RecordFacts, RecordVerdict, check_record
+from workers.steps.words import STOP_WORDS, stem
+
+FEATURES = (
+    "distance",
+    "unseen_share",
+    "unseen_weight",
+    "unseen_weight_share",
+    "unseen_rarest",
+    "apart",
+    "unseen_pairs",
+    "unseen_pair_count",
+    "missing_numbers",
+    "missing_dates",
+    "missing_names",
+    "mismatched_number",
+    "mismatched_date",
+    "mismatched_name",
+    "mismatched_negation",
+    "record_denied",
+    "record_unknown",
+)
+"""Names of the features, in the order of the columns."""
+
+PAIR_WINDOW = 5
+"""Content words within which two words count as standing together."""
+
+_WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class WordWeights:
+    """How much the absence of a word from the evidence means.
+
+    Attributes:
+        weights: by stem, for words that answers often add by themselves.
+        unknown: for all other words.
+    """
+
+    weights: Mapping[str, float]
+    unknown: float
+
+    def __getitem__(self, word: str) -> float:
+        return self.weights.get(word, self.unknown)
+
+
+class EvidenceIndex:
+    """The evidence of one answer, made ready for the words of its claims.
+
+    Args:
+        units: the evidence.
+        vocabulary: stems of the claims' content words; others are not indexed.
+        records: the JSON records among the contexts.
+    """
+
+    def __init__(
+        self, units: Sequence[EvidenceUnit], vocabulary: frozenset[str], records: Sequence[RecordFacts]
+    ) -> None:
+        self.units = units
+        self.records = records
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._unit_words: dict[str, set[int]] = defaultdict(set)
+        place = 0
+        for number, unit in enumerate(units):
+            for word in unit.words & vocabulary:
+                self._unit_words[word].add(number)
+            previous = ""
+            for word in content_sequence(unit.text):
+                if word in vocabulary:
+                    self._places[word].append(place)
+                # "take out" is "takeout" and "wi fi" is "wifi".
+                if previous + word in vocabulary:
+                    self._places[previous + word].append(place)
+                    self._unit_words[previous + word].add(number)
+                previous = word
+                place += 1
+            place += PAIR_WINDOW + 1
+        self._numbers: list[Quantity] | None = None
+        self._dates: list[Date] = []
+        self._names: set[str] = set()
+
+    def has(self, word: str) -> bool:
+        """Whether any unit has this stem."""
+        return word in self._unit_words
+
+    def units_with(self, word: str) -> set[int]:
+        """Indices of the units that have it."""
+        return self._unit_words.get(word, set())
+
+    def has_pair(self, one: str, two: str) -> bool:
+        """Whether two stems stand together somewhere."""
+        others = self._places.get(two, [])
+        for place in self._places.get(one, ()):
+            index = bisect_left(others, place - PAIR_WINDOW)
+            if index < len(others) and others[index] <= place + PAIR_WINDOW:
+                return True
+        return False
+
+    def details(self) -> tuple[list[Quantity], list[Date], set[str]]:
+        """Numbers, dates and names of all units; read once, and only if a claim asks."""
+        if self._numbers is None:
+            self._numbers = []
+            for unit in self.units:
+                read = read_details(unit.text)
+                self._numbers.extend(read.quantities)
+                self._dates.extend(read.dates)
+                self._names |= read.words | read.names
+        return self._numbers, self._dates, self._names
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMeasures:
+    """Features of one claim, with what they come from.
+
+    Attributes:
+        values: float64 of shape (len(FEATURES),).
+        record: what the fields of records say to it.
+        unseen: content words (stems) that no unit has, heaviest first.
+    """
+
+    values: NDArray[np.float64]
+    record: RecordVerdict
+    unseen: tuple[str, ...]
+
+
+def content_sequence(text: str) -> list[str]:
+    """Stems of the content words of a text in order; parts of hyphenated words by themselves."""
+    return [stem(word) for word in (match[0].lower() for match in _WORD.finditer(text)) if word not in STOP_WORDS]
+
+
+def measure_claim(
+    plain: str,
+    best_similarity: float,
+    index: EvidenceIndex,
+    nearest: Sequence[str],
+    mismatches: Sequence[Mismatch],
+    weights: WordWeights,
+) -> ClaimMeasures:
+    """Measure one claim.
+
+    Args:
+        plain: its plain text.
+        best_similarity: highest cosine with a unit, -1..1.
+        index: the evidence.
+        nearest: texts of the nearest units, from whose numbers others may follow.
+        mismatches: what stands against the best unit.
+        weights: of words.
+    """
+    sequence = content_sequence(plain)
+    words = list(dict.fromkeys(sequence))
+    joined = {a: a + b for a, b in pairwise(sequence)} | {b: a + b for a, b in pairwise(sequence)}
+    unseen = [word for word in words if not index.has(word) and not index.has(joined.get(word, ""))]
+    total = sum(weights[word] for word in words)
+    lost = sum(weights[word] for word in unseen)
+    pairs = list(dict.fromkeys(pair for pair in pairwise(sequence) if pair[0] != pair[1]))
+    apart_pairs = sum(not index.has_pair(one, two) and not index.has(one + two) for one, two in pairs)
+    record = check_record(plain, index.records) if index.records else RecordVerdict()
+    numbers, dates, names = _missing(read_details(plain), index, nearest)
+    values = (
+        1.0 - max(0.0, best_similarity),
+        len(unseen) / len(words) if words else 0.0,
+        lost,
+        lost / total if total else 0.0,
+        max((weights[word] for word in unseen), default=0.0),
+        _apart(words, total, index, weights),
+        apart_pairs / len(pairs) if pairs else 0.0,
+        apart_pairs,
+        numbers,
+        dates,
+        names,
+        *(kind in mismatches for kind in ("number", "date", "name", "negation")),
+        record.denied,
+        record.unknown,
+    )
+    unseen.sort(key=lambda word: (-weights[word], word))
+    return ClaimMeasures(np.array(values, dtype=np.float64), record, tuple(unseen))
+
+
+def _apart(words: Sequence[str], total: float, index: EvidenceIndex, weights: WordWeights) -> float:
+    if not total:
+        return 0.0
+    owned: dict[int, float] = defaultdict(float)
+    for word in words:
+        for unit in index.units_with(word):
+            owned[unit] += weights[word]
+    return max(0.0, 1.0 - max(owned.values(), default=0.0) / total)
+
+
+def _missing(own: Details, index: EvidenceIndex, nearest: Sequence[str]) -> tuple[int, int, int]:
+    """Numbers, dates and names of a claim that no unit has."""
+    if not (own.quantities or own.dates or own.names):
+        return 0, 0, 0
+    quantities, dates, names = index.details()
+    near = [number for text in nearest for number in read_details(text).quantities]
+    known = Pool(quantities)
+    return (
+        sum(not (known.has(number) or is_derived(number, near)) for number in own.quantities),
+        sum(not any(agrees(date, other) for other in dates) for date in own.dates),
+        sum(name not in names and stem(name) not in names for name in own.names),
+    )

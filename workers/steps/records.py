@@ -1,0 +1,340 @@
+"""Claims against the yes/no fields, the unknown fields and the opening hours of JSON records.
+
+``{"OutdoorSeating": false, "WiFi": null}`` says in two ways that "it has outdoor seating and
+WiFi" rests on nothing, and neither way is a sentence that a claim could be close to: the words
+of the field's name are all there. So a field that a claim names is looked up and its state held
+against what the claim says of it, affirmed or denied.
+
+A field is named by the words of its key ("take-out" names ``RestaurantsTakeOut``; words that
+many keys share say nothing), in a nested record also by those of the key above it ("street
+parking" names ``BusinessParking.street``). Of several records or several fields of one name, one
+that agrees is enough.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from workers.steps.sources import RecordValue, record_values
+from workers.steps.words import STOP_WORDS, content_words, stem, word_set
+
+SHARED = 3
+"""A word in so many keys of one level tells no field from another."""
+
+_GENERIC = word_set(
+    "accept accepts accepted allow allows allowed available availability business enabled good has have is offer offers"
+    " option options provide provides service services supports type types caters by attribute attributes field value"
+)
+_FALSE = word_set("false no none n off never")
+_TRUE = word_set("true yes y on always")
+_WORD = re.compile(r"[^\W_]+")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|neither|nor|none|cannot|without|\w+n['’]t|lacks?|lacking|unavailable|kein\w{0,2}|nicht|ohne|pas|sans)\b",
+    re.IGNORECASE,
+)
+_NEGATION_ENDS = re.compile(
+    r"\b(?:but|however|although|though|while|whereas|yet|instead|rather|only|aber|jedoch|mais)\b|[;.]\s"
+    r"|\b(?:and|it|they|which|also)\s+(?:also\s+)?(?:does|do|is|are|has|have|offers?|provides?|accepts?|features?|serves?|includes?)"
+    r"\b(?!\s+not|n['’]t)|\band\s+(?:its|the|their)\b",
+    re.IGNORECASE,
+)
+
+_DENIED_AFTER = re.compile(
+    r"[^,;.]{0,30}?\b(?:(?:is|are|was|were)\s+(?:\w+\s+)?not\b|(?:is|are|was|were)n['’]t\b|unavailable\b|not\s+(?:available|offered|allowed|accepted|provided|included)\b)",
+    re.IGNORECASE,
+)
+_SILENT = re.compile(
+    r"\b(?:unknown|unclear|unspecified|no (?:mention|information|data|details?)|(?:not|n['’]t)\s+(?:\w+\s+)?(?:specif\w+|mention\w*|indicate\w*|stat(?:e|ed)|provide (?:any )?(?:information|details)|listed|known|clear))\b",
+    re.IGNORECASE,
+)
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY = "|".join(rf"{day}s?|{day[:4]}s?\b|{day[:3]}\b" for day in DAYS)
+_RANGE = re.compile(
+    rf"\b(?P<first>{_DAY})(?:\s*(?:-|–|—|to|through|thru|until|till)\s*(?P<last>{_DAY}))?\b"
+    r"|\b(?P<all>every ?day|daily|seven days|7 days|all week|each day)\b"
+    r"|\b(?P<work>week ?days?)\b|\b(?P<end>week ?ends?)\b",
+    re.IGNORECASE,
+)
+_TIME = r"(?<![\w:$])(\d{1,2})(?:[:.](\d{1,2}))?\s?(a\.?m\b\.?|p\.?m\b\.?)?"
+_TIMES = re.compile(
+    rf"{_TIME}\s*(?:-|–|—|to|until|till|and)\s*{_TIME}(?![\w:$%]|\s?(?:stars?|people|minutes|out of))", re.IGNORECASE
+)
+_OPENING = re.compile(r"(\d{1,2}):(\d{1,2})\s*-\s*(\d{1,2}):(\d{1,2})$")
+_VARYING = re.compile(r"\b(?:var(?:y|ies|ying|ied)|depend\w*|differ\w*|\d{1,2}(?:\s?[ap]m)? or \d)", re.IGNORECASE)
+_CLOSED = re.compile(r"\bclosed\b", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:open|opens|opened|operat\w+|hours)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A field that says yes or no or nothing.
+
+    Attributes:
+        names: ways to name it: letters of the key's words written together.
+        words: stems of its own telling words.
+        above: stems of the words of the key above it; empty at the top.
+        state: yes, no, or ``None`` for unknown.
+        start: offset in the content, code points.
+        end: offset behind it.
+    """
+
+    names: frozenset[str]
+    words: frozenset[str]
+    above: frozenset[str]
+    state: bool | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFacts:
+    """What the records of a context say by their fields alone.
+
+    Attributes:
+        flags: fields that say yes, no or nothing.
+        hours: opening and closing minute of the day by weekday from 0; ``None`` if there is no such table,
+            empty if there is one without content.
+        prose: stems of all other values: what a text says, a field need not say again.
+    """
+
+    flags: tuple[Flag, ...] = ()
+    hours: dict[int, tuple[int, int]] | None = None
+    prose: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordVerdict:
+    """What the fields say to a claim.
+
+    Attributes:
+        agreed: fields that say the same.
+        denied: fields that say the opposite.
+        unknown: fields that are named and have no value.
+    """
+
+    agreed: int = 0
+    denied: int = 0
+    unknown: int = 0
+
+
+def read_record(content: str) -> RecordFacts | None:
+    """The fields of a JSON context; ``None`` for any other content."""
+    values = record_values(content)
+    if not values:
+        return None
+    counts = Counter(word for path in {value.path for value in values} for word in set(_key_words(path[-1:])))
+    flags, prose, hours = [], [], None
+    for value in values:
+        if value.path and _day(value.path[-1]) is not None:
+            hours = hours or {}
+            if times := _opening(value.text):
+                hours[_day(value.path[-1]) or 0] = times
+            continue
+        if value.path and value.path[-1].lower() in ("hours", "opening_hours", "openinghours") and value.text is None:
+            hours = hours or {}
+            continue
+        if value.is_word:
+            flag = _flag(value, counts)
+            if flag:
+                flags.append(flag)
+        if isinstance(value.text, str):
+            prose.append(value.text)
+    return RecordFacts(tuple(flags), hours, content_words(" ".join(prose)))
+
+
+def check_record(claim: str, records: Sequence[RecordFacts]) -> RecordVerdict:
+    """Hold a claim against the fields of the records.
+
+    Args:
+        claim: plain text of the claim.
+        records: those of all contexts; one that agrees is enough.
+    """
+    if _SILENT.search(claim):
+        return RecordVerdict()  # that a field is unknown is right where it is, and no statement elsewhere
+    named: dict[frozenset[str], set[bool | None]] = {}
+    mentions = _Mentions(claim)
+    for record in records:
+        for flag in record.flags:
+            for place in mentions.find(flag, record.prose):
+                agrees = None if flag.state is None else flag.state != mentions.denied(place)
+                named.setdefault(flag.names, set()).add(agrees)
+    agreed = sum(True in answers for answers in named.values())
+    denied = sum(True not in answers and False in answers for answers in named.values())
+    unknown = sum(answers == {None} for answers in named.values())
+    hours = [check_hours(claim, record.hours) for record in records if record.hours is not None]
+    if any(hours):
+        best = min((found for found in hours if found), key=lambda found: (found.denied, found.unknown))
+        agreed, denied, unknown = agreed + best.agreed, denied + best.denied, unknown + best.unknown
+    return RecordVerdict(agreed, denied, unknown)
+
+
+class _Mentions:
+    """Where a claim names fields, and what is denied in it."""
+
+    def __init__(self, claim: str) -> None:
+        words = [(match[0].lower(), match.start()) for match in _WORD.finditer(claim)]
+        self._claim = claim
+        self._joined: dict[str, list[int]] = defaultdict(list)
+        for size in (1, 2, 3, 4):
+            for index in range(len(words) - size + 1):
+                joined = "".join(word for word, _ in words[index : index + size])
+                self._joined[stem(joined)].append(words[index][1])
+        self._stems = {stem(word): start for word, start in reversed(words)}
+        self._denials = [
+            (match.start(), _scope_end(claim, match.end()))
+            for match in _NEGATION.finditer(claim)
+            if not claim[match.end() : match.end() + 6].lower().startswith(" only")
+        ]
+
+    def find(self, flag: Flag, prose: frozenset[str]) -> list[int]:
+        """Offsets of the mentions of a field; empty if the claim does not name it."""
+        places = [place for name in flag.names for place in self._joined.get(name, ())]
+        if flag.above and not flag.above & self._stems.keys():
+            # A lone "street" or "lot" is anything; a telling word is enough if no text says it too.
+            if not all(len(word) > 4 and word not in prose for word in flag.words):
+                return []
+            places = [place for place in places if self._claim[place].islower()]
+        if not places and len(flag.words) > 1 and flag.words <= self._stems.keys():
+            places = [min(self._stems[word] for word in flag.words)]
+        return places
+
+    def denied(self, place: int) -> bool:
+        """Whether a negation reaches this offset."""
+        return any(start <= place < end for start, end in self._denials) or bool(
+            _DENIED_AFTER.match(self._claim, place)
+        )
+
+
+def _scope_end(claim: str, start: int) -> int:
+    match = _NEGATION_ENDS.search(claim, start)
+    return match.start() if match else len(claim)
+
+
+def _flag(value: RecordValue, counts: Counter[str]) -> Flag | None:
+    key = value.path[-1] if value.path else ""
+    words = [word for word in _key_words((key,)) if counts[word] < SHARED]
+    telling = [word for word in words if word not in _GENERIC] or words
+    if not telling or not any(len(word) > 2 for word in telling):
+        return None
+    names = frozenset(stem("".join(part)) for part in (words, telling) if part)
+    above = [word for word in _key_words(value.path[-2:-1]) if word not in _GENERIC and word not in STOP_WORDS]
+    own = frozenset(stem(word) for word in telling if word not in STOP_WORDS)
+    return Flag(
+        names, own or names, frozenset(stem(word) for word in above), _state(value.text), value.start, value.end
+    )
+
+
+def _state(text: str | None) -> bool | None:
+    if text is None or text.lower() in ("null", "unknown", "n/a"):
+        return None
+    return text.lower() not in _FALSE
+
+
+def _key_words(keys: Sequence[str]) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", " ".join(keys))
+    # "WiFi" and the like are one word in most texts; written together both forms meet.
+    return [word.lower() for word in _WORD.findall(spaced.replace("_", " "))]
+
+
+def check_hours(claim: str, hours: dict[int, tuple[int, int]]) -> RecordVerdict | None:
+    """Hold what a claim says of opening days and times against a table of hours.
+
+    Returns:
+        ``None`` if it says nothing of them.
+    """
+    if not (_OPEN.search(claim) or _CLOSED.search(claim)):
+        return None
+    if _VARYING.search(claim):
+        return None
+    spoken = list(_RANGE.finditer(claim))
+    times = [(match, _span(match)) for match in _TIMES.finditer(claim)]
+    if not spoken and not times:
+        return None
+    if not hours:
+        return RecordVerdict(unknown=1)
+    agreed = denied = 0
+    for match, span in _paired(spoken, times):
+        days = _days(match)
+        closed = bool(_CLOSED.search(claim, max(0, match.start() - 25), match.end() + 12))
+        right = [_is_right(hours.get(day), closed, span) for day in days]
+        # "Weekdays" is said of most of them: Friday evening is longer almost everywhere.
+        ok = sum(right) >= len(days) - 1 if match["work"] or match["end"] else all(right)
+        agreed, denied = agreed + ok, denied + (not ok)
+    if not spoken:
+        known = set(hours.values())
+        for _, span in times:
+            ok = any(candidate in known for candidate in span)
+            agreed, denied = agreed + ok, denied + (not ok)
+    return RecordVerdict(agreed, denied)
+
+
+def _paired(
+    days: list[re.Match[str]], times: list[tuple[re.Match[str], list[tuple[int, int]]]]
+) -> Iterator[tuple[re.Match[str], list[tuple[int, int]] | None]]:
+    """Each mention of days with the times that go with it, which all follow or all precede their days."""
+    times_first = bool(days and times) and times[0][0].start() < days[0].start()
+    for match in days:
+        if times_first:
+            own = [span for time, span in times if time.start() < match.start()][-1:]
+        else:
+            own = [span for time, span in times if time.start() > match.start()][:1]
+        yield match, own[0] if own else None
+
+
+def _is_right(known: tuple[int, int] | None, closed: bool, span: list[tuple[int, int]] | None) -> bool:
+    if known == (0, 0):
+        return True  # "0:0-0:0" is written for closed and for round the clock
+    if closed or known is None:
+        return closed == (known is None)
+    return span is None or known in span
+
+
+def _days(match: re.Match[str]) -> list[int]:
+    if match["all"]:
+        return list(range(7))
+    if match["work"]:
+        return list(range(5))
+    if match["end"]:
+        return [5, 6]
+    first = _day(match["first"]) or 0
+    last = _day(match["last"]) if match["last"] else first
+    last = first if last is None else last
+    return [day % 7 for day in range(first, (last if last >= first else last + 7) + 1)]
+
+
+def _day(name: str) -> int | None:
+    lowered = name.lower().rstrip(".")
+    for index, day in enumerate(DAYS):
+        if lowered in (day, day + "s", day[:3], day[:4], day[:4] + "s"):
+            return index
+    return None
+
+
+def _opening(text: str | None) -> tuple[int, int] | None:
+    match = _OPENING.match(text or "")
+    if not match:
+        return None
+    open_hour, open_minute, close_hour, close_minute = (int(part) for part in match.groups())
+    return (open_hour * 60 + open_minute) % 1440, (close_hour * 60 + close_minute) % 1440
+
+
+def _span(match: re.Match[str]) -> list[tuple[int, int]]:
+    """What a spoken range of times can mean; without am and pm it may be either."""
+    return [(start, end) for start in _minutes(match, 1) for end in _minutes(match, 4)]
+
+
+def _minutes(match: re.Match[str], group: int) -> Iterator[int]:
+    hour, minute = int(match[group]), int(match[group + 1] or 0)
+    half = (match[group + 2] or "").lower()[:1]
+    if hour > 24 or minute > 59:
+        return
+    if half:
+        yield (hour % 12 + (12 if half == "p" else 0)) * 60 + minute
+        return
+    yield (hour * 60 + minute) % 1440
+    if hour < 12:
+        yield (hour + 12) * 60 + minute
+    if hour == 12:
+        yield minute
