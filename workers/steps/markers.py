@@ -58,7 +58,9 @@ _NUMBERS = r"\^?\d{1,18}(?:\s{0,3}[-–—,;]\s{0,3}\^?\d{1,18}){0,60}+"
 _NUMERIC = re.compile(rf"\[\s{{0,3}}({_NUMBERS})\s{{0,3}}\]|【\s{{0,3}}({_NUMBERS})\s{{0,3}}(?:†[^【】]{{0,100}})?】")
 _RANGE = re.compile(r"(\d+)(?:\s*[-–—]\s*\^?(\d+))?")
 _TYPED = re.compile(r"\[(source|evidence|memory)\s{0,3}:\s{0,3}([^\[\]]{1,500}+)\]", re.IGNORECASE)
-_INFERENCE = re.compile(r"\[AI[ -]inference\b([^\[\]]{0,500}+)\]", re.IGNORECASE)
+_INFERENCE = re.compile(
+    r"\[(?:AI[ -])?inference\b([^\[\]]{0,500}+)\](?!\()|\(AI[ -]inference\b([^()]{0,500}+)\)", re.IGNORECASE
+)
 _LINK = re.compile(
     r"(?<!!)\[([^\[\]]{0,300}+)\]\(\s{0,3}<?((?:[^\s()<>]|\([^\s()<>]{0,200}+\)){1,2000}+)>?"
     r"(?:\s{1,3}\"[^\"\n]{0,200}+\")?\s{0,3}\)"
@@ -181,7 +183,7 @@ def _typed(text: str, contexts: int) -> list[Marker]:
         numbers, outside = _numbers(target, contexts) if target.isdigit() and len(target) < 19 else ((), False)
         markers.append(Marker(match.start(), match.end(), match[0], form, numbers, outside, target))
     for match in _INFERENCE.finditer(text):
-        remark = " ".join(match[1].split()).lstrip("-–—: ")
+        remark = " ".join((match[1] or match[2] or "").split()).lstrip("-–—: ")
         markers.append(Marker(match.start(), match.end(), match[0], "inference", target=remark))
     return markers
 
