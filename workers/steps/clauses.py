@@ -30,8 +30,8 @@ MIN_WORDS = 3
 """Fewest words of a part."""
 REACH = 300
 """How far from a joint its clauses are read, code points: it bounds the time."""
-MAX_PARTS = 12
-"""Most parts of one sentence; a sentence of more joints stays whole behind the last."""
+MAX_PARTS = 50
+"""Most parts of one sentence; what is behind the last of them stays whole."""
 
 _SINGULAR = word_set(
     "is was has does isn't wasn't hasn't doesn't ist war wurde hat wird est était fut"
@@ -112,7 +112,10 @@ def split_sentence(text: str) -> list[Part]:
     parts: list[Part] = []
     for left, right in by_semicolon:
         parts.extend(_at_conjunctions(masked, left, right))
-    return [_trimmed(text, part) for part in parts[:MAX_PARTS]] if len(parts) <= MAX_PARTS else whole
+    if len(parts) > MAX_PARTS:
+        last = parts[MAX_PARTS - 1]
+        parts = [*parts[: MAX_PARTS - 1], Part(last.start, len(text), last.subject)]
+    return [_trimmed(text, part) for part in parts]
 
 
 def split_row(row: str, header: Sequence[str]) -> list[tuple[int, ...]]:

@@ -35,7 +35,7 @@ from schemas.grounding import MAX_CLAIM_TEXT, MAX_CLAIMS, Claim, Evidence, Groun
 from schemas.identifiers import claim_id
 from schemas.reports import Span
 from workers.steps.citations import coverage, resolve_citations, skip_reason
-from workers.steps.claims import ExtractedClaim, extract_claims
+from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import MAX_TEXT, EvidenceUnit, Matrix, collect_evidence, cosines, stack
 from workers.steps.risk import Measures, assess
 from workers.steps.segmentation import segment
@@ -81,7 +81,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     contexts = answer.contexts or []
     sentences = segment(answer.answer)
     resolved = resolve_citations(answer, sentences)
-    claims = extract_claims(answer.answer, sentences, resolved.markers)
+    claims = resolved.claims
     units = collect_evidence(contexts, content_words(answer.answer))
     needed: dict[str, None] = {}
     for claim in _listed(claims):
@@ -93,7 +93,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     return PreparedGrounding(
         answer_id=answer.answer_id,
         texts=tuple(needed),
-        claims=tuple(claims),
+        claims=claims,
         units=units,
         coverage=coverage(resolved),
         uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
