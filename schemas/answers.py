@@ -59,6 +59,7 @@ class ContextChunk(Part):
     last_updated: UtcDatetime | None = Field(default=None, description="When the source changed last.")
     created_at: UtcDatetime | None = Field(default=None, description="When a memory was made.")
     source_event: ShortText | None = Field(default=None, description="What a memory was made from.")
+    learned_at: UtcDatetime | None = Field(default=None, description="When a remembered preference was learned.")
     retrieval_score: Score | None = Field(default=None, description="The retriever's score, 0..1.")
     confidence: Confidence | None = Field(
         default=None, description="Trust in the source, 0..1; the words high, medium, low are accepted."
@@ -130,7 +131,10 @@ class GeneratedAnswer(Event):
     trace: TraceReference | None = None
     citations: list[ProvidedCitation] = Field(default_factory=list, max_length=1_000)
     reference_answer: AnswerText | None = Field(default=None, description="A known good answer, if any.")
-    metadata: Metadata = Field(default_factory=dict)
+    metadata: Metadata = Field(
+        default_factory=dict,
+        description="Anything else; structured citations as Anthropic's and OpenAI's services return them are read.",
+    )
 
     @model_validator(mode="before")
     @classmethod

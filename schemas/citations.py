@@ -9,7 +9,9 @@ from schemas.base import Identifier, Label, Many, Part, Score, ShortText, UtcDat
 from schemas.reports import Findings, Report, Span
 
 CitationForm = Literal["numeric", "source", "evidence", "memory", "inference", "link", "provided"]
-InvalidReason = Literal["out_of_range", "unknown_record", "unknown_link"]
+InvalidReason = Literal[
+    "out_of_range", "unknown_record", "unknown_link", "other_entity", "other_time", "quote_not_found"
+]
 
 MAX_EXCERPT = 200
 """Longest excerpt of a source, code points (seed 000)."""
@@ -18,7 +20,9 @@ MAX_EXCERPT = 200
 class Citation(Part):
     """A source that the answer cites and that exists among its contexts."""
 
-    citation_id: Identifier = Field(description="UUIDv5 of (answer_id, chunk): stable over repeats.")
+    citation_id: Identifier = Field(
+        description="UUIDv5 of (answer_id, chunk, which one of that name): stable over repeats."
+    )
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
     chunk_id: Identifier
     source_type: SourceType
@@ -30,6 +34,9 @@ class Citation(Part):
     entity: Label | None = None
     excerpt: str = Field(default="", max_length=MAX_EXCERPT + 1, description="Start of the source, cut at a sentence.")
     last_updated: UtcDatetime | None = None
+    created_at: UtcDatetime | None = Field(default=None, description="When a memory was made.")
+    source_event: ShortText | None = Field(default=None, description="What a memory was made from.")
+    learned_at: UtcDatetime | None = Field(default=None, description="When a preference was learned.")
     confidence: Confidence | None = None
     forms: Many[CitationForm] = Field(default_factory=list, description="How the answer refers to it.")
     spans: Many[Span] = Field(default_factory=list, description="Where the markers stand in the answer.")
@@ -37,12 +44,13 @@ class Citation(Part):
 
 
 class InvalidReference(Part):
-    """A marker that resolves to nothing."""
+    """A reference that resolves to nothing, or to what cannot be its source."""
 
     marker: ShortText = Field(description="The marker as written, shortened.")
     form: CitationForm
     reason: InvalidReason
     span: Span | None = None
+    number: int | None = Field(default=None, ge=1, description="The context that it names wrongly, if it names one.")
 
 
 class UnusedSource(Part):
@@ -62,9 +70,14 @@ class CitationFindings(Findings):
     inference_spans: Many[Span] = Field(
         default_factory=list, description="Markers by which the answer owns to an inference of its own."
     )
-    sentences: int = Field(default=0, ge=0, description="Sentences that could carry a citation.")
-    cited_sentences: int = Field(default=0, ge=0)
-    coverage: Score | None = Field(default=None, description="cited_sentences / sentences; null without sentences.")
+    claims: int = Field(default=0, ge=0, description="Factual claims and recommendations.")
+    cited_claims: int = Field(default=0, ge=0, description="Those with a valid citation.")
+    coverage: Score | None = Field(default=None, description="cited_claims / claims; null without claims.")
+    recommendations: int = Field(default=0, ge=0)
+    cited_recommendations: int = Field(default=0, ge=0)
+    recommendation_coverage: Score | None = Field(
+        default=None, description="Share of recommendations cited (004 wants all); null without any."
+    )
 
 
 class CitationReport(Report, CitationFindings):

@@ -21,6 +21,12 @@ Mismatch = Literal["number", "date", "name", "negation"]
 
 MAX_CLAIMS = 400
 """Most claims reported for one answer; what is beyond is counted, not listed."""
+MAX_SOURCES = 4
+"""Most sources listed for one claim."""
+MAX_PASSAGE = 200
+"""Longest copy of a source's passage beside a claim, code points."""
+MAX_CONFLICTS = 50
+"""Most conflicts listed for one answer."""
 MAX_CLAIM_TEXT = 500
 """Longest copy of a claim's text, code points; the span always covers it whole."""
 
@@ -35,6 +41,26 @@ class Evidence(Part):
     similarity: float = Field(ge=-1.0, le=1.0, allow_inf_nan=False, description="Cosine of the embeddings.")
 
 
+class ClaimSource(Part):
+    """What one source says on a claim."""
+
+    number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
+    chunk_id: Identifier
+    span: Span = Field(description="The sentence in the chunk's content, code points.")
+    excerpt: str = Field(max_length=MAX_PASSAGE, description="The sentence, shortened.")
+    score: Score = Field(description="Support by this source alone.")
+    verdict: Verdict
+    cited: bool = Field(default=False, description="The claim cites it.")
+
+
+class Conflict(Part):
+    """Two sources that disagree on a claim, with both passages."""
+
+    claim_id: Identifier
+    supporting: ClaimSource
+    contradicting: ClaimSource
+
+
 class Claim(Part):
     """One statement of the answer and the verdict on it."""
 
@@ -47,7 +73,17 @@ class Claim(Part):
     score: Score | None = Field(default=None, description="Support in 0..1; null if not checked.")
     mismatches: Many[Mismatch] = Field(default_factory=list, description="What stands against the evidence.")
     evidence: Evidence | None = Field(default=None, description="The best evidence, also if it falls short.")
-    cited_numbers: Many[int] = Field(default_factory=list, description="Contexts that the claim cites.")
+    cited_numbers: Many[int] = Field(default_factory=list, description="Contexts that the claim validly cites.")
+    sources: list[ClaimSource] = Field(
+        default_factory=list, max_length=MAX_SOURCES, description="What its nearest sources say, the best first."
+    )
+    primary_number: int | None = Field(default=None, ge=1, description="The source that supports it best.")
+    redundant_numbers: Many[int] = Field(default_factory=list, description="Further sources that support it.")
+    proposed_numbers: Many[int] = Field(default_factory=list, description="Sources that it should cite and does not.")
+    cited_unsupported: Many[int] = Field(
+        default_factory=list, description="Sources that it cites and that do not support it."
+    )
+    better_number: int | None = Field(default=None, ge=1, description="The source to cite in place of those.")
 
 
 class GroundingIssue(Part):
@@ -75,6 +111,9 @@ class GroundingFindings(Findings):
     uncertainty_markers: Many[Span] = Field(default_factory=list)
     claims: Many[Claim] = Field(default_factory=list, max_length=MAX_CLAIMS)
     claims_total: int = Field(default=0, ge=0, description="Claims found, listed or not.")
+    conflicts: list[Conflict] = Field(
+        default_factory=list, max_length=MAX_CONFLICTS, description="Sources that disagree on a claim."
+    )
     issues: Many[GroundingIssue] = Field(default_factory=list)
     suggestions: Many[ShortText] = Field(default_factory=list)
 

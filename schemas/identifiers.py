@@ -28,9 +28,15 @@ def claim_id(answer_id: str, start: int, end: int) -> str:
     return _identifier("claim", answer_id, start, end)
 
 
-def citation_id(answer_id: str, chunk_id: str) -> str:
-    """Identifier of an answer's citation of a chunk."""
-    return _identifier("citation", answer_id, chunk_id)
+def citation_id(answer_id: str, chunk_id: str, occurrence: int = 0) -> str:
+    """Identifier of an answer's citation of a chunk.
+
+    Args:
+        answer_id: the answer.
+        chunk_id: the retriever's name for the chunk.
+        occurrence: how many contexts before it have the same name: retrievers repeat themselves.
+    """
+    return _identifier("citation", answer_id, chunk_id, *([occurrence] if occurrence else []))
 
 
 def dead_letter_id(topic: str, partition: int, offset: int, agent: str) -> str:

@@ -7,7 +7,7 @@ from pydantic_core import to_json
 
 from workers.settings import Settings
 
-RULES_VERSION = "2026.11.1"
+RULES_VERSION = "2026.11.2"
 """Version of the rules in ``workers.steps``; changes whenever a judgement could."""
 
 
@@ -23,7 +23,7 @@ def pipeline_version(settings: Settings) -> str:
     """A readable fingerprint of rules, model and thresholds.
 
     Returns:
-        For example ``2026.11.1-a1b2c3d4``; equal settings and rules give equal versions.
+        For example ``2026.11.2-a1b2c3d4``; equal settings and rules give equal versions.
     """
     parts = {
         "rules": RULES_VERSION,

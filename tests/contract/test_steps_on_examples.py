@@ -256,7 +256,7 @@ def test_citations_stand_where_they_say(answer_id: str, findings: Mapping[str, d
     spans += [reference.span for reference in found.invalid_references if reference.span]
     for span in [*spans, *found.inference_spans]:
         assert 0 <= span.start < span.end <= len(answer.answer)
-    assert found.cited_sentences <= found.sentences
+    assert found.cited_recommendations <= found.cited_claims <= found.claims
     assert {c.number for c in found.citations} | {u.number for u in found.unused_sources} == (
         set(range(1, len(chunks) + 1)) if found.status == "ok" else set()
     )

@@ -76,7 +76,7 @@ def test_the_seed_004_example_resolves() -> None:
     assert findings.citations[2].memory_id == "abc123"
     assert findings.citations[2].display_text == "[4] Memory: abc123 (2025-12-01)"
     assert findings.valid is True
-    assert (findings.sentences, findings.cited_sentences) == (2, 2)
+    assert (findings.claims, findings.cited_claims) == (2, 2)
     assert len(findings.inference_spans) == 1
     assert [source.number for source in findings.unused_sources] == [1]
 
@@ -142,20 +142,188 @@ def test_provided_citations_are_resolved_and_checked() -> None:
         (4, ["provided"]),
     ]
     assert [reference.reason for reference in findings.invalid_references] == ["out_of_range", "unknown_record"]
-    assert (findings.sentences, findings.cited_sentences) == (2, 1)
+    assert (findings.claims, findings.cited_claims) == (2, 1)
 
 
-def test_coverage_counts_only_sentences_that_could_carry_a_citation() -> None:
+def test_coverage_counts_only_claims_that_need_grounding() -> None:
     findings = find_citations(
         answer(
             "# Cause\n\nHello! Loki fails [1]. It restarts. Shall I go on?\n\n```\ncode [2]\n```\n\n## References\n\n[1] Loki\n"
         )
     )
-    assert (findings.sentences, findings.cited_sentences, findings.coverage) == (2, 1, 0.5)
+    assert (findings.claims, findings.cited_claims, findings.coverage) == (2, 1, 0.5)
 
 
 def test_an_invalid_marker_covers_nothing() -> None:
     assert find_citations(answer("Loki fails [9].")).coverage == 0.0
+
+
+def test_coverage_counts_claims_and_not_sentences() -> None:
+    findings = find_citations(
+        answer(
+            "Loki was down [1], and the limit is 2 GiB. Bearings failed last Monday; grinder 5 stood for 47 minutes [4]."
+        )
+    )
+    assert (findings.claims, findings.cited_claims) == (4, 3)
+
+
+def test_the_share_of_recommendations_that_are_cited_is_told() -> None:
+    findings = find_citations(answer("Loki fails. Raise the limit to 4 GiB [1]. Restart the pod."))
+    assert (findings.recommendations, findings.cited_recommendations) == (2, 1)
+    assert findings.recommendation_coverage == 0.5
+    assert find_citations(answer("Loki fails.")).recommendation_coverage is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Grinder 3 was down for 47 minutes [Source: daily_summaries/2026-01-04/asset-grinder-5].", "other_entity"),
+        ("Grinder 3 was down for 47 minutes [2].", "other_entity"),
+        ("Grinder 3 failed. It was down for 47 minutes [2].", "other_entity"),
+        ("It was down for 47 minutes on 5 January 2026 [Source: daily_summaries].", "other_time"),
+        ("It was down for 47 minutes [Evidence: downtime_minutes at 2026-01-05].", "other_time"),
+    ],
+)
+def test_a_record_of_another_entity_or_time_is_no_source(text: str, reason: str) -> None:
+    findings = find_citations(answer(text))
+    assert [(reference.reason, reference.number) for reference in findings.invalid_references] == [(reason, 2)]
+    assert findings.citations == []
+    assert findings.cited_claims == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Grinder 5 was down for 47 minutes [2].",
+        "Grinder 3 ran better than Grinder 5 [2].",
+        "It was down for 47 minutes on 4 January 2026 [2].",
+        "In January 2026 it was down for 47 minutes [2].",
+        "Grinder 3 needs a higher limit [1].",
+        "The bearings failed on 1 December [4].",
+    ],
+)
+def test_a_record_that_says_nothing_else_stays_a_source(text: str) -> None:
+    assert find_citations(answer(text)).valid is True
+
+
+def test_of_several_records_with_a_metric_the_one_of_the_time_is_cited() -> None:
+    days = [
+        ContextChunk(chunk_id=f"d{day}", content=f'{{"downtime_minutes": {day}}}', record_id=f"2026-01-0{day}")
+        for day in (3, 4, 5)
+    ]
+    findings = find_citations(answer("It stood [Evidence: downtime_minutes at 2026-01-04].", days))
+    assert [citation.chunk_id for citation in findings.citations] == ["d4"]
+
+
+def test_two_contexts_of_one_name_are_two_citations() -> None:
+    twice = [ContextChunk(chunk_id="c", content=text) for text in ("Loki needs 2 GiB.", "Loki needs a disk.")]
+    findings = find_citations(answer("Loki needs 2 GiB [1]. Loki needs a disk [2].", twice))
+    assert len({citation.citation_id for citation in findings.citations}) == 2
+    assert findings.citations[0].citation_id == citation_id("a1", "c")
+
+
+def test_a_memory_carries_its_provenance() -> None:
+    preference = ContextChunk(
+        chunk_id="m1",
+        content="Prefers minutes.",
+        source_type="memory",
+        record_id="mem-7",
+        created_at=datetime(2025, 12, 1, tzinfo=UTC),
+        source_event="chat of 30 November",
+        learned_at=datetime(2025, 11, 30, tzinfo=UTC),
+    )
+    citation = find_citations(answer("Times are in minutes [Memory: mem-7].", [preference])).citations[0]
+    assert citation.memory_id == "mem-7"
+    assert citation.created_at == preference.created_at
+    assert citation.source_event == "chat of 30 November"
+    assert citation.learned_at == preference.learned_at
+    assert citation.display_text == "[1] Memory: mem-7 (learned 2025-11-30)"
+
+
+class TestStructured:
+    """The formats of Anthropic and OpenAI, as their services return them."""
+
+    TEXT = "The ingester exceeds its limit. Bearings failed on Monday."
+
+    def found(self, metadata: dict[str, Any], text: str = TEXT) -> tuple[list[tuple[int, list[str]]], list[str], int]:
+        findings = find_citations(answer(text, metadata=metadata))
+        cited = [(c.number, [text[s.start : s.end] for s in c.spans]) for c in findings.citations]
+        return cited, [reference.reason for reference in findings.invalid_references], findings.cited_claims
+
+    def block(self, text: str, **citation: Any) -> dict[str, Any]:
+        return {"type": "text", "text": text, "citations": [citation] if citation else None}
+
+    def test_anthropic_names_a_document_by_its_index_and_quotes_it(self) -> None:
+        content = [
+            self.block(
+                "The ingester exceeds its limit.",
+                type="char_location",
+                document_index=0,
+                document_title=None,
+                cited_text="The ingester exceeds its limit.",
+                start_char_index=17,
+                end_char_index=48,
+            ),
+            self.block(" "),
+            self.block("Bearings failed on Monday."),
+        ]
+        expected = ([(1, ["The ingester exceeds its limit."])], [], 1)
+        assert self.found({"content": content}) == expected
+        assert self.found({"response": {"content": content}}) == expected
+
+    def test_anthropic_search_results_are_named_by_source_and_title(self) -> None:
+        citation = {
+            "type": "search_result_location",
+            "source": "https://wiki.example.org/loki/crash-loop.md",
+            "title": "Loki crash loop",
+            "search_result_index": 5,
+            "cited_text": "Loki crash loop.",
+        }
+        assert self.found({"content": [self.block(self.TEXT[:31], **citation)]})[0] == [(1, [self.TEXT[:31]])]
+
+    def test_a_quotation_that_no_context_has_is_reported(self) -> None:
+        citation = {"type": "char_location", "document_index": 0, "cited_text": "Loki needs 64 GiB."}
+        cited, reasons, _ = self.found({"content": [self.block(self.TEXT[:31], **citation)]})
+        assert (cited, reasons) == ([], ["quote_not_found"])
+
+    def test_openai_file_search_explains_its_marker(self) -> None:
+        text = "The ingester exceeds its limit【4:7†source】. Bearings failed."
+        annotation = {
+            "type": "file_citation",
+            "text": "【4:7†source】",
+            "start_index": 30,
+            "end_index": 42,
+            "file_citation": {"file_id": "runbook-1"},
+        }
+        assert self.found({"annotations": [annotation]}, text) == ([(1, ["【4:7†source】"])], [], 1)
+        assert self.found({}, text)[1] == ["out_of_range"]
+
+    def test_openai_url_citations_are_found_by_address(self) -> None:
+        inner = {"start_index": 0, "end_index": 31, "url": "https://wiki.example.org/loki/crash-loop.md", "title": "x"}
+        nested = {"choices": [{"message": {"annotations": [{"type": "url_citation", "url_citation": inner}]}}]}
+        assert self.found(nested)[0] == [(1, [self.TEXT[:31]])]
+        flat = {"output": [{"type": "message", "content": [{"type": "output_text", "text": self.TEXT,
+                "annotations": [{"type": "url_citation", **inner}]}]}]}  # fmt: skip
+        assert self.found(flat)[0] == [(1, [self.TEXT[:31]])]
+
+    def test_openai_files_are_found_by_name_and_unknown_ones_reported(self) -> None:
+        known = {"type": "file_citation", "index": 31, "file_id": "file-1", "filename": "crash-loop.md"}
+        unknown = {"type": "file_citation", "index": 31, "file_id": "file-2", "filename": "other.md"}
+        cited, reasons, claims = self.found({"annotations": [known, unknown]})
+        assert ([number for number, _ in cited], reasons, claims) == ([1], ["unknown_record"], 1)
+
+    @pytest.mark.parametrize(
+        "metadata",
+        [
+            {"content": "text", "annotations": {}, "choices": [None, 3], "message": []},
+            {"content": [None, {"text": 3}, {"text": "x", "citations": [1, None]}]},
+            {"annotations": [{"type": "file_citation"}, {"type": "url_citation", "url_citation": 3}, "x"]},
+            {"content": [{"text": "The", "citations": [{"document_index": True}, {"document_index": -4}]}]},
+            {"annotations": [{"type": "url_citation", "url": "https://a.b", "start_index": -5, "end_index": 10**9}]},
+        ],
+    )
+    def test_any_other_shape_is_left_alone(self, metadata: dict[str, Any]) -> None:
+        assert self.found(metadata)[0] == []
 
 
 def test_nothing_to_cite_has_no_coverage() -> None:
@@ -210,4 +378,4 @@ def test_findings_are_consistent_whatever_the_text(text: str, count: int) -> Non
         assert cited | unused == set(range(1, count + 1))
         assert not cited & unused
         assert findings.valid is (not findings.invalid_references)
-        assert findings.cited_sentences <= findings.sentences
+        assert findings.cited_claims <= findings.claims

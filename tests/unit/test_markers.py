@@ -21,6 +21,14 @@ def found(text: str, contexts: int = 3) -> list[tuple[str, tuple[int, ...], bool
         ("Loki failed [^2].", [("[^2]", (2,), False)]),
         ("Loki failed 【1】.", [("【1】", (1,), False)]),
         ("Loki failed 【2†runbook】.", [("【2†runbook】", (2,), False)]),
+        ("Loki failed 【4:0†source】.", [("【4:0†source】", (1,), False)]),
+        ("Loki failed 【4:2†loki.md】.", [("【4:2†loki.md】", (3,), False)]),
+        ("Loki failed 【4:3†source】.", [("【4:3†source】", (), True)]),
+        ("Loki failed [Source 1].", [("[Source 1]", (1,), False)]),
+        ("Loki failed [doc2].", [("[doc2]", (2,), False)]),
+        ("Loki failed [citation:3].", [("[citation:3]", (3,), False)]),
+        ("Loki failed [Document 9].", [("[Document 9]", (), True)]),
+        ("Loki failed [[1]](https://a.b/c).", [("[[1]](https://a.b/c)", (1,), False)]),
         ("Loki failed [1][2].", [("[1]", (1,), False), ("[2]", (2,), False)]),
         ("Loki failed [0].", [("[0]", (), True)]),
         ("Loki failed [7].", [("[7]", (), True)]),
@@ -84,6 +92,18 @@ def test_links_are_found_with_parentheses_and_images_are_not() -> None:
 
 def test_a_reference_link_is_no_numeric_citation() -> None:
     assert [marker.form for marker in find_markers("[docs][1] say so.\n\n[1]: https://a.b/c", 3)] == ["link"]
+
+
+def test_an_inference_may_be_marked_in_parentheses_or_without_the_letters_ai() -> None:
+    for text in ("It leaks (AI inference).", "It leaks [Inference: pattern].", "It leaks [AI-inference]."):
+        assert [marker.form for marker in find_markers(text, 1)] == ["inference"]
+
+
+@pytest.mark.parametrize(
+    "text", ["`【4:0†source】`", "```\n[doc1] [Source 1] [citation:1]\n```", "[Source 1]: https://a.b"]
+)
+def test_no_form_is_a_marker_in_code_or_a_definition(text: str) -> None:
+    assert [marker for marker in find_markers(text, 3) if marker.form == "numeric"] == []
 
 
 def test_markers_are_taken_out_and_links_keep_their_words() -> None:

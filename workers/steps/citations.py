@@ -7,25 +7,35 @@ Seed 000 (extraction, validation, coverage) and seed 004 (``[Source: …]``, ``[
   before it validates, so that nothing is ever invalid. Here both are invalid references.
 - Its "unused" compares what is cited with itself and is always empty; here it lists the
   contexts that no marker cites.
-- Coverage splits at ". " and counts headings and code; here it counts the sentences that could
-  carry a citation, and only citations that resolve.
+- Coverage splits at ". " and counts headings and code; here it counts factual claims and
+  recommendations, and only citations that resolve. The share of recommendations that are cited
+  is told by itself, since seed 004 wants all of them to be.
 - Its excerpt takes any period for the end of a sentence ("3.5", "e.g."), and is up to 203 long.
 - A source without a confidence has none; the seed writes "medium".
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schemas.answers import ContextChunk, GeneratedAnswer, ProvidedCitation
-from schemas.citations import MAX_EXCERPT, Citation, CitationFindings, CitationForm, InvalidReference, UnusedSource
+from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.citations import (
+    MAX_EXCERPT,
+    Citation,
+    CitationFindings,
+    CitationForm,
+    InvalidReason,
+    InvalidReference,
+    UnusedSource,
+)
 from schemas.identifiers import citation_id
 from schemas.reports import Span
-from workers.steps.claims import CHECKED_KINDS, classify, markers_within
+from workers.steps.claims import ExtractedClaim, extract_claims
 from workers.steps.language import guess_language
-from workers.steps.markers import Marker, find_markers, without_markers
-from workers.steps.resolution import SourceIndex, resolve
+from workers.steps.markers import Marker, find_markers
+from workers.steps.resolution import Said, SourceIndex, read_said, resolve
 from workers.steps.segmentation import Sentence, boundaries, segment
-from workers.steps.wording import REFERENCE_HEADING, plain_text
+from workers.steps.structured import StructuredReference, structured_references
 
 NO_CONTEXT = "no context was given"
 NO_ANSWER = "the answer is empty"
@@ -41,22 +51,42 @@ MAX_MARKER = 200
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """A reference that resolves.
+
+    Attributes:
+        numbers: the contexts that it names, from 1.
+        form: how it refers to them.
+        span: where it stands in the answer; ``None`` if it does not say.
+    """
+
+    numbers: tuple[int, ...]
+    form: CitationForm
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
 class ResolvedAnswer:
-    """The markers of an answer with what they name.
+    """The claims and markers of an answer with what they name.
 
     Attributes:
         markers: all markers, in order.
-        uses: for each reference the contexts it names, its form and its span, if it has one.
-        invalid: references that name nothing.
-        sentences: sentences that could carry a citation.
-        cited: how many of them do.
+        claims: all claims, in order.
+        cited: for each claim the contexts that it cites, from 1, ascending.
+        uses: references that resolve.
+        invalid: references that do not.
     """
 
     markers: tuple[Marker, ...]
-    uses: tuple[tuple[tuple[int, ...], CitationForm, Span | None], ...]
+    claims: tuple[ExtractedClaim, ...]
+    cited: tuple[tuple[int, ...], ...]
+    uses: tuple[Use, ...]
     invalid: tuple[InvalidReference, ...]
-    sentences: int
-    cited: int
+
+    def counts(self, *kinds: str) -> tuple[int, int]:
+        """How many claims of these kinds there are, and how many of them are cited."""
+        of_kind = [bool(cited) for claim, cited in zip(self.claims, self.cited, strict=True) if claim.kind in kinds]
+        return len(of_kind), sum(of_kind)
 
 
 def skip_reason(answer: GeneratedAnswer) -> str:
@@ -89,15 +119,30 @@ def find_citations(answer: GeneratedAnswer) -> CitationFindings:
             if number not in cited
         ],
         inference_spans=[_span(marker) for marker in resolved.markers if marker.form == "inference"][:MAX_REFERENCES],
-        sentences=resolved.sentences,
-        cited_sentences=resolved.cited,
-        coverage=coverage(resolved),
+        **_counted(resolved),
     )
 
 
 def coverage(resolved: ResolvedAnswer) -> float | None:
-    """Share of sentences with a valid citation; ``None`` where no sentence could carry one."""
-    return resolved.cited / resolved.sentences if resolved.sentences else None
+    """Share of factual claims and recommendations with a valid citation; ``None`` without any."""
+    return _share(*resolved.counts("factual", "recommendation"))
+
+
+def _counted(resolved: ResolvedAnswer) -> dict[str, int | float | None]:
+    claims, cited = resolved.counts("factual", "recommendation")
+    recommendations, recommended = resolved.counts("recommendation")
+    return {
+        "claims": claims,
+        "cited_claims": cited,
+        "coverage": _share(claims, cited),
+        "recommendations": recommendations,
+        "cited_recommendations": recommended,
+        "recommendation_coverage": _share(recommendations, recommended),
+    }
+
+
+def _share(whole: int, part: int) -> float | None:
+    return part / whole if whole else None
 
 
 def resolve_citations(answer: GeneratedAnswer, sentences: Sequence[Sentence]) -> ResolvedAnswer:
@@ -110,49 +155,75 @@ def resolve_citations(answer: GeneratedAnswer, sentences: Sequence[Sentence]) ->
     contexts = answer.contexts or []
     index = SourceIndex(contexts)
     markers = find_markers(answer.answer, len(contexts), sentences)
-    uses: list[tuple[tuple[int, ...], CitationForm, Span | None]] = []
-    invalid: list[InvalidReference] = []
+    claims = extract_claims(answer.answer, sentences, markers)
+    uses, invalid = [], []
+    # A service's own word on its marker counts for more than the number in the marker.
+    explained: dict[tuple[int, int], int] = {}
+    for reference in structured_references(answer):
+        use, problem = _resolve_structured(reference, index)
+        uses.extend(use)
+        invalid.extend(problem)
+        if use and use[0].span:
+            explained[(use[0].span.start, use[0].span.end)] = use[0].numbers[0]
+    said = _Statements(claims)
     for marker in markers:
-        numbers, problem = resolve(marker, index)
-        if numbers:
-            uses.append((numbers, marker.form, _span(marker)))
-        if problem:
-            text = marker.text[:MAX_MARKER]
-            invalid.append(InvalidReference(marker=text, form=marker.form, reason=problem, span=_span(marker)))
-    for provided in answer.citations:
-        found, reference = _resolve_provided(provided, index, len(answer.answer))
-        if found:
-            uses.append(((found,), "provided", _provided_span(provided, len(answer.answer))))
-        elif reference:
-            invalid.append(reference)
-    spans = sorted((span.start, span.end) for _, _, span in uses if span)
-    citable = citable_sentences(sentences, markers)
-    return ResolvedAnswer(tuple(markers), tuple(uses), tuple(invalid), len(citable), _count_cited(citable, spans))
-
-
-def citable_sentences(sentences: Sequence[Sentence], markers: Sequence[Marker]) -> list[Sentence]:
-    """Sentences that could carry a citation: statements and advice.
-
-    Not headings, title rows, code, questions, greetings and talk about the documents, lists of
-    references, nor what the answer marks as its own inference.
-    """
-    citable = []
-    in_references = False
-    position = 0
-    for number, sentence in enumerate(sentences):
-        while position < len(markers) and markers[position].end <= sentence.start:
-            position += 1
-        if sentence.block == "heading":
-            in_references = bool(REFERENCE_HEADING.match(plain_text(sentence.text)))
+        if (marker.start, marker.end) in explained:
             continue
-        if in_references or sentence.is_header:
-            continue
-        own = markers_within(markers, position, sentence.end)
-        plain = plain_text(without_markers(sentence.text, sentence.start, own))
-        following = sentences[number + 1].block if number + 1 < len(sentences) else None
-        if classify(sentence, plain, own, following) in CHECKED_KINDS:
-            citable.append(sentence)
-    return citable
+        use, problem = _resolve_marker(marker, index, said)
+        uses.extend(use)
+        invalid.extend(problem)
+    return ResolvedAnswer(tuple(markers), tuple(claims), _cited(claims, uses), tuple(uses), tuple(invalid))
+
+
+class _Statements:
+    """What is said where a marker stands: the last of the claims that it stands for, read once."""
+
+    def __init__(self, claims: Sequence[ExtractedClaim]) -> None:
+        self._claims = {marker.start: claim for claim in claims if claim.needs_grounding for marker in claim.markers}
+        self._read: dict[int, Said] = {}
+
+    def at(self, marker: Marker) -> Said | None:
+        claim = self._claims.get(marker.start)
+        if claim is None:
+            return None
+        if claim.start not in self._read:
+            self._read[claim.start] = read_said(f"{claim.leans_on} {claim.plain}")
+        return self._read[claim.start]
+
+
+def _resolve_marker(
+    marker: Marker, index: SourceIndex, statements: _Statements
+) -> tuple[list[Use], list[InvalidReference]]:
+    """A marker's use, and what is wrong with it."""
+    numbers, problem = resolve(marker, index)
+    text, span = marker.text[:MAX_MARKER], _span(marker)
+    invalid = [InvalidReference(marker=text, form=marker.form, reason=problem, span=span)] if problem else []
+    # A claim on another machine is not saved by a marker that names the record's.
+    said = [statements.at(marker), read_said(marker.target) if marker.form != "link" else None] if numbers else []
+    fitting = []
+    for number in numbers:
+        reason = next(filter(None, (index.mismatch(number, each) for each in said if each)), None)
+        if reason:
+            invalid.append(InvalidReference(marker=text, form=marker.form, reason=reason, span=span, number=number))
+        else:
+            fitting.append(number)
+    return [Use(tuple(fitting), marker.form, span)] if fitting else [], invalid
+
+
+def _cited(claims: Sequence[ExtractedClaim], uses: Sequence[Use]) -> tuple[tuple[int, ...], ...]:
+    """The contexts that each claim cites: by markers that stand for it, and by spans that lie over it."""
+    by_start = {use.span.start: use.numbers for use in uses if use.span and use.form != "provided"}
+    spans = sorted((use.span.start, use.span.end, use.numbers) for use in uses if use.span and use.form == "provided")
+    found = []
+    for claim in claims:
+        numbers = {number for marker in claim.markers for number in by_start.get(marker.start, ())}
+        for start, end, cited in spans:
+            if start >= claim.end:
+                break
+            if end > claim.start:
+                numbers.update(cited)
+        found.append(tuple(sorted(numbers)))
+    return tuple(found)
 
 
 def excerpt(content: str, max_length: int = MAX_EXCERPT) -> str:
@@ -174,25 +245,33 @@ def _citations(answer_id: str, contexts: Sequence[ContextChunk], resolved: Resol
     forms: dict[int, dict[CitationForm, None]] = {}
     spans: dict[int, list[Span]] = {}
     listed = 0
-    for numbers, form, span in resolved.uses:
-        for number in numbers:
-            forms.setdefault(number, {})[form] = None
+    for use in sorted(resolved.uses, key=lambda use: use.span.start if use.span else -1):
+        for number in use.numbers:
+            forms.setdefault(number, {})[use.form] = None
             places = spans.setdefault(number, [])
-            if span and len(places) < MAX_SPANS and listed < MAX_ALL_SPANS:
-                places.append(span)
+            if use.span and len(places) < MAX_SPANS and listed < MAX_ALL_SPANS:
+                places.append(use.span)
                 listed += 1
+    identifiers = list(_identifiers(answer_id, contexts))
     return [
-        _citation(answer_id, number, contexts[number - 1], list(forms[number]), spans[number])
+        _citation(identifiers[number - 1], number, contexts[number - 1], list(forms[number]), spans[number])
         for number in sorted(forms)
     ]
 
 
+def _identifiers(answer_id: str, contexts: Sequence[ContextChunk]) -> Iterator[str]:
+    seen: Counter[str] = Counter()
+    for chunk in contexts:
+        yield citation_id(answer_id, chunk.chunk_id, seen[chunk.chunk_id])
+        seen[chunk.chunk_id] += 1
+
+
 def _citation(
-    answer_id: str, number: int, chunk: ContextChunk, forms: list[CitationForm], spans: list[Span]
+    identifier: str, number: int, chunk: ContextChunk, forms: list[CitationForm], spans: list[Span]
 ) -> Citation:
     is_memory = chunk.source_type == "memory"
     return Citation(
-        citation_id=citation_id(answer_id, chunk.chunk_id),
+        citation_id=identifier,
         number=number,
         chunk_id=chunk.chunk_id,
         source_type=chunk.source_type,
@@ -205,6 +284,9 @@ def _citation(
         excerpt=excerpt(chunk.content),
         # A memory that never changed is as old as it is.
         last_updated=chunk.last_updated or (chunk.created_at if is_memory else None),
+        created_at=chunk.created_at,
+        source_event=chunk.source_event,
+        learned_at=chunk.learned_at,
         confidence=chunk.confidence,
         forms=forms,
         spans=spans,
@@ -216,7 +298,11 @@ def display_text(number: int, chunk: ContextChunk) -> str:
     """A citation for readers: ``[1] Runbook: Loki crash loop``."""
     record = "/".join(part for part in (chunk.source_table, chunk.record_id) if part)
     name = chunk.source_name or record or chunk.source_path or chunk.chunk_id
-    when = f" ({chunk.created_at:%Y-%m-%d})" if chunk.source_type == "memory" and chunk.created_at else ""
+    when = ""
+    if chunk.learned_at:
+        when = f" (learned {chunk.learned_at:%Y-%m-%d})"
+    elif chunk.source_type == "memory" and chunk.created_at:
+        when = f" ({chunk.created_at:%Y-%m-%d})"
     return f"[{number}] {chunk.source_type.capitalize()}: {name[:300]}{when}"
 
 
@@ -224,44 +310,30 @@ def _span(marker: Marker) -> Span:
     return Span(start=marker.start, end=marker.end)
 
 
-def _provided_span(provided: ProvidedCitation, length: int) -> Span | None:
-    if provided.start is None or provided.end is None or not provided.start < provided.end <= length:
-        return None
-    return Span(start=provided.start, end=provided.end)
-
-
-def _resolve_provided(
-    provided: ProvidedCitation, index: SourceIndex, length: int
-) -> tuple[int | None, InvalidReference | None]:
-    """A structured citation by identifier, number or quoted text, in this order."""
-    span = _provided_span(provided, length)
-    if provided.chunk_id is not None:
-        known = index.chunk(provided.chunk_id)
-        if known:
-            return known, None
-        marker = provided.chunk_id[:MAX_MARKER]
-        return None, InvalidReference(marker=marker, form="provided", reason="unknown_record", span=span)
-    if provided.number is not None:
-        if provided.number <= len(index):
-            return provided.number, None
-        marker = f"[{provided.number}]"[:MAX_MARKER]
-        return None, InvalidReference(marker=marker, form="provided", reason="out_of_range", span=span)
-    quoted = " ".join((provided.cited_text or "").split())
-    if not quoted:
-        return None, None
-    found = index.quoted(quoted)
-    if found:
-        return found, None
-    return None, InvalidReference(marker=quoted[:MAX_MARKER], form="provided", reason="unknown_record", span=span)
-
-
-def _count_cited(sentences: Sequence[Sentence], spans: Sequence[tuple[int, int]]) -> int:
-    """Sentences that a citation stands in or covers; both in order of their start."""
-    cited = position = 0
-    furthest = 0
-    for sentence in sentences:
-        while position < len(spans) and spans[position][0] < sentence.end:
-            furthest = max(furthest, spans[position][1])
-            position += 1
-        cited += furthest > sentence.start
-    return cited
+def _resolve_structured(reference: StructuredReference, index: SourceIndex) -> tuple[list[Use], list[InvalidReference]]:
+    """A structured citation by name, number or quoted passage, in this order; its passage must be there."""
+    span = None
+    if reference.start is not None and reference.end is not None:
+        span = Span(start=reference.start, end=reference.end)
+    quoted = " ".join(reference.quoted.split())
+    number = next(filter(None, (index.named(name) for name in reference.names)), None)
+    if number is None and reference.number is not None and reference.number <= len(index):
+        number = reference.number
+    if number is None and not reference.names and reference.number is None:
+        number = index.quoted(quoted) if quoted else None
+    shown = (next(iter(reference.names), "") or (f"[{reference.number}]" if reference.number else quoted))[:MAX_MARKER]
+    if number is None:
+        if not shown:
+            return [], []
+        out_of_range = reference.number is not None and not reference.names
+        reason: InvalidReason = "out_of_range" if out_of_range else "unknown_record"
+        return [], [InvalidReference(marker=shown, form="provided", reason=reason, span=span)]
+    if quoted and not index.has_passage(number, quoted):
+        # Services cut a source into documents of their own: the passage is what was cited.
+        elsewhere = index.quoted(quoted)
+        if elsewhere is None:
+            return [], [
+                InvalidReference(marker=shown, form="provided", reason="quote_not_found", span=span, number=number)
+            ]
+        number = elsewhere
+    return [Use((number,), "provided", span)], []

@@ -24,18 +24,30 @@ Mends of seed 000 and 004:
 - The mean of severities is replaced: see ``risk``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schemas.answers import GeneratedAnswer
-from schemas.grounding import MAX_CLAIM_TEXT, MAX_CLAIMS, Claim, Evidence, GroundingFindings
+from schemas.grounding import (
+    MAX_CLAIM_TEXT,
+    MAX_CLAIMS,
+    MAX_CONFLICTS,
+    MAX_PASSAGE,
+    MAX_SOURCES,
+    Claim,
+    ClaimSource,
+    Conflict,
+    Evidence,
+    GroundingFindings,
+)
 from schemas.identifiers import claim_id
 from schemas.reports import Span
+from workers.steps.attribution import Attribution, SourceSupport, attribute
 from workers.steps.citations import coverage, resolve_citations, skip_reason
-from workers.steps.claims import ExtractedClaim, extract_claims
+from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import MAX_TEXT, EvidenceUnit, Matrix, collect_evidence, cosines, stack
 from workers.steps.risk import Measures, assess
 from workers.steps.segmentation import segment
@@ -58,6 +70,7 @@ class PreparedGrounding:
         answer_id: whose answer it is.
         texts: distinct texts that need vectors, in a fixed order; empty if skipped.
         claims: all claims in order, of any kind.
+        cited: for each claim the contexts that it validly cites, from 1.
         units: the evidence.
         coverage: share of sentences with a valid citation; ``None`` if none could carry one.
         uncertainty: where uncertainty markers stand.
@@ -67,6 +80,7 @@ class PreparedGrounding:
     answer_id: str
     texts: tuple[str, ...] = ()
     claims: tuple[ExtractedClaim, ...] = ()
+    cited: tuple[tuple[int, ...], ...] = ()
     units: tuple[EvidenceUnit, ...] = ()
     coverage: float | None = None
     uncertainty: tuple[Span, ...] = field(default=())
@@ -81,7 +95,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     contexts = answer.contexts or []
     sentences = segment(answer.answer)
     resolved = resolve_citations(answer, sentences)
-    claims = extract_claims(answer.answer, sentences, resolved.markers)
+    claims = resolved.claims
     units = collect_evidence(contexts, content_words(answer.answer))
     needed: dict[str, None] = {}
     for claim in _listed(claims):
@@ -93,7 +107,8 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     return PreparedGrounding(
         answer_id=answer.answer_id,
         texts=tuple(needed),
-        claims=tuple(claims),
+        claims=claims,
+        cited=resolved.cited,
         units=units,
         coverage=coverage(resolved),
         uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
@@ -117,10 +132,26 @@ def judge_grounding(
         return GroundingFindings(status="skipped", reason=prepared.skipped)
     listed = _listed(prepared.claims)
     checked = [claim for claim in listed if claim.needs_grounding]
-    supports = judge_claims(checked, prepared.units, *_similarities(checked, prepared.units, vectors), thresholds)
+    similarity, leaning = _similarities(checked, prepared.units, vectors)
+    supports = judge_claims(checked, prepared.units, similarity, leaning, thresholds)
+
+    def judge(claim: int, indices: Sequence[int]) -> Support:
+        units = [prepared.units[index] for index in indices]
+        alone, read_after = similarity[claim : claim + 1, indices], leaning[claim : claim + 1, indices]
+        return judge_claims([checked[claim]], units, alone, read_after, thresholds)[0]
+
+    cited = [numbers for claim, numbers in zip(listed, prepared.cited, strict=False) if claim.needs_grounding]
+    attributions = attribute(cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
     measures = _measures(prepared, checked, supports)
     risk = assess(measures, thresholds)
-    judged = dict(zip((claim.start for claim in checked), supports, strict=True))
+    judged = {
+        claim.start: (support, attribution)
+        for claim, support, attribution in zip(checked, supports, attributions, strict=True)
+    }
+    claims = [
+        _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
+        for claim, numbers in zip(listed, prepared.cited, strict=False)
+    ]
     return GroundingFindings(
         hallucination_risk=risk.level,
         risk_score=risk.score,
@@ -130,8 +161,9 @@ def judge_grounding(
         facts_verified=measures.facts_verified,
         citation_coverage=prepared.coverage,
         uncertainty_markers=list(prepared.uncertainty[:MAX_MARKERS]),
-        claims=[_claim(prepared, claim, judged.get(claim.start)) for claim in listed],
+        claims=claims,
         claims_total=len(prepared.claims),
+        conflicts=list(_conflicts(prepared, judged))[:MAX_CONFLICTS],
         issues=risk.issues,
         suggestions=risk.suggestions,
     )
@@ -178,7 +210,13 @@ def _measures(prepared: PreparedGrounding, checked: Sequence[ExtractedClaim], su
     )
 
 
-def _claim(prepared: PreparedGrounding, claim: ExtractedClaim, support: Support | None) -> Claim:
+def _claim(
+    prepared: PreparedGrounding,
+    claim: ExtractedClaim,
+    cited: Sequence[int],
+    support: Support | None,
+    attribution: Attribution,
+) -> Claim:
     return Claim(
         claim_id=claim_id(prepared.answer_id, claim.start, claim.end),
         span=Span(start=claim.start, end=claim.end),
@@ -189,8 +227,36 @@ def _claim(prepared: PreparedGrounding, claim: ExtractedClaim, support: Support 
         score=support.score if support else None,
         mismatches=list(support.mismatches) if support else [],
         evidence=_evidence(prepared.units, support) if support else None,
-        cited_numbers=list(claim.cited_numbers),
+        cited_numbers=list(cited),
+        sources=[_source(prepared.units, source) for source in attribution.sources[:MAX_SOURCES]],
+        primary_number=attribution.primary,
+        redundant_numbers=list(attribution.redundant),
+        proposed_numbers=list(attribution.proposed),
+        cited_unsupported=list(attribution.cited_unsupported),
+        better_number=attribution.better,
     )
+
+
+def _source(units: Sequence[EvidenceUnit], source: SourceSupport) -> ClaimSource:
+    unit = units[source.unit]
+    return ClaimSource(
+        number=source.number,
+        chunk_id=unit.chunk_id,
+        span=Span(start=unit.start, end=unit.end),
+        excerpt=unit.text[:MAX_PASSAGE],
+        score=source.score,
+        verdict=source.verdict,
+        cited=source.cited,
+    )
+
+
+def _conflicts(prepared: PreparedGrounding, judged: Mapping[int, tuple[Support, Attribution]]) -> Iterator[Conflict]:
+    for claim in prepared.claims:
+        conflict = judged[claim.start][1].conflict if claim.start in judged else None
+        if conflict:
+            supporting, contradicting = (_source(prepared.units, source) for source in conflict)
+            identifier = claim_id(prepared.answer_id, claim.start, claim.end)
+            yield Conflict(claim_id=identifier, supporting=supporting, contradicting=contradicting)
 
 
 def _evidence(units: Sequence[EvidenceUnit], support: Support) -> Evidence | None:

@@ -1,8 +1,9 @@
 """Citation markers of an answer, with offsets.
 
-Forms: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[^1]``, ``【1】`` (numeric); ``[Source: table/record]``,
-``[Evidence: metric at timestamp]``, ``[Memory: …]`` (seed 004); ``[AI Inference …]`` (seed 004,
-names no source); Markdown links and bare addresses (link).
+Forms: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[^1]``, ``【1】``, ``[[1]](address)``, ``[Source 1]``, ``[doc1]``,
+``[citation:1]`` and OpenAI's ``【4:0†name】``, whose second number counts from 0 (numeric);
+``[Source: table/record]``, ``[Evidence: metric at timestamp]``, ``[Memory: …]`` (seed 004);
+``[AI Inference …]`` (seed 004, names no source); Markdown links and bare addresses (link).
 
 What is not a marker, and why:
 
@@ -56,11 +57,18 @@ class Marker:
 
 _NUMBERS = r"\^?\d{1,18}(?:\s{0,3}[-–—,;]\s{0,3}\^?\d{1,18}){0,60}+"
 _NUMERIC = re.compile(rf"\[\s{{0,3}}({_NUMBERS})\s{{0,3}}\]|【\s{{0,3}}({_NUMBERS})\s{{0,3}}(?:†[^【】]{{0,100}})?】")
+_LABELLED = re.compile(
+    r"\[(?:source|document|doc|passage|context|chunk|citation|reference|ref)\s{0,2}[:#]?\s{0,2}(\d{1,18})\](?!\()",
+    re.IGNORECASE,
+)
+_RETRIEVED = re.compile(r"【\s{0,3}\d{1,9}:(\d{1,9})(?:†([^【】]{0,200}))?】")
 _RANGE = re.compile(r"(\d+)(?:\s*[-–—]\s*\^?(\d+))?")
 _TYPED = re.compile(r"\[(source|evidence|memory)\s{0,3}:\s{0,3}([^\[\]]{1,500}+)\]", re.IGNORECASE)
-_INFERENCE = re.compile(r"\[AI[ -]inference\b([^\[\]]{0,500}+)\]", re.IGNORECASE)
+_INFERENCE = re.compile(
+    r"\[(?:AI[ -])?inference\b([^\[\]]{0,500}+)\](?!\()|\(AI[ -]inference\b([^()]{0,500}+)\)", re.IGNORECASE
+)
 _LINK = re.compile(
-    r"(?<!!)\[([^\[\]]{0,300}+)\]\(\s{0,3}<?((?:[^\s()<>]|\([^\s()<>]{0,200}+\)){1,2000}+)>?"
+    r"(?<!!)\[((?:\[\^?\d{1,18}\]|[^\[\]]{0,300}+))\]\(\s{0,3}<?((?:[^\s()<>]|\([^\s()<>]{0,200}+\)){1,2000}+)>?"
     r"(?:\s{1,3}\"[^\"\n]{0,200}+\")?\s{0,3}\)"
 )
 _ADDRESS = re.compile(r"(?<!\]\()https?://[^\s<>()\[\]]{0,2000}[^\s<>()\[\].,;:!?'\"*_]")
@@ -84,7 +92,12 @@ def find_markers(text: str, contexts: int, sentences: Sequence[Sentence] | None 
     # Label of each definition, and where its bracket stands.
     defined = {match[1]: text.index("[", match.start()) for match in _DEFINITION.finditer(text)}
     definitions = set(defined.values())
-    found = [*_links(text, contexts), *_typed(text, contexts), *_numeric(text, contexts, defined)]
+    found = [
+        *_links(text, contexts),
+        *_typed(text, contexts),
+        *_numeric(text, contexts, defined),
+        *_labelled(text, contexts),
+    ]
     markers: list[Marker] = []
     for marker in sorted(found, key=lambda marker: (marker.start, -marker.end)):
         if markers and marker.start < markers[-1].end:
@@ -108,9 +121,13 @@ def without_markers(text: str, start: int, markers: Sequence[Marker]) -> str:
         if left < position or right > len(text):
             continue
         words = _LINK.fullmatch(marker.text) if marker.form == "link" else None
-        parts += [text[position:left], words[1] if words else ""]
+        parts += [text[position:left], words[1] if words and not _is_numeric(words[1]) else ""]
         position = right
     return "".join([*parts, text[position:]])
+
+
+def _is_numeric(words: str) -> bool:
+    return words.strip().strip("[]^").isdecimal()
 
 
 def _inside(offset: int, ranges: list[tuple[int, int]]) -> bool:
@@ -144,6 +161,20 @@ def _numeric(text: str, contexts: int, defined: dict[str, int]) -> list[Marker]:
         if before.endswith("]") and written in defined and not re.search(r"\[[\^\d,;\s–-]+\]$", before):
             continue
         markers.append(Marker(match.start(), match.end(), match[0], "numeric", numbers, outside))
+    return markers
+
+
+def _labelled(text: str, contexts: int) -> list[Marker]:
+    """Numbers with a word before them, and the marks of OpenAI's file search."""
+    markers = []
+    for match in _LABELLED.finditer(text):
+        numbers, outside = _numbers(match[1], contexts)
+        markers.append(Marker(match.start(), match.end(), match[0], "numeric", numbers, outside))
+    for match in _RETRIEVED.finditer(text):
+        numbers, outside = _numbers(str(int(match[1]) + 1), contexts)
+        name = (match[2] or "").strip()
+        target = "" if name.casefold() == "source" else name
+        markers.append(Marker(match.start(), match.end(), match[0], "numeric", numbers, outside, target))
     return markers
 
 
@@ -181,7 +212,7 @@ def _typed(text: str, contexts: int) -> list[Marker]:
         numbers, outside = _numbers(target, contexts) if target.isdigit() and len(target) < 19 else ((), False)
         markers.append(Marker(match.start(), match.end(), match[0], form, numbers, outside, target))
     for match in _INFERENCE.finditer(text):
-        remark = " ".join(match[1].split()).lstrip("-–—: ")
+        remark = " ".join((match[1] or match[2] or "").split()).lstrip("-–—: ")
         markers.append(Marker(match.start(), match.end(), match[0], "inference", target=remark))
     return markers
 
@@ -190,7 +221,7 @@ def _links(text: str, contexts: int) -> list[Marker]:
     """Markdown links, and addresses that stand by themselves."""
     markers = []
     for match in _LINK.finditer(text):
-        words = match[1].strip().lstrip("^")
+        words = match[1].strip().strip("[]").lstrip("^")
         numbers, outside = _numbers(words, contexts) if words.isdecimal() and len(words) < 19 else ((), False)
         markers.append(Marker(match.start(), match.end(), match[0], "link", numbers, outside, match[2]))
     bare = _ADDRESS.finditer(text)

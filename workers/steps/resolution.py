@@ -1,28 +1,51 @@
-"""Which context a citation marker names."""
+"""Which context a citation marker names, and whether that is about what the claim is about.
+
+A record of another machine or day than the claim's is no source for it, however well its name
+resolves: "Grinder 3 was down for 12 minutes [Source: daily_summaries/grinder-5]". Only what both
+sides name is compared: members of one series ("Grinder 3", "grinder-5") and dates.
+"""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from schemas.answers import ContextChunk
 from schemas.citations import InvalidReason
+from workers.steps.checks import read_details
 from workers.steps.markers import Marker
+from workers.steps.quantities import Date, read_dates
 
 _LEADING = re.compile(r"[\w./:#-]+")
 _FRAGMENT = re.compile(r"[#?].*$", re.DOTALL)
+_TIME_BEFORE = re.compile(r"\s+(?:at|@|on|from)\s+|\s*@\s*")
+_WORDS = re.compile(r"[^\W_]+")
+MAX_READ = 2_000
+"""How much of a record is read for the members of series and dates that it names, code points."""
 MAX_SEARCHES = 200
 """Most different names that are searched for in the texts of an answer's contexts; the rest of
 so many is unknown. It bounds the time: contexts may hold megabytes, answers thousands of markers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a statement names: members of series ("grinder", "5") and dates."""
+
+    codes: frozenset[tuple[str, str]]
+    dates: tuple[Date, ...]
 
 
 class SourceIndex:
     """Contexts by everything that a citation may call them; built once for each answer."""
 
     def __init__(self, contexts: Sequence[ContextChunk]) -> None:
+        self._contexts = contexts
         self._contents = [chunk.content.casefold() for chunk in contexts]
         self._raw = [chunk.content for chunk in contexts]
         self._chunks: dict[str, int] = {}
-        self._searched: dict[str, int | None] = {}
+        self._searched: dict[str, list[int]] = {}
+        self._abouts: dict[int, tuple[frozenset[tuple[str, str]], list[Date]]] = {}
+        self._dates: dict[int, list[Date]] = {}
         self._keys: dict[str, int] = {}
         self._paths: dict[str, int] = {}
         self._tables: dict[str, list[int]] = {}
@@ -35,6 +58,7 @@ class SourceIndex:
         table = _key(chunk.source_table or "")
         record = _key(chunk.record_id or "")
         names = [chunk.chunk_id, chunk.source_path, chunk.source_name, record, f"{table}/{record}" if record else ""]
+        names.append(_FRAGMENT.sub("", chunk.source_path).rpartition("/")[2])
         for name in names:
             # The first chunk keeps a name that several have: retrievers rank the best first.
             if _key(name):
@@ -49,9 +73,13 @@ class SourceIndex:
     def __len__(self) -> int:
         return len(self._raw)
 
-    def chunk(self, identifier: str) -> int | None:
-        """The context of exactly this identifier."""
-        return self._chunks.get(identifier)
+    def named(self, name: str) -> int | None:
+        """The context of exactly this identifier, else by its path, title or record."""
+        return self._chunks.get(name) or self._keys.get(_key(name)) or self.address(name)
+
+    def has_passage(self, number: int, passage: str) -> bool:
+        """Whether a context, from 1, has this passage, white space apart."""
+        return passage in self._flat[number - 1]
 
     def quoted(self, passage: str) -> int | None:
         """The first context with this passage, white space apart."""
@@ -89,18 +117,51 @@ class SourceIndex:
         return numbers[0] if len(numbers) == 1 else None
 
     def evidence(self, target: str) -> int | None:
-        """The context of ``metric at timestamp``: as ``record``, else the first that has the metric's name."""
+        """The context of ``metric at timestamp``: as ``record``, else one that has the metric's name.
+
+        Of several with the metric, the first that knows the timestamp's date, else the first.
+        """
         found = self.record(target)
         if found:
             return found
-        metric = re.split(r"\s+(?:at|@|on|from)\s+|\s*@\s*", _key(target), maxsplit=1)[0].strip()
+        metric = _TIME_BEFORE.split(_key(target), maxsplit=1)[0].strip()
         if len(metric) < 3:
             return None
+        dates, _ = read_dates(target)
         for spelling in dict.fromkeys((metric, metric.replace("_", " "), metric.replace(" ", "_"))):
-            number = self._search(spelling)
-            if number:
-                return number
+            numbers = self._search(spelling)
+            if numbers:
+                dated = (number for number in numbers if dates and self._knows(number, dates))
+                return next(dated, numbers[0])
         return None
+
+    def mismatch(self, number: int, said: Said) -> InvalidReason | None:
+        """Why a context, from 1, cannot be the source of what is said, though a marker names it."""
+        about, dates = self._about(number)
+        if said.codes and about:
+            series = {name for name, _ in about}
+            rivals = {code for code in said.codes if code[0] in series}
+            if rivals and not rivals & about and not rivals & read_codes(self._raw[number - 1]):
+                return "other_entity"
+        if said.dates and dates and not self._knows(number, said.dates):
+            return "other_time"
+        return None
+
+    def _about(self, number: int) -> tuple[frozenset[tuple[str, str]], list[Date]]:
+        """The members of series and the dates that a record's own name gives it."""
+        if number not in self._abouts:
+            chunk = self._contexts[number - 1]
+            name = f"{chunk.entity or ''} {chunk.record_id or ''} {chunk.source_table or ''}"
+            dates, _ = read_dates((chunk.record_id or "").replace("/", " ").replace("_", " "))
+            self._abouts[number] = (read_codes(name), dates)
+        return self._abouts[number]
+
+    def _knows(self, number: int, dates: Sequence[Date]) -> bool:
+        """Whether one of the dates agrees with the record's or stands in its text."""
+        if number not in self._dates:
+            self._dates[number] = read_dates(self._raw[number - 1][:MAX_READ])[0]
+        known = [*self._about(number)[1], *self._dates[number]]
+        return any(_agree(date, other) for date in dates for other in known)
 
     def memory(self, target: str) -> int | None:
         """The context of a memory: as ``record``, also by the tail of an identifier (``mem-id-abc123``)."""
@@ -122,15 +183,15 @@ class SourceIndex:
 
     def mentions(self, target: str) -> bool:
         """Whether a context's text contains the address, so that the answer did not invent it."""
-        return self._search(target.casefold().rstrip("/")) is not None
+        return bool(self._search(target.casefold().rstrip("/")))
 
-    def _search(self, wanted: str) -> int | None:
-        """The first context whose text has these words, from 1; at most ``MAX_SEARCHES`` are looked for."""
+    def _search(self, wanted: str) -> list[int]:
+        """The contexts whose texts have these words, from 1; at most ``MAX_SEARCHES`` are looked for."""
         if wanted not in self._searched:
             if len(self._searched) >= MAX_SEARCHES:
-                return None
+                return []
             numbered = enumerate(self._contents, 1)
-            self._searched[wanted] = next((number for number, text in numbered if _has_words(text, wanted)), None)
+            self._searched[wanted] = [number for number, text in numbered if _has_words(text, wanted)]
         return self._searched[wanted]
 
 
@@ -138,6 +199,8 @@ def resolve(marker: Marker, index: SourceIndex) -> tuple[tuple[int, ...], Invali
     """The contexts that a marker cites, from 1, and what is wrong with it if anything is."""
     if marker.form == "inference":
         return (), None
+    if marker.form == "numeric" and marker.target and (named := index.record(marker.target)):
+        return (named,), None
     if marker.form == "numeric" or marker.numbers or (marker.out_of_range and marker.form != "link"):
         return marker.numbers, "out_of_range" if marker.out_of_range else None
     if marker.form == "link":
@@ -163,6 +226,24 @@ def _resolve_link(marker: Marker, index: SourceIndex) -> tuple[tuple[int, ...], 
     if not is_link or index.mentions(marker.target):
         return (), None
     return (), "unknown_link"
+
+
+def read_said(text: str) -> Said:
+    """What a statement names that a record can be held against."""
+    return Said(read_codes(text), tuple(read_dates(text[:MAX_READ])[0]))
+
+
+def read_codes(text: str) -> frozenset[tuple[str, str]]:
+    """Members of series as ``checks`` reads them, also out of names as ``asset-grinder-5``."""
+    text = text[:MAX_READ]
+    # A name's words are read with capitals, by which a series is told from "in 5".
+    spelled = " ".join(word.capitalize() for word in _WORDS.findall(text))
+    return read_details(text).codes | read_details(spelled).codes
+
+
+def _agree(one: Date, two: Date) -> bool:
+    pairs = [(a, b) for a, b in zip(one.parts, two.parts, strict=True) if a is not None and b is not None]
+    return bool(pairs) and all(a == b for a, b in pairs)
 
 
 def _has_words(text: str, wanted: str) -> bool:

@@ -139,12 +139,13 @@ def readable_key(key: str) -> str:
 def render_row(header: tuple[str, ...], row: str) -> str:
     """A Markdown table row with its column titles."""
     cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
-    return _labelled(header, cells)
+    return labelled(header, cells)
 
 
-def _labelled(header: tuple[str, ...], cells: list[str]) -> str:
+def labelled(header: tuple[str, ...], cells: list[str]) -> str:
+    """Cells with the titles of their columns; cells that hold no word ("-") are left out."""
     titles = header + ("",) * (len(cells) - len(header))
-    pairs = [(title, cell) for title, cell in zip(titles, cells, strict=False) if cell]
+    pairs = [(title, cell) for title, cell in zip(titles, cells, strict=False) if re.search(r"\w", cell)]
     return "; ".join(f"{title}: {cell}" if title else cell for title, cell in pairs)
 
 
@@ -185,7 +186,7 @@ def _row_units(lines: list[str], rows: list[list[str]]) -> Iterator[SourceUnit]:
     for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
         if number and line.strip():
             start = position + len(line) - len(line.lstrip())
-            yield SourceUnit(start, position + len(line.rstrip()), _labelled(header, [cell.strip() for cell in row]))
+            yield SourceUnit(start, position + len(line.rstrip()), labelled(header, [cell.strip() for cell in row]))
         position += len(line)
 
 

@@ -99,6 +99,12 @@ def _without_spans(report: CitationReport) -> CitationReport | None:
     return report.model_copy(update={"citations": citations, "inference_spans": []})
 
 
+def _without_sources(report: GroundingReport) -> GroundingReport | None:
+    if not any(claim.sources for claim in report.claims):
+        return None
+    return report.model_copy(update={"claims": [claim.model_copy(update={"sources": []}) for claim in report.claims]})
+
+
 def _without_signal_context(report: QualityReport) -> QualityReport | None:
     if not any(signal.context for signal in report.signals):
         return None
@@ -131,6 +137,8 @@ _CITATION_CUTS: tuple[Cut[Any], ...] = (
     ("unused_sources", _halved("unused_sources")),
 )
 _GROUNDING_CUTS: tuple[Cut[Any], ...] = (
+    ("claim_sources", _without_sources),
+    ("conflicts", _halved("conflicts")),
     ("claims", _halved("claims")),
     ("uncertainty_markers", _halved("uncertainty_markers")),
 )

@@ -65,7 +65,7 @@ HEDGE = re.compile(
 )
 """Words that weaken a statement; it is checked all the same."""
 
-_IMPERATIVES = _any(
+IMPERATIVES = _any(
     "run",
     "check",
     "ensure",
@@ -156,7 +156,7 @@ _IMPERATIVES = _any(
 
 RECOMMENDATION = re.compile(
     r"(?:(?:first|then|next|finally|also|now|afterwards|otherwise|second|third|lastly),?\s+|to [^,]{3,60},\s+)?"
-    rf"{_IMPERATIVES}\b(?!\s*(?:is|are|was|were|has|had)\b)"
+    rf"{IMPERATIVES}\b(?!\s*(?:is|are|was|were|has|had)\b)"
     r"|(?:recommendation|recommended|next steps?|action|empfehlung|recommandation)s?\s*:"
     r"|[^.!?]{0,200}\b"
     + _any(
@@ -175,7 +175,10 @@ RECOMMENDATION = re.compile(
 )
 """Instructions and advice, at the start of a sentence (``match``)."""
 
-INFERENCE_LABEL = re.compile(r"(?:AI[ -]inference|inference|my inference|schlussfolgerung)\s*[:–—-]", re.IGNORECASE)
+INFERENCE_LABEL = re.compile(
+    r"(?:AI[ -]inference|inference|my inference|schlussfolgerung)\s*[:–—-]|I infer\b|(?:it is )?my (?:own )?inference (?:is )?that\b",
+    re.IGNORECASE,
+)
 """A sentence that calls itself an inference."""
 
 REFERENCE_HEADING = re.compile(
