@@ -46,9 +46,11 @@ from schemas.grounding import (
 from schemas.identifiers import claim_id
 from schemas.reports import Span
 from workers.steps.attribution import Attribution, SourceSupport, attribute
+from workers.steps.calibration import GroundingCalibration, shipped_calibration
 from workers.steps.citations import coverage, resolve_citations, skip_reason
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import MAX_TEXT, EvidenceUnit, Matrix, collect_evidence, cosines, stack
+from workers.steps.records import RecordFacts, read_record
 from workers.steps.risk import Measures, assess
 from workers.steps.segmentation import segment
 from workers.steps.support import Support, judge_claims
@@ -72,6 +74,7 @@ class PreparedGrounding:
         claims: all claims in order, of any kind.
         cited: for each claim the contexts that it validly cites, from 1.
         units: the evidence.
+        records: what the fields of JSON contexts say, by number of the context.
         coverage: share of sentences with a valid citation; ``None`` if none could carry one.
         uncertainty: where uncertainty markers stand.
         skipped: why there is nothing to judge; empty otherwise.
@@ -82,6 +85,7 @@ class PreparedGrounding:
     claims: tuple[ExtractedClaim, ...] = ()
     cited: tuple[tuple[int, ...], ...] = ()
     units: tuple[EvidenceUnit, ...] = ()
+    records: Mapping[int, RecordFacts] = field(default_factory=dict)
     coverage: float | None = None
     uncertainty: tuple[Span, ...] = field(default=())
     skipped: str = ""
@@ -110,13 +114,21 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
         claims=claims,
         cited=resolved.cited,
         units=units,
+        records={
+            number: facts
+            for number, chunk in enumerate(contexts, 1)
+            if (facts := read_record(chunk.content)) is not None
+        },
         coverage=coverage(resolved),
         uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
     )
 
 
 def judge_grounding(
-    prepared: PreparedGrounding, vectors: Mapping[str, NDArray[np.float32]], thresholds: GroundingThresholds
+    prepared: PreparedGrounding,
+    vectors: Mapping[str, NDArray[np.float32]],
+    thresholds: GroundingThresholds,
+    calibration: GroundingCalibration | None = None,
 ) -> GroundingFindings:
     """Judge a prepared answer.
 
@@ -124,26 +136,29 @@ def judge_grounding(
         prepared: what ``prepare_grounding`` returned.
         vectors: an L2-normalised vector for each of its texts; others are not looked at.
         thresholds: see ``GroundingThresholds``.
+        calibration: another one than the shipped one.
 
     Raises:
         KeyError: if a vector is missing.
     """
+    calibration = calibration or shipped_calibration()
     if prepared.skipped:
         return GroundingFindings(status="skipped", reason=prepared.skipped)
     listed = _listed(prepared.claims)
-    checked = [claim for claim in listed if claim.needs_grounding]
-    similarity, leaning = _similarities(checked, prepared.units, vectors)
-    supports = judge_claims(checked, prepared.units, similarity, leaning, thresholds)
+    checked = checked_claims(prepared)
+    similarity, leaning = similarities(checked, prepared.units, vectors)
+    minimum = thresholds.grounding_minimum
+    supports = judge_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration, minimum)
 
     def judge(claim: int, indices: Sequence[int]) -> Support:
         units = [prepared.units[index] for index in indices]
         alone, read_after = similarity[claim : claim + 1, indices], leaning[claim : claim + 1, indices]
-        return judge_claims([checked[claim]], units, alone, read_after, thresholds)[0]
+        return judge_claims([checked[claim]], units, alone, read_after, prepared.records, calibration, minimum)[0]
 
     cited = [numbers for claim, numbers in zip(listed, prepared.cited, strict=False) if claim.needs_grounding]
     attributions = attribute(cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
     measures = _measures(prepared, checked, supports)
-    risk = assess(measures, thresholds)
+    risk = assess(measures, answer_risk(supports, calibration), thresholds)
     judged = {
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)
@@ -169,8 +184,24 @@ def judge_grounding(
     )
 
 
+def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration) -> float | None:
+    """Probability that something in the answer is unsupported; ``None`` if nothing was checked."""
+    if not supports:
+        return None
+    return calibration.risk(
+        np.array([support.log_odds for support in supports]),
+        np.array([support.unseen_share for support in supports]),
+        [support.verdict != "supported" for support in supports],
+    )
+
+
 def _listed(claims: Sequence[ExtractedClaim]) -> Sequence[ExtractedClaim]:
     return claims[:MAX_CLAIMS]
+
+
+def checked_claims(prepared: PreparedGrounding) -> list[ExtractedClaim]:
+    """The claims that are held against the evidence, in order."""
+    return [claim for claim in _listed(prepared.claims) if claim.needs_grounding]
 
 
 def _text(claim: ExtractedClaim) -> str:
@@ -181,10 +212,14 @@ def _leaning_text(claim: ExtractedClaim) -> str:
     return f"{claim.leans_on} {claim.plain}"[-MAX_TEXT:] if claim.leans_on else _text(claim)
 
 
-def _similarities(
+def similarities(
     claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit], vectors: Mapping[str, NDArray[np.float32]]
 ) -> tuple[Matrix, Matrix]:
-    """Cosines of claims, alone and with what they lean on, with the evidence, shape [n, m] each."""
+    """Cosines of n claims, alone and with what they lean on, with m units, shape [n, m] each.
+
+    Raises:
+        KeyError: if a vector is missing.
+    """
     if not claims or not units:
         empty = np.zeros((len(claims), len(units)), dtype=np.float32)
         return empty, empty

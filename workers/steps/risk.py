@@ -8,14 +8,14 @@
 | low_citation_coverage | share of sentences cited below the threshold | medium |
 | contradicted_facts | any claim contradicted (ours) | high |
 
-The seed's risk is the mean of the severities' weights (low 0.2, medium 0.5, high 0.9). Mends:
+The seed's risk is the mean of the severities' weights (low 0.2, medium 0.5, high 0.9), and each
+issue a threshold on one measure. That falls when a milder issue joins a graver one (high 0.9, high
+and two medium 0.63), jumps where a measure crosses its threshold, and on labelled answers hardly
+tells good from bad (docs/reference/grounding.md). Here issues explain and the score is
+``1 - (1 - p) * prod(1 - weight)``: p is the calibrated probability that something in the answer is
+unsupported (``calibration``); a contradicted fact and issues of manner, which say how a thing is
+said and not whether it is so, add to it. No further issue can lower it.
 
-- The mean falls when a milder issue joins a graver one (high 0.9, high and two medium 0.63). Here
-  risk is ``1 - prod(1 - weight)``: it keeps the seed's value for a single high issue and no
-  further issue can lower it.
-- One medium issue makes 0.5, so every uncited answer is a medium risk, however well its facts
-  are verified. Citation coverage and hedging are manner, not fabrication: they count half
-  (0.25, low) unless something is wrong with the facts (a high issue).
 - Low similarity while the facts are verified is a distant paraphrase: medium, not high.
 - Coverage is no issue where no claim needs grounding: there is nothing to cite.
 """
@@ -27,11 +27,12 @@ from schemas.base import RiskLevel
 from schemas.grounding import GroundingIssue, IssueType, Severity
 from workers.steps.thresholds import GroundingThresholds
 
-SEVERITY_WEIGHTS: dict[Severity, float] = {"low": 0.2, "medium": 0.5, "high": 0.9}
-"""Weights of seed 000."""
-
-MANNER: frozenset[IssueType] = frozenset(("low_citation_coverage", "uncertainty_language"))
-"""Issues of manner: how a thing is said, not whether it is so."""
+ISSUE_WEIGHTS: dict[IssueType, float] = {
+    "contradicted_facts": 0.5,
+    "low_citation_coverage": 0.1,
+    "uncertainty_language": 0.1,
+}
+"""What an issue adds to the risk of the content; all others are part of it already."""
 
 SUGGESTIONS: dict[IssueType, str] = {
     "low_context_similarity": "Consider regenerating with more relevant context",
@@ -74,10 +75,16 @@ class Risk:
     suggestions: list[str]
 
 
-def assess(measures: Measures, thresholds: GroundingThresholds) -> Risk:
-    """Issues, risk and suggestions for one answer."""
+def assess(measures: Measures, content_risk: float | None, thresholds: GroundingThresholds) -> Risk:
+    """Issues, risk and suggestions for one answer.
+
+    Args:
+        measures: what the issues are found by.
+        content_risk: probability that something is unsupported; ``None`` if nothing was checked.
+        thresholds: of issues and bands.
+    """
     issues = find_issues(measures, thresholds)
-    score = risk_score(issues)
+    score = risk_score(content_risk or 0.0, issues)
     return Risk(score, risk_level(score, thresholds), issues, [SUGGESTIONS[issue.type] for issue in issues])
 
 
@@ -109,13 +116,11 @@ def find_issues(measures: Measures, thresholds: GroundingThresholds) -> list[Gro
     return issues
 
 
-def risk_score(issues: Sequence[GroundingIssue]) -> float:
+def risk_score(content_risk: float, issues: Sequence[GroundingIssue]) -> float:
     """Risk in 0..1; no further issue lowers it."""
-    grave = any(issue.severity == "high" for issue in issues)
-    safe = 1.0
+    safe = 1.0 - content_risk
     for issue in issues:
-        weight = SEVERITY_WEIGHTS[issue.severity]
-        safe *= 1.0 - (weight / 2 if issue.type in MANNER and not grave else weight)
+        safe *= 1.0 - ISSUE_WEIGHTS.get(issue.type, 0.0)
     return 1.0 - safe
 
 

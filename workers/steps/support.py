@@ -1,45 +1,40 @@
-"""Support of a claim by its evidence: one score in 0..1 from meaning, words and exact details.
+"""Support of a claim by its evidence: a calibrated confidence and a verdict.
 
-Three measures, each blind where another sees, are averaged to ``agreement``:
+What is measured is in ``claim_features``, how it is weighed in ``calibration``. The verdict:
 
-- the best cosine of the claim (also together with the sentence it leans on) with a unit;
-- the share of its content words in its ``TOP`` nearest units together;
-- the share of its content words anywhere in the contexts (a summary draws on many sentences).
-
-Agreement is stretched so that ``MATCH_POINT`` becomes the threshold ``fact_match`` of seed 000.
-Numbers, dates, identifiers and names that the evidence does not have cost up to
-``MISSING_COST``; a contradicted claim keeps ``CONTRADICTED_SCORE`` at most.
-
-Measured on labelled answers (388 RAGTruth and 200 ClapNQ answers, AUROC of the mean over claims):
-agreement 0.75 and 0.93; best cosine alone 0.68 and 0.86.
+- *contradicted*: a field of a record says the opposite, or a number, date, name or negation stands
+  against evidence that is plainly on the same matter;
+- *supported*: confidence at or above ``grounding_minimum`` and nothing stands against it;
+- *unsupported*: the rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from schemas.grounding import Mismatch, Verdict
-from workers.steps.checks import compare, missing_details
+from workers.steps.calibration import Floats, GroundingCalibration
+from workers.steps.checks import compare
+from workers.steps.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import TOP, EvidenceUnit, Matrix, containments, nearest
-from workers.steps.thresholds import GroundingThresholds
+from workers.steps.records import RecordFacts
 from workers.steps.words import content_words
 
-MATCH_POINT = 0.65
-"""Agreement from which a claim matches: four of five claims of answers that people found
-faithful lie above it, four of five of answers that they did not (ClapNQ) below."""
 CONTRADICTION_AGREEMENT = 0.6
 """Agreement below which evidence is on another matter and cannot contradict."""
 CONTRADICTION_SIMILARITY = 0.6
 """The same for the cosine of claim and evidence."""
 CONTRADICTED_SCORE = 0.2
 """Most that a contradicted claim keeps."""
-DOUBTED_SCORE = 0.75
-"""Most that a claim keeps as a share of ``fact_match`` if it has a mismatch with evidence that
-is not close enough to contradict it: never supported."""
-MISSING_COST = 0.3
-"""Share of the score lost if none of the exact details are in the evidence."""
+DOUBTED_SHARE = 0.75
+"""Most that a claim keeps as a share of the minimum if it has a mismatch with evidence that is not
+close enough to contradict it: never supported."""
+
+
+UNSEEN_SHARE = FEATURES.index("unseen_share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +48,9 @@ class Support:
         unit: index of the best evidence, ``None`` without any.
         similarity: cosine of the claim with it.
         best_similarity: highest cosine of the claim with any unit.
+        log_odds: of being unsupported, before the verdict; see ``calibration``.
+        unseen_share: share of its content words that no unit has.
+        unseen: those words (stems), the most telling first.
     """
 
     score: float
@@ -61,6 +59,21 @@ class Support:
     unit: int | None
     similarity: float
     best_similarity: float
+    log_odds: float
+    unseen_share: float
+    unseen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    values: Floats
+    mismatches: tuple[Mismatch, ...]
+    unit: int
+    similarity: float
+    best: float
+    agreement: float
+    denied: bool
+    unseen: tuple[str, ...]
 
 
 def judge_claims(
@@ -68,7 +81,9 @@ def judge_claims(
     units: Sequence[EvidenceUnit],
     similarity: Matrix,
     leaning: Matrix,
-    thresholds: GroundingThresholds,
+    records: Mapping[int, RecordFacts],
+    calibration: GroundingCalibration,
+    minimum: float,
 ) -> list[Support]:
     """Judge claims against the evidence.
 
@@ -77,56 +92,101 @@ def judge_claims(
         units: m units of evidence; without any, nothing is supported.
         similarity: cosine of claims and units, shape [n, m].
         leaning: the same for claims read after the sentence they lean on, shape [n, m].
-        thresholds: ``fact_match`` is used.
+        records: what the records among the contexts say, by number of the context.
+        calibration: weighs what is measured.
+        minimum: confidence from which a claim is supported.
     """
+    if not claims:
+        return []
+    measured = measure_claims(claims, units, similarity, leaning, records, calibration)
+    odds = calibration.log_odds(np.stack([each.values for each in measured]))
+    confidences = calibration.confidences(odds)
+    return [
+        _verdict(each, float(odd), float(confidence), minimum, has_evidence=bool(units))
+        for each, odd, confidence in zip(measured, odds, confidences, strict=True)
+    ]
+
+
+def measure_claims(
+    claims: Sequence[ExtractedClaim],
+    units: Sequence[EvidenceUnit],
+    similarity: Matrix,
+    leaning: Matrix,
+    records: Mapping[int, RecordFacts],
+    calibration: GroundingCalibration,
+) -> list[_Measured]:
+    """Measure claims; the arguments are those of :func:`judge_claims`."""
+    sequences = [content_sequence(claim.plain) for claim in claims]
+    vocabulary = frozenset(
+        word for words in sequences for word in (*words, *(one + two for one, two in pairwise(words)))
+    )
+    numbers = dict.fromkeys(unit.number for unit in units)
+    index = EvidenceIndex(units, vocabulary, [records[number] for number in numbers if number in records])
     if not units:
-        return [Support(0.0, "unsupported", (), None, 0.0, 0.0) for _ in claims]
+        no_similarity = np.zeros(0, dtype=np.float32)
+        return [
+            _measure(claim, (), index, no_similarity, no_similarity, frozenset(), calibration, ()) for claim in claims
+        ]
     words = [content_words(claim.plain) for claim in claims]
     close = np.maximum(similarity, leaning)
     top = nearest(close, containments(words, [unit.words for unit in units]))
-    everything = frozenset().union(*(unit.words for unit in units))
-    best = close.max(axis=1).tolist()
     return [
-        _judge(claim, words[row], units, top[row].tolist(), best[row], similarity[row], everything, thresholds)
+        _measure(claim, units, index, close[row], similarity[row], words[row], calibration, top[row].tolist())
         for row, claim in enumerate(claims)
     ]
 
 
 def agreement(similarity: float, words: frozenset[str], near: frozenset[str], everything: frozenset[str]) -> float:
-    """Mean of meaning, words in the nearest units and words anywhere, 0..1."""
+    """Mean of meaning, words in the nearest units and words anywhere, 0..1: on the same matter or not."""
     if not words:
         return max(0.0, similarity)
     count = len(words)
     return (max(0.0, similarity) + len(words & near) / count + len(words & everything) / count) / 3
 
 
-def stretched(value: float, fact_match: float) -> float:
-    """Agreement on the scale where ``fact_match`` is a match; piecewise linear, monotone."""
-    if value < MATCH_POINT:
-        return value / MATCH_POINT * fact_match
-    return fact_match + (value - MATCH_POINT) / (1.0 - MATCH_POINT) * (1.0 - fact_match)
-
-
-def _judge(
+def _measure(
     claim: ExtractedClaim,
-    words: frozenset[str],
     units: Sequence[EvidenceUnit],
-    top: list[int],
-    best: float,
-    similarity: Matrix,
-    everything: frozenset[str],
-    thresholds: GroundingThresholds,
-) -> Support:
-    texts = [units[index].text for index in top]
-    near = frozenset().union(*(units[index].words for index in top[:TOP]))
-    agreed = agreement(best, words, near, everything)
-    score = stretched(agreed, thresholds.fact_match)
-    score *= 1.0 - MISSING_COST * missing_details(claim.plain, texts)
-    own = similarity[top[0]].item()
-    mismatches = compare(claim.plain, texts[0], texts[1:])
-    verdict: Verdict = "supported" if score >= thresholds.fact_match else "unsupported"
-    if mismatches and agreed >= CONTRADICTION_AGREEMENT and own >= CONTRADICTION_SIMILARITY:
-        verdict, score = "contradicted", min(score, CONTRADICTED_SCORE)
-    elif mismatches:
-        verdict, score = "unsupported", min(score, DOUBTED_SCORE * thresholds.fact_match)
-    return Support(min(1.0, max(0.0, score)), verdict, mismatches, top[0], own, best)
+    index: EvidenceIndex,
+    close: Matrix,
+    alone: Matrix,
+    words: frozenset[str],
+    calibration: GroundingCalibration,
+    top: Sequence[int],
+) -> _Measured:
+    texts = [units[place].text for place in top]
+    best = float(close.max()) if len(close) else 0.0
+    mismatches = compare(claim.plain, texts[0], texts[1:]) if texts else ()
+    measures = measure_claim(claim.plain, best, index, texts, mismatches, calibration.words)
+    near = frozenset().union(*(units[place].words for place in top[:TOP]))
+    everywhere = frozenset(word for word in words if index.has(word)) | near
+    return _Measured(
+        measures.values,
+        mismatches,
+        top[0] if top else -1,
+        float(alone[top[0]]) if top else 0.0,
+        best,
+        agreement(best, words, near, everywhere),
+        bool(measures.record.denied),
+        measures.unseen,
+    )
+
+
+def _verdict(each: _Measured, odds: float, confidence: float, minimum: float, *, has_evidence: bool) -> Support:
+    on_the_matter = each.agreement >= CONTRADICTION_AGREEMENT and each.similarity >= CONTRADICTION_SIMILARITY
+    verdict: Verdict = "supported" if confidence >= minimum else "unsupported"
+    if each.denied or (each.mismatches and on_the_matter):
+        verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
+    elif each.mismatches or not has_evidence:
+        verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
+    return Support(
+        score=confidence if has_evidence else 0.0,
+        verdict=verdict,
+        mismatches=each.mismatches,
+        unit=each.unit if has_evidence else None,
+        similarity=each.similarity,
+        best_similarity=each.best,
+        log_odds=odds,
+        unseen_share=float(each.values[UNSEEN_SHARE]),
+        unseen=each.unseen,
+    )

@@ -1,0 +1,1 @@
+"""Measuring judgements on labelled answers, and fitting what is calibrated on them."""

@@ -1,0 +1,228 @@
+"""Fitting the grounding calibration on labelled answers; see ``workers.steps.calibration`` for the model.
+
+Everything that is chosen (the cut of the verdict, the weights and the threshold of the answer) is
+chosen on predictions for sources that the trees have not seen.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from workers.evaluation.labelled import LabelledRow
+from workers.evaluation.measured import MeasuredRow
+from workers.evaluation.metrics import best_threshold
+from workers.steps.calibration import Floats, GroundingCalibration
+from workers.steps.claim_features import FEATURES, content_sequence
+from workers.steps.sources import segment_source
+
+FOLDS = 5
+TREES = 150
+LEARNING_RATE = 0.06
+LEAF_CLAIMS = 30
+L2 = 5.0
+SET_ROUNDS = 1
+"""Rounds of expectation maximisation over answers without spans."""
+SET_WEIGHT = 0.5
+"""Weight of a claim of such an answer."""
+FEWEST_SOURCES = 3
+"""A word counts as ordinary if answers on so many sources add it by themselves."""
+
+PREVALENCE = {"qa": 0.18, "summary": 0.23, "data2text": 0.64}
+"""Share of answers with unsupported content by task, to which the threshold is fitted: RAGTruth's
+test split (Niu et al., 2024, table 2). Labelled sets are richer in bad answers than traffic is."""
+
+
+def word_weights(rows: Sequence[LabelledRow]) -> dict[str, Any]:
+    """How telling the absence of a word from the evidence is: log of sources over sources with it.
+
+    No label is looked at. Source: inverse document frequency over the words that answers add.
+    """
+    added: dict[str, set[str]] = {}
+    seen: dict[str, frozenset[str]] = {}
+    for row in rows:
+        if row.source not in seen:
+            units = [unit.text for context in row.contexts for unit in segment_source(context)]
+            seen[row.source] = frozenset(word for text in units for word in content_sequence(text))
+        added.setdefault(row.source, set()).update(set(content_sequence(row.answer)) - seen[row.source])
+    counts = Counter(word for words in added.values() for word in words)
+    total = len(added) + 1
+    weights = {
+        word: round(float(np.log(total / (count + 1))), 2)
+        for word, count in sorted(counts.items())
+        if count >= FEWEST_SOURCES
+    }
+    return {"weights": weights, "unknown": round(float(np.log(total)), 2)}
+
+
+def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version: str) -> dict[str, Any]:
+    """Fit a calibration.
+
+    Args:
+        rows: labelled answers, with spans at least in part.
+        words: as :func:`word_weights` gives it; the rows were measured with it.
+        version: name of the result.
+
+    Returns:
+        The document that ``GroundingCalibration`` reads.
+    """
+    rows = [row for row in rows if len(row.features)]
+    odds: list[Floats] = [np.zeros(0)] * len(rows)
+    for train, test in folds([row.row.source for row in rows]):
+        calibration = GroundingCalibration(_document(_trees([rows[index] for index in train]), words, version))
+        for index in test:
+            odds[index] = calibration.log_odds(rows[index].features)
+    document = _document(_trees(rows), words, version)
+    spanned = [index for index, row in enumerate(rows) if row.marked is not None]
+    labels = np.concatenate([np.array(rows[index].marked, dtype=bool) for index in spanned])
+    document["claim"]["cut"] = round(best_threshold(np.concatenate([odds[index] for index in spanned]), labels), 4)
+    document["answer"] = _fit_answer(rows, odds, GroundingCalibration(document))
+    return document
+
+
+def folds(sources: Sequence[str], count: int = FOLDS) -> list[tuple[list[int], list[int]]]:
+    """Splits by source, the same for every run: (train, test) positions."""
+    distinct = sorted(set(sources))
+    fold = {source: number % count for number, source in enumerate(distinct)}
+    numbers = [fold[source] for source in sources]
+    return [
+        (
+            [index for index, number in enumerate(numbers) if number != chosen],
+            [index for index, number in enumerate(numbers) if number == chosen],
+        )
+        for chosen in range(count)
+    ]
+
+
+def _document(claim: dict[str, Any], words: dict[str, Any], version: str) -> dict[str, Any]:
+    return {
+        "version": version,
+        "features": list(FEATURES),
+        "claim": {**claim, "cut": 0.0},
+        "answer": {"intercept": 0.0, "top": 1.0, "doubt": 0.0, "threshold": 0.5},
+        "words": words,
+    }
+
+
+def _trees(rows: Sequence[MeasuredRow]) -> dict[str, Any]:
+    spanned = [row for row in rows if row.marked is not None]
+    whole = [row for row in rows if row.marked is None]
+    features = np.concatenate([row.features for row in spanned])
+    labels = np.concatenate([np.array(row.marked, dtype=np.float64) for row in spanned])
+    model = _boost(features, labels, np.ones(len(labels)))
+    for _ in range(SET_ROUNDS if whole else 0):
+        parts, targets, weights = [features], [labels], [np.ones(len(labels))]
+        for row in whole:
+            guess = _guess(model.predict_proba(row.features)[:, 1], bad=row.row.label)
+            parts += [row.features, row.features]
+            targets += [np.ones(len(guess)), np.zeros(len(guess))]
+            weights += [SET_WEIGHT * guess, SET_WEIGHT * (1.0 - guess)]
+        weight = np.concatenate(weights)
+        kept = weight > 1e-6
+        model = _boost(np.concatenate(parts)[kept], np.concatenate(targets)[kept], weight[kept])
+    return _exported(model, features)
+
+
+def _guess(probabilities: Floats, *, bad: bool) -> Floats:
+    """How likely each claim is the unsupported one, given that there is one or that there is none."""
+    if not bad:
+        return np.zeros(len(probabilities))
+    guess: Floats = probabilities / max(1e-9, 1.0 - float(np.prod(1.0 - probabilities)))
+    return np.clip(guess, 0.0, 1.0)
+
+
+def _boost(features: Floats, labels: Floats, weights: Floats) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    model = HistGradientBoostingClassifier(
+        max_depth=2,
+        max_iter=TREES,
+        learning_rate=LEARNING_RATE,
+        min_samples_leaf=LEAF_CLAIMS,
+        l2_regularization=L2,
+        monotonic_cst=[1] * features.shape[1],
+        early_stopping=False,
+        random_state=0,
+    )
+    # A few thousand rows: more threads than that spend their time waiting for each other.
+    with threadpool_limits(1, "openmp"):
+        return model.fit(features, labels, sample_weight=weights)
+
+
+def _exported(model: Any, check: Floats) -> dict[str, Any]:
+    """The boosted trees as plain numbers, checked against the library's own prediction."""
+    trees = [_tree(predictor.nodes) for (predictor,) in model._predictors]
+    exported = {"intercept": float(np.ravel(model._baseline_prediction)[0]), "trees": trees}
+    document = _document(exported, {"weights": {}, "unknown": 0.0}, "check")
+    difference = np.abs(GroundingCalibration(document).log_odds(check) - model.decision_function(check)).max()
+    if difference > 1e-6:
+        raise AssertionError(f"the exported trees differ from the fitted ones by {difference}")
+    return exported
+
+
+def _tree(nodes: Any) -> dict[str, Any]:
+    def split(number: int) -> tuple[int, float, float, float]:
+        node = nodes[number]
+        if node["is_leaf"]:
+            return 0, 0.0, float(node["value"]), float(node["value"])
+        left, right = nodes[node["left"]], nodes[node["right"]]
+        return int(node["feature_idx"]), float(node["num_threshold"]), float(left["value"]), float(right["value"])
+
+    root = nodes[0]
+    if root["is_leaf"]:
+        value = float(root["value"])
+        return {"features": [0, 0, 0], "thresholds": [0.0, 0.0, 0.0], "leaves": [value] * 4}
+    low, high = split(int(root["left"])), split(int(root["right"]))
+    return {
+        "features": [int(root["feature_idx"]), low[0], high[0]],
+        "thresholds": [float(root["num_threshold"]), low[1], high[1]],
+        "leaves": [low[2], low[3], high[2], high[3]],
+    }
+
+
+def _fit_answer(
+    rows: Sequence[MeasuredRow], odds: Sequence[Floats], calibration: GroundingCalibration
+) -> dict[str, float]:
+    """Weights within sets, so that how bad a set is does not count; then intercept and threshold."""
+    from sklearn.linear_model import LogisticRegression
+
+    column = FEATURES.index("unseen_share")
+    values = np.array(
+        [
+            calibration.answer_features(log_odds, row.features[:, column], list(log_odds >= calibration.cut))
+            for row, log_odds in zip(rows, odds, strict=True)
+        ]
+    )
+    labels = np.array([row.row.label for row in rows])
+    groups = [f"{row.row.set}/{row.row.task}" for row in rows]
+    dummies = np.array([[float(group == other) for other in sorted(set(groups))] for group in groups])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        within = LogisticRegression(C=10.0, fit_intercept=False, max_iter=1_000).fit(np.c_[values, dummies], labels)
+        slopes = np.maximum(0.0, within.coef_[0][:2])
+        score = (values @ slopes).reshape(-1, 1)
+        weights = _prevalence_weights([row.row for row in rows])
+        scale = LogisticRegression(C=100.0, max_iter=1_000).fit(score, labels, sample_weight=weights)
+    factor, intercept = max(0.0, float(scale.coef_[0][0])), float(scale.intercept_[0])
+    risks = 1.0 / (1.0 + np.exp(-(intercept + factor * score[:, 0])))
+    return {
+        "intercept": round(intercept, 4),
+        "top": round(factor * float(slopes[0]), 4),
+        "doubt": round(factor * float(slopes[1]), 4),
+        "threshold": round(best_threshold(risks, labels, weights, measure="f1"), 3),
+    }
+
+
+def _prevalence_weights(rows: Sequence[LabelledRow]) -> Floats:
+    """Weights by which every task has its prevalence; tasks without one keep theirs."""
+    counts = Counter((row.task, row.label) for row in rows)
+    weights = np.ones(len(rows))
+    for index, row in enumerate(rows):
+        if row.task in PREVALENCE and counts[row.task, True] and counts[row.task, False]:
+            own = counts[row.task, True] / (counts[row.task, True] + counts[row.task, False])
+            wanted = PREVALENCE[row.task]
+            weights[index] = wanted / own if row.label else (1.0 - wanted) / (1.0 - own)
+    return weights

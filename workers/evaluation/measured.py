@@ -1,0 +1,98 @@
+"""Labelled answers taken apart, embedded and measured: what every method and every fit starts from."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.answers import GeneratedAnswer
+from workers.evaluation.labelled import LabelledRow
+from workers.inference.backends import EmbeddingBackend
+from workers.steps.calibration import Floats, GroundingCalibration
+from workers.steps.claim_features import FEATURES
+from workers.steps.claims import ExtractedClaim
+from workers.steps.grounding import PreparedGrounding, checked_claims, prepare_grounding, similarities
+from workers.steps.support import measure_claims
+
+EMBED_TEXTS = 256
+"""Texts handed to the model at a time."""
+
+Vectors = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRow:
+    """A labelled answer with its claims and their features.
+
+    Attributes:
+        row: the labelled answer.
+        answer: the same as the pipeline gets it.
+        prepared: taken apart.
+        claims: those that were checked, n of them.
+        features: shape (n, len(FEATURES)).
+        marked: for each checked claim whether a span touches it; ``None`` without spans.
+        vectors: of its texts.
+        seconds: of CPU for taking apart and measuring; embedding is not in it.
+    """
+
+    row: LabelledRow
+    answer: GeneratedAnswer
+    prepared: PreparedGrounding
+    claims: tuple[ExtractedClaim, ...]
+    features: Floats
+    marked: tuple[bool, ...] | None
+    vectors: Mapping[str, NDArray[np.float32]]
+    seconds: float
+
+
+def answer_of(row: LabelledRow) -> GeneratedAnswer:
+    """A labelled row as an answer of the gateway."""
+    return GeneratedAnswer.model_validate(
+        {
+            "answer_id": f"{row.set}:{row.id}",
+            "query": row.query,
+            "answer": row.answer,
+            "contexts": [
+                {"chunk_id": f"{row.id}:{number}", "content": text} for number, text in enumerate(row.contexts, 1)
+            ],
+            "completed_at": datetime(2026, 1, 1, tzinfo=UTC),
+        }
+    )
+
+
+def embed_in_batches(texts: Iterable[str], backend: EmbeddingBackend) -> Iterator[Vectors]:
+    """Vectors of distinct texts, some at a time, so that a bar can show how far it is."""
+    distinct = list(dict.fromkeys(texts))
+    for start in range(0, len(distinct), EMBED_TEXTS):
+        part = distinct[start : start + EMBED_TEXTS]
+        yield dict(zip(part, backend.encode(part), strict=True))
+
+
+def measure_row(
+    row: LabelledRow, prepared: PreparedGrounding, vectors: Vectors, calibration: GroundingCalibration
+) -> MeasuredRow:
+    """Measure one answer whose texts are embedded; only the word weights of the calibration matter."""
+    started = time.process_time()
+    checked = checked_claims(prepared)
+    own = {text: vectors[text] for text in prepared.texts}
+    alone, leaning = similarities(checked, prepared.units, own)
+    measured = measure_claims(checked, prepared.units, alone, leaning, prepared.records, calibration)
+    features = np.array([each.values for each in measured], dtype=np.float64).reshape(-1, len(FEATURES))
+    marked = None
+    if row.spans is not None:
+        marked = tuple(any(start < claim.end and end > claim.start for start, end in row.spans) for claim in checked)
+    seconds = time.process_time() - started
+    return MeasuredRow(row, answer_of(row), prepared, tuple(checked), features, marked, own, seconds)
+
+
+def prepare_rows(rows: Sequence[LabelledRow]) -> list[tuple[PreparedGrounding, float]]:
+    """Take answers apart, with the CPU seconds of each."""
+    prepared = []
+    for row in rows:
+        started = time.process_time()
+        taken = prepare_grounding(answer_of(row))
+        prepared.append((taken, time.process_time() - started))
+    return prepared
