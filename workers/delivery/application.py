@@ -12,6 +12,7 @@ from faust.types import TP
 from schemas.topics import Topic
 from workers import metrics
 from workers.delivery.consumer import LedgerConsumer, LedgerTransport
+from workers.delivery.fetching import readable_name
 from workers.delivery.ledger import Partition
 from workers.delivery.records import Record
 from workers.kafka import ssl_context
@@ -168,15 +169,17 @@ class AgentApplication:
     def _record(self, message: Any) -> Record:
         headers = message.headers
         pairs = list(headers.items()) if isinstance(headers, dict) else list(headers or [])
+        readable = [(readable_name(name), content) for name, content in pairs]
         return Record(
             topic=self._names[message.topic],
             partition=message.partition,
             offset=message.offset,
             key=message.key,
             value=message.value,
-            headers=pairs,
+            headers=readable,
             timestamp=message.timestamp or 0.0,
             epoch=message.touchstone_epoch,
+            foreign_names=readable != pairs,
         )
 
 

@@ -12,6 +12,7 @@ or ``tests/chaos``:
 * ``on_partitions_revoked`` commits what is done while the partitions are still ours, and
   begins a new epoch before anything else runs.
 * the range assignor gives one worker the same partition numbers of all joined topics.
+* batches are read by ``workers.delivery.fetching``, which one bad header does not stop.
 """
 
 import asyncio
@@ -23,11 +24,15 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
+from workers.delivery import fetching
 from workers.delivery.ledger import OffsetLedger, Partition
 from workers.logs import get_logger
 
 IDLE_WAIT_SECONDS = 0.1
 """How long to wait before looking again while every partition is paused."""
+
+FINISH_SECONDS = 10.0
+"""How long an agent that can read no further works on what it has already."""
 
 log = get_logger(__name__)
 
@@ -51,6 +56,7 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
     logger = logging.getLogger("faust.transport.consumer")
 
     def _create_worker_consumer(self, transport: Any) -> Any:
+        fetching.install()
         consumer = super()._create_worker_consumer(transport)
         # With equal partition counts the range assignor gives one member the same numbers
         # of every topic; Faust's choice, round-robin, does so only by luck of the counts.
@@ -97,7 +103,13 @@ class LedgerConsumer(Consumer):
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:
         """Fetch records and note each in the ledger as it is handed on."""
         before = self._fetch_epoch
-        records, _ = await self._wait_next_records(timeout)
+        try:
+            records, _ = await self._wait_next_records(timeout)
+        except fetching.UnreadablePartition:
+            # This is the agent's end. What was delivered before is done and committed first, or
+            # every restart would begin with it again.
+            await self._until_committed(FINISH_SECONDS)
+            raise
         if not records or self.should_stop:
             return
         if before != self._fetch_epoch or not self.flow_active:
@@ -122,6 +134,11 @@ class LedgerConsumer(Consumer):
             await self.sleep(min(timeout, IDLE_WAIT_SECONDS))
             return {}, active
         return await self._getmany(active_partitions=active, timeout=timeout), active
+
+    async def _until_committed(self, limit: float) -> None:
+        until = self.loop.time() + limit
+        while self.loop.time() < until and self.ledger.unfinished() and not self.should_stop:
+            await self.sleep(IDLE_WAIT_SECONDS)
 
     async def perform_seek(self) -> None:
         """Read from the committed offsets again, in a new epoch."""

@@ -12,12 +12,13 @@
         │   ├── InferenceFailed
         │   └── InferenceTimeout
         ├── PoisonError             dead letter: this record never will
-        │   ├── UnreadableRecord    not JSON, unknown version, a field is wrong
+        │   ├── UnreadableRecord    what stands around the value is wrong: a header, the reason of a letter
         │   ├── OversizeRecord      larger than the limit on input records
         │   ├── ResultTooLarge      what came of it does not fit into a record
         │   └── RejectedByStore     a store refuses these values
         └── BrokenPromise           stop: going on would lose something
-            └── DeadLetterFailed    not even the dead letter could be written
+            ├── DeadLetterFailed    not even the dead letter could be written
+            └── UnreadablePartition a batch at the broker cannot be read
 
 Anything else is an error of ours: it is retried a few times, in case it was chance, and
 then dead-lettered with its class name. ``MemoryError`` stops the process.
