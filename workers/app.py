@@ -109,6 +109,8 @@ class RunningAgent:
         """Why no records flow, or ``None`` if they do."""
         if self.processor.breaker.reason is not None:
             return self.processor.breaker.reason
+        if not self.application.is_connected:
+            return "the broker does not answer"
         if not self.application.is_assigned:
             return "waits for its partitions"
         return self.processor.waiting_for

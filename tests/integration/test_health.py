@@ -1,6 +1,7 @@
 """/healthz, /readyz and /metrics of a worker, on real servers that come and go."""
 
 import asyncio
+import dataclasses
 import re
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -14,6 +15,7 @@ from aiokafka import AIOKafkaProducer
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED
+from tests.chaos.broker import ProxiedBroker
 from tests.harness.deployment import until
 from workers import app
 from workers.addresses import Addresses
@@ -23,8 +25,9 @@ from workers.delivery.errors import PoisonError, TouchstoneError
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record
 from workers.settings import Settings
+from workers.topics import TopicAdministration
 
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 class Forwarder:
@@ -202,6 +205,30 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
         return await lag(worker, "analytics") == 0 and worker.caught_up()
 
     await until(caught_up, "no lag", SECONDS)
+
+
+@pytest.mark.parametrize("trouble", ["cut", "stall"])
+async def test_an_idle_agent_tells_that_the_broker_is_away_and_when_it_is_back(
+    trouble: str, settings: Settings, addresses: Addresses
+) -> None:
+    """Nothing is consumed and nothing sent: only the heartbeats of the group can notice."""
+    broker = await ProxiedBroker.start()
+    settings.kafka.request_timeout_seconds = settings.kafka.session_timeout_seconds
+    settings.kafka.idempotent_producer = False
+    worker = Worker(settings, dataclasses.replace(addresses, kafka=broker.address), ["release"])
+    try:
+        async with TopicAdministration(settings, broker.address) as topics:
+            await topics.create()
+        await worker.start()
+        await until_ready(worker, 200)
+        getattr(broker.proxy, trouble)()
+        assert await until_ready(worker, 503) == {"release": "the broker does not answer"}
+        assert (await get(worker, "/healthz"))[0] == 200
+        broker.proxy.mend()
+        await until_ready(worker, 200)
+    finally:
+        await worker.stop()
+        await broker.stop()
 
 
 async def test_an_open_breaker_is_told_by_readiness_and_leaves_the_process_and_other_agents_up(

@@ -88,6 +88,11 @@ class AgentApplication:
         """Whether the group has given this worker its share, which may be none."""
         return self.app.rebalancing_count > 0 and not self.app.rebalancing
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker answers; also known by an agent that has nothing to do."""
+        return self.consumer.is_connected
+
     def assigned(self) -> set[Partition]:
         """Partitions that this worker owns now; none before it has joined the group."""
         try:

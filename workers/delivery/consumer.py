@@ -63,6 +63,11 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
         consumer._partition_assignment_strategy = (RangePartitionAssignor,)
         return consumer
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the group's coordinator answers heartbeats, which are sent with or without records."""
+        return self._consumer is not None and self._consumer._coordinator.coordinator_id is not None
+
 
 class LedgerConsumer(Consumer):
     """A consumer that never commits past the smallest unacknowledged offset."""
@@ -79,6 +84,11 @@ class LedgerConsumer(Consumer):
 
     def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
         return LedgerConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker that keeps the group answers."""
+        return bool(self._thread.is_connected)
 
     def listen(
         self,
