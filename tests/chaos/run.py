@@ -49,7 +49,8 @@ class Run:
 
     @property
     def patience(self) -> float:
-        return 120.0 + self.answers / 20
+        # For a machine that has more to do than this; who waits for a condition loses nothing by it.
+        return 300.0 + self.answers / 20
 
     async def worker(self, agents: list[str] | None = None, environment: dict[str, str] | None = None) -> WorkerProcess:
         return await self.deployment.start_worker(agents, environment=environment)

@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED
 from tests.chaos.broker import ProxiedBroker
-from tests.harness.deployment import until
+from tests.harness.deployment import Deployment, until
 from workers import app
 from workers.addresses import Addresses
 from workers.app import Worker
@@ -38,6 +39,7 @@ class Forwarder:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.port = 0
+        self.accepted = 0
         self.flowing = asyncio.Event()
 
     async def open(self) -> None:
@@ -58,6 +60,7 @@ class Forwarder:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        self.accepted += 1
         writers = [writer]
         try:
             await self.flowing.wait()
@@ -162,6 +165,24 @@ async def test_a_worker_is_alive_at_once_and_ready_when_its_stores_answer_and_it
     await until_ready(worker, 200)
     _, body = await get(worker, "/readyz")
     assert body == {"ready": True, "checks": {"analytics": "ok", "assembly": "ok"}}
+
+
+async def test_a_signal_ends_a_worker_that_is_still_starting(
+    forwarder: Forwarder, addresses: Addresses, tmp_path: Path
+) -> None:
+    """ClickHouse accepts the connection and says nothing: the start waits for it, SIGTERM does not."""
+    deployment = Deployment(addresses, tmp_path)
+    async with TopicAdministration(deployment.settings, addresses.kafka) as administration:
+        await administration.create()
+    environment = {"CLICKHOUSE_URL": f"http://127.0.0.1:{forwarder.port}"}
+    worker = await deployment.start_worker(["analytics"], ready=False, environment=environment)
+
+    async def waits() -> bool:
+        return forwarder.accepted > 0
+
+    await until(waits, "a connection to ClickHouse", SECONDS)
+    assert await worker.terminate(SECONDS) == 0, worker.tail()
+    assert "Unclosed" not in worker.tail()
 
 
 async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(

@@ -18,13 +18,14 @@ or ``tests/chaos``:
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
 from workers.delivery import fetching
+from workers.delivery.errors import BrokenPromise
 from workers.delivery.ledger import OffsetLedger, Partition
 from workers.logs import get_logger
 
@@ -63,6 +64,20 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
         consumer._partition_assignment_strategy = (RangePartitionAssignor,)
         return consumer
 
+    def defect(self) -> BaseException | None:
+        """What has ended in this thread and must not; aiokafka tells it only to callers that Faust is none of."""
+        if self._thread is None or self._consumer is None:
+            return None
+        if not self._thread.is_alive():
+            return BrokenPromise("the consumer's thread has ended")
+        coordinator, fetcher = self._consumer._coordinator, self._consumer._fetcher
+        if coordinator._pending_exception is not None:
+            return cast(BaseException, coordinator._pending_exception)
+        for task in (coordinator._coordination_task, fetcher._fetch_task):
+            if task.done():
+                return _end_of(task)
+        return None
+
     @property
     def is_connected(self) -> bool:
         """Whether the group's coordinator answers heartbeats, which are sent with or without records."""
@@ -79,6 +94,7 @@ class LedgerConsumer(Consumer):
         self.ledger = OffsetLedger()
         self._read_offset = _NoReadOffsets()
         self._fetch_epoch = 0
+        self.commits = 0
         self._on_epoch: list[Callable[[], None]] = []
         self._on_commit: list[Callable[[Mapping[Partition, int]], None]] = []
 
@@ -89,6 +105,21 @@ class LedgerConsumer(Consumer):
     def is_connected(self) -> bool:
         """Whether the broker that keeps the group answers."""
         return bool(self._thread.is_connected)
+
+    def defect(self) -> BaseException | None:
+        """What has ended and must not, though nobody was told."""
+        if self.app.crashed:
+            return cast(BaseException | None, self.app.crash_reason)
+        found = self._thread.defect()
+        if found is None and not self.app.rebalancing and self.app._fetcher._shutdown.is_set():
+            return BrokenPromise("the loop that hands records on has ended")
+        return cast(BaseException | None, found)
+
+    def may_commit(self) -> bool:
+        """Whether something is acknowledged, not committed, and nothing known is in the way."""
+        if self.app.rebalancing or not self.is_connected:
+            return False
+        return any(self.ledger.committable(partition) is not None for partition in self.ledger.partitions())
 
     def listen(
         self,
@@ -163,7 +194,11 @@ class LedgerConsumer(Consumer):
             await asyncio.wait_for(self.commit(), timeout=limit)
         except TimeoutError:
             log.warning("commit_on_revoke_timed_out", group=self.app.conf.id, limit_seconds=limit)
-        self._start_epoch()
+        try:
+            self._start_epoch()
+        except Exception as error:
+            await self.crash(error)  # aiokafka would log it and go on
+            raise
         await super().on_partitions_revoked(revoked)
 
     def _start_epoch(self) -> None:
@@ -188,10 +223,16 @@ class LedgerConsumer(Consumer):
         confirmed = {
             Partition(*tp): offset for tp, offset in ours.items() if self.ledger.confirm(Partition(*tp), offset, epoch)
         }
+        self.commits += 1
         self.app.monitor.on_tp_commit(ours)
         for tell in self._on_commit:
             tell(confirmed)
         return True
+
+
+def _end_of(task: asyncio.Task[Any]) -> BaseException:
+    error = None if task.cancelled() else task.exception()
+    return error or BrokenPromise(f"{task.get_coro().__qualname__} has ended")  # type: ignore[union-attr]
 
 
 class LedgerTransport(Transport):
