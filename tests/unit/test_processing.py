@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.topics import ANSWERS_ENRICHED, DEAD_LETTERS
+from workers.delivery import isolation
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
@@ -380,3 +381,129 @@ async def test_records_that_were_in_company_at_many_deaths_are_never_given_up(st
     assert await processor.drain(5)
     assert sorted(seen) == list(range(10))
     assert producer.sent == []
+
+
+class Neighbours:
+    """Two agents of one process, which share a journal; handlers that wait until they are let go."""
+
+    def __init__(self, journal: AttemptJournal) -> None:
+        self.journal = journal
+        self.acknowledgements = Acknowledgements()
+        self.in_work: list[tuple[str, int]] = []
+        self.most: list[list[tuple[str, int]]] = []
+        self.let_go = {"first": asyncio.Event(), "second": asyncio.Event()}
+        self.away: set[str] = set()
+        self.agents = {name: self._agent(name) for name in self.let_go}
+
+    def _agent(self, name: str) -> BatchProcessor:
+        async def handle(works: Sequence[Work]) -> Sequence[Result]:
+            if name in self.away:
+                raise StoreUnavailable("away")
+            mine = [(name, item.record.offset) for item in works]
+            self.in_work += mine
+            self.most.append(list(self.in_work))
+            await self.let_go[name].wait()
+            self.in_work = [entry for entry in self.in_work if entry not in mine]
+            return [[] for _ in works]
+
+        delivery = DeliverySettings(retry_initial_seconds=0.001, retry_max_seconds=0.01, max_attempts=3)
+        producer = Producer()
+        processor = BatchProcessor(
+            name, handle, self.acknowledgements, producer, DeadLetterSender(producer, "test"),  # type: ignore[arg-type]
+            delivery, LIMITS, self.journal, DeadLetterBreaker(name, BREAKER),
+        )  # fmt: skip
+        processor.start()
+        return processor
+
+    async def until_in_work(self, *wanted: tuple[str, int]) -> None:
+        async with asyncio.timeout(60):
+            while set(self.in_work) != set(wanted):
+                await asyncio.sleep(0.001)
+
+    async def stop(self) -> None:
+        for processor in self.agents.values():
+            await processor.stop()
+
+
+def die_with(directory: Path, *records: tuple[str, int], alone: bool) -> None:
+    """A process that ends with these in work."""
+    journal = AttemptJournal(directory, "test")
+    for agent, offset in records:
+        journal.begin(agent, [work(offset).record], alone=alone)
+    journal.close()
+
+
+@pytest.fixture
+async def neighbours(tmp_path: Path) -> AsyncIterator[Callable[[], Neighbours]]:
+    made: list[Neighbours] = []
+
+    def make() -> Neighbours:
+        made.append(Neighbours(AttemptJournal(tmp_path, "test")))
+        return made[-1]
+
+    yield make
+    for pair in made:
+        await pair.stop()
+
+
+async def test_a_record_against_which_a_death_counts_is_handled_with_nothing_else_in_work(
+    neighbours: Callable[[], Neighbours], tmp_path: Path
+) -> None:
+    die_with(tmp_path, ("first", 1), alone=True)
+    pair = neighbours()
+    first, second = pair.agents["first"], pair.agents["second"]
+    await second.submit(work(50))
+    await pair.until_in_work(("second", 50))
+    await first.submit(work(1))
+    await second.submit(work(51))
+    for _ in range(50):
+        await asyncio.sleep(0.001)
+    assert pair.in_work == [("second", 50)], "who is accused waits for others, and they do not begin anew"
+    pair.let_go["second"].set()
+    await pair.until_in_work(("first", 1))
+    pair.let_go["first"].set()
+    assert await first.drain(60) and await second.drain(60)
+    assert [("first", 1)] in pair.most
+    assert sorted(pair.acknowledgements.offsets) == [1, 50, 51]
+
+
+async def test_suspects_are_handled_one_at_a_time_beside_batches(
+    neighbours: Callable[[], Neighbours], tmp_path: Path
+) -> None:
+    die_with(tmp_path, ("first", 1), ("first", 2), ("second", 3), alone=False)
+    pair = neighbours()
+    for name, offset in (("first", 1), ("first", 2), ("second", 3), ("second", 9)):
+        await pair.agents[name].submit(work(offset))
+    pair.let_go["first"].set()
+    pair.let_go["second"].set()
+    assert all([await processor.drain(60) for processor in pair.agents.values()])
+    assert all(len({offset for _, offset in together} & {1, 2, 3}) <= 1 for together in pair.most)
+
+
+async def test_a_suspect_that_waits_for_its_store_holds_up_no_suspect_of_another_agent(
+    neighbours: Callable[[], Neighbours], tmp_path: Path
+) -> None:
+    die_with(tmp_path, ("first", 1), ("second", 2), alone=False)
+    pair = neighbours()
+    pair.away.add("first")
+    await pair.agents["first"].submit(work(1))
+    async with asyncio.timeout(60):
+        while pair.agents["first"].waiting_for is None:
+            await asyncio.sleep(0.001)
+    pair.let_go["second"].set()
+    await pair.agents["second"].submit(work(2))
+    assert await pair.agents["second"].drain(60)
+    assert pair.acknowledgements.offsets == [2]
+
+
+async def test_a_batch_that_hangs_keeps_the_accused_from_being_counted_and_not_from_being_handled(
+    neighbours: Callable[[], Neighbours], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolation, "PATIENCE_SECONDS", 0.01)
+    die_with(tmp_path, ("first", 1), alone=True)
+    pair = neighbours()
+    await pair.agents["second"].submit(work(50))
+    await pair.until_in_work(("second", 50))
+    await pair.agents["first"].submit(work(1))
+    await pair.until_in_work(("second", 50), ("first", 1))
+    assert (tmp_path / "test.0.journal").read_bytes().count(b'["+",true') == 0
