@@ -113,7 +113,7 @@ def test_the_demo_accounts_for_every_example(tmp_path: Path) -> None:
     summary_file = tmp_path / "summary.json"
     finished = subprocess.run(
         [sys.executable, "-m", "workers.cli", "demo", "--summary-json", str(summary_file)],
-        cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=240,
+        cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=800,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr
     summary = json.loads(summary_file.read_text())

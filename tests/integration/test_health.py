@@ -28,7 +28,7 @@ from workers.delivery.records import Record
 from workers.settings import Settings
 from workers.topics import TopicAdministration
 
-SECONDS = 120.0
+SECONDS = 240.0
 
 
 class Forwarder:

@@ -35,7 +35,7 @@ async def letters(settings: Settings, addresses: Addresses, count: int) -> list[
     )
     await consumer.start()
     try:
-        return [await asyncio.wait_for(consumer.getone(), 30) for _ in range(count)]
+        return [await asyncio.wait_for(consumer.getone(), 120) for _ in range(count)]
     finally:
         await consumer.stop()
 
@@ -102,7 +102,7 @@ async def test_a_batch_whose_checksum_does_not_fit_stops_the_agent_and_names_the
     reader = Reader()
     agent = await Agent(settings, addresses, reader).start()
     agents.append(agent)
-    error = await asyncio.wait_for(agent.application.wait_crashed(), 30)
+    error = await asyncio.wait_for(agent.application.wait_crashed(), 120)
     assert isinstance(error, UnreadablePartition)
     assert str(error).startswith(f"{topic}[0] cannot be read at offset 1 ")
     assert "docs/operations.md" in str(error)
@@ -122,7 +122,7 @@ async def test_a_record_without_structure_stops_the_agent_and_names_the_place(
     reader = Reader()
     agent = await Agent(settings, addresses, reader).start()
     agents.append(agent)
-    error = await asyncio.wait_for(agent.application.wait_crashed(), 30)
+    error = await asyncio.wait_for(agent.application.wait_crashed(), 120)
     assert isinstance(error, UnreadablePartition)
     assert str(error).startswith(f"{topic}[0] cannot be read at offset 3 ")
     await agents.pop().stop()

@@ -179,7 +179,7 @@ def test_the_readme_names_every_make_target_that_it_uses() -> None:
 def test_cheap_commands_run(arguments: list[str], expected: str, tmp_path: Path) -> None:
     finished = subprocess.run(
         [sys.executable, "-m", "workers.cli", *arguments],
-        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=240,
         check=False,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr[-1_000:]
