@@ -283,6 +283,19 @@ def test_every_metric_is_documented_with_its_labels_and_none_that_does_not_exist
     assert documented == exposed
 
 
+def test_every_metric_to_look_at_has_something_to_do() -> None:
+    watched = {cells[0].strip("`") for cells in rows(OPERATIONS, "| metric | labels |") if cells[3]}
+    told = {name for cells in rows(OPERATIONS, "| when | do |") for name in re.findall(r"`(touchstone_\w+)`", cells[0])}
+    assert watched == told
+
+
+def test_every_section_that_an_operator_is_sent_to_is_there() -> None:
+    text = text_of(OPERATIONS)
+    sent = set(re.findall(r'"([A-Z][^"|]+)"', prose_of(OPERATIONS)))
+    headings = set(re.findall(r"^\*\*([^*]+)\.\*\*", text, re.M)) | set(re.findall(r"^#+ ([^:\n]+)", text, re.M))
+    assert {name for name in sent if not any(heading.startswith(name) for heading in headings)} == set()
+
+
 def test_every_metric_that_a_document_mentions_exists() -> None:
     exposed = set(exposed_metrics())
     for path in DOCUMENTS:
