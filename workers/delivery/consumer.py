@@ -66,11 +66,13 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
 
     def defect(self) -> BaseException | None:
         """What has ended in this thread and must not; aiokafka tells it only to callers that Faust is none of."""
-        if self._thread is None or self._consumer is None:
+        if self._thread is None:
             return None
         if not self._thread.is_alive():
             return BrokenPromise("the consumer's thread has ended")
-        coordinator, fetcher = self._consumer._coordinator, self._consumer._fetcher
+        coordinator, fetcher = getattr(self._consumer, "_coordinator", None), getattr(self._consumer, "_fetcher", None)
+        if coordinator is None or fetcher is None:
+            return None  # the client is still starting
         if coordinator._pending_exception is not None:
             return cast(BaseException, coordinator._pending_exception)
         for task in (coordinator._coordination_task, fetcher._fetch_task):
@@ -81,7 +83,8 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
     @property
     def is_connected(self) -> bool:
         """Whether the group's coordinator answers heartbeats, which are sent with or without records."""
-        return self._consumer is not None and self._consumer._coordinator.coordinator_id is not None
+        coordinator = getattr(self._consumer, "_coordinator", None)  # not there before the client has started
+        return getattr(coordinator, "coordinator_id", None) is not None
 
 
 class LedgerConsumer(Consumer):
