@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from aiokafka.consumer.group_coordinator import GroupCoordinator
-from aiokafka.errors import GroupAuthorizationFailedError
+from aiokafka.errors import GroupAuthorizationFailedError, OutOfOrderSequenceNumber
 
+from schemas.topics import ANSWERS_GENERATED
 from tests.integration.test_consumer import Agent, produce, until
 from workers.addresses import Addresses
 from workers.app import Worker
 from workers.delivery import application as application_module
-from workers.delivery.errors import StoreUnavailable
-from workers.delivery.records import Record, Result, Work
+from workers.delivery.errors import Fate, ProducerEnded, StoreUnavailable, fate_of
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Output, Record, Result, Work
 from workers.settings import Settings
 
 SECONDS = 120.0
@@ -181,3 +183,26 @@ async def test_a_group_that_refuses_the_worker_ends_its_start(
             await asyncio.wait_for(worker.start(), SECONDS)
     finally:
         await worker.stop()
+
+
+async def test_a_client_that_can_send_nothing_more_stops_the_agent_and_does_not_wait_for_the_broker(
+    settings: Settings, addresses: Addresses, topics: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the end of its sender the client refuses everything for good, though the broker is there."""
+    producer = ConfirmedProducer(settings, addresses.kafka)
+    await producer.start()
+    output = Output(ANSWERS_GENERATED, b"k", b"v")
+    try:
+        await producer.send([output], agent="probe")
+
+        def broken(**_: Any) -> Any:
+            raise OutOfOrderSequenceNumber("the broker has lost its log")
+
+        monkeypatch.setattr(producer._producer._message_accumulator, "drain_by_nodes", broken)
+        for _ in range(2):
+            with pytest.raises(ProducerEnded) as ended:
+                await asyncio.wait_for(producer.send([output], agent="probe"), SECONDS)
+        assert fate_of(ended.value) is Fate.STOP
+        assert "OutOfOrderSequenceNumber" in str(ended.value)
+    finally:
+        await producer.stop()

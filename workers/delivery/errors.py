@@ -18,6 +18,7 @@
         │   └── RejectedByStore     a store refuses these values
         └── BrokenPromise           stop: going on would lose something
             ├── DeadLetterFailed    not even the dead letter could be written
+            ├── ProducerEnded       the client sends nothing more, though the broker is there
             └── UnreadablePartition a batch at the broker cannot be read
 
 Anything else is an error of ours: it is retried a few times, in case it was chance, and
@@ -87,6 +88,10 @@ class BrokenPromise(TouchstoneError):
 
 class DeadLetterFailed(BrokenPromise):
     """A record could be neither processed nor dead-lettered."""
+
+
+class ProducerEnded(BrokenPromise):
+    """The client has given up sending for good; only a new one can."""
 
 
 class Fate(Enum):
