@@ -82,6 +82,17 @@ async def test_the_end_of_the_clients_fetching_is_heard_of(agent: Agent, monkeyp
     assert "Unexpected error during data retrieval" in str(error)
 
 
+async def test_the_end_of_what_learns_the_leaders_is_heard_of(agent: Agent) -> None:
+    """Without it a client goes on asking brokers that lead no more."""
+    task = driver(agent)._client._sync_task
+
+    async def end() -> None:
+        task.cancel()
+
+    await in_thread(agent, end)
+    assert "_md_synchronizer has ended" in str(await failure(agent))
+
+
 async def test_an_error_of_the_group_is_heard_of_while_nobody_fetches(
     agent: Agent, gate: Gate, settings: Settings, addresses: Addresses
 ) -> None:

@@ -75,8 +75,8 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
             return None  # the client is still starting
         if coordinator._pending_exception is not None:
             return cast(BaseException, coordinator._pending_exception)
-        for task in (coordinator._coordination_task, fetcher._fetch_task):
-            if task.done():
+        for task in (coordinator._coordination_task, fetcher._fetch_task, self._consumer._client._sync_task):
+            if task is not None and task.done():
                 return _end_of(task)
         return None
 

@@ -85,7 +85,8 @@ class ConfirmedProducer:
                 f"{self._settings.kafka.max_record_bytes} bytes; raise kafka.max_record_bytes and the broker's limit"
             ) from error
         except KafkaError as error:
-            if self._producer._sender.sender_task.done():
+            # Its sender, and what learns the partitions' leaders: neither comes back.
+            if self._producer._sender.sender_task.done() or self._producer.client._sync_task.done():
                 raise ProducerEnded(
                     f"the Kafka client sends nothing more ({type(error.__cause__ or error).__name__}); a restart mends it"
                 ) from error
