@@ -97,7 +97,7 @@ class Run:
             settled = await worker.metric("touchstone_records_acknowledged_total", agent="assembly")
             return settled >= count
 
-        await until(enough, f"{count} answers assembled", self.patience, interval=0.02)
+        await until(enough, f"{count} answers assembled", self.patience)
 
     async def until_quiet(self) -> None:
         """Until no running worker has anything left to do, twice in a row."""
@@ -147,7 +147,7 @@ class Run:
             return await self.settled() >= len(self.sent) + self.poison
 
         self.recovered_seconds = await until(
-            everything, f"{len(self.sent) + self.poison} records settled", self.patience
+            everything, f"{len(self.sent) + self.poison} records settled", self.patience, interval=0.5
         )
 
     def observe(self) -> None:

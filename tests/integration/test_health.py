@@ -247,6 +247,8 @@ async def test_an_idle_agent_tells_that_the_broker_is_away_and_when_it_is_back(
         assert (await get(worker, "/healthz"))[0] == 200
         broker.proxy.mend()
         await until_ready(worker, 200)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(worker.wait_failed(), 2)  # who waits for the broker has not failed
     finally:
         await worker.stop()
         await broker.stop()
