@@ -24,8 +24,8 @@ demo: install ## Run the examples through everything and sum up
 up: install ## Start broker, Valkey, ClickHouse and all agents on this machine
 	$(BIN)/touchstone up
 
-test: install ## Run all tests
-	$(BIN)/python -m pytest
+test: install ## Run all tests, in two processes with services of their own
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: install ## Lint, types, import rules
 	$(BIN)/ruff check .

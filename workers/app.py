@@ -109,6 +109,8 @@ class RunningAgent:
         """Why no records flow, or ``None`` if they do."""
         if self.processor.breaker.reason is not None:
             return self.processor.breaker.reason
+        if not self.application.is_connected:
+            return "the broker does not answer"
         if not self.application.is_assigned:
             return "waits for its partitions"
         return self.processor.waiting_for
@@ -148,20 +150,32 @@ class Worker:
         async with TopicAdministration(self._settings, self._addresses.kafka) as topics:
             await topics.require()
         await self._start_health()
-        self._resources = await self._open()
-        self._running = [self._agent(definition, self._resources) for definition in self._definitions]
-        await asyncio.gather(*(agent.start() for agent in self._running))
+        resources = await self._open()
+        self._running = [self._agent(definition, resources) for definition in self._definitions]
+        await self._join_groups()
         self._lag = start_background(self._observe_lag(), "lag", self._failure)
-        if self._resources.analytics is not None:
-            self._store_check = start_background(
-                self._check_store(self._resources.analytics), "store-check", self._failure
-            )
+        if resources.analytics is not None:
+            self._store_check = start_background(self._check_store(resources.analytics), "store-check", self._failure)
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
-            pipeline_version=self._resources.pipeline_version,
+            pipeline_version=resources.pipeline_version,
             metrics_port=self.metrics_port,
         )
+
+    async def _join_groups(self) -> None:
+        joined: asyncio.Future[Any] = asyncio.gather(*(agent.start() for agent in self._running))
+        failed: asyncio.Future[Any] = asyncio.ensure_future(self.wait_failed())
+        try:
+            await asyncio.wait([joined, failed], return_when=asyncio.FIRST_COMPLETED)
+            if failed.done():
+                raise failed.result()
+            await joined
+        finally:
+            # Faust waits without end for a group that refuses us.
+            for waiting in (joined, failed):
+                waiting.cancel()
+            await asyncio.gather(joined, failed, return_exceptions=True)
 
     async def wait_failed(self) -> Exception:
         """Wait until an agent cannot keep its promise.
@@ -241,6 +255,7 @@ class Worker:
             journal=AttemptJournal(settings.state_dir / "attempts", settings.kafka.group_prefix),
             now=lambda: datetime.now(UTC),
         )
+        self._resources = resources  # from here on a stop closes what is open
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
             resources.embedding = await _open_embedding(settings)
@@ -335,10 +350,11 @@ async def run_worker(
         loop.add_signal_handler(number, stop.set)
     worker = Worker(settings, addresses, agents)
     try:
-        await worker.start()
+        stopped = asyncio.ensure_future(stop.wait())
+        if not await _started(worker, stopped):
+            return 0
         if ready is not None:
             ready(worker)
-        stopped = asyncio.ensure_future(stop.wait())
         failed = asyncio.ensure_future(worker.wait_failed())
         await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
@@ -356,3 +372,15 @@ async def run_worker(
         return 0
     finally:
         await worker.stop()
+
+
+async def _started(worker: Worker, stopped: asyncio.Future[Any]) -> bool:
+    """Start, unless a signal comes first: a group may take its time to form, or a store to answer."""
+    start = asyncio.ensure_future(worker.start())
+    await asyncio.wait([start, stopped], return_when=asyncio.FIRST_COMPLETED)
+    if start.done():
+        await start
+        return True
+    start.cancel()
+    await asyncio.gather(start, return_exceptions=True)
+    return False

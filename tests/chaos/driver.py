@@ -20,6 +20,10 @@ from tests.harness.deployment import Deployment
 from workers.addresses import Addresses
 
 
+class ScenarioBroken(Exception):
+    """A scenario did not come to its end; the text says how each worker stood."""
+
+
 @dataclass(slots=True)
 class Outcome:
     """One scenario's figures."""
@@ -71,6 +75,9 @@ async def play(scenario: Scenario, addresses: Addresses, directory: Path, answer
             scenario, verdict, run.faults, run.recovered_seconds, time.monotonic() - started, run.peak_bytes,
             run.expected_degraded,
         )  # fmt: skip
+    except (AssertionError, TimeoutError, RuntimeError) as error:
+        states = [await worker.state() for worker in deployment.workers]
+        raise ScenarioBroken("\n".join([f"{type(error).__name__}: {error}", *states])) from error
     finally:
         await run.close()
 
@@ -97,9 +104,10 @@ async def play_all(
                     console.print(f"[yellow]skipped[/]  {name}: {reason}", highlight=False)
                     skipped[name] = str(reason)
                     continue
-                except (AssertionError, TimeoutError, RuntimeError) as error:
-                    console.print(f"[red]BROKEN[/]  {name}: {error}", highlight=False, markup=True)
-                    broken[name] = f"{type(error).__name__}: {error}"
+                except ScenarioBroken as error:
+                    console.print(f"[red]BROKEN[/]  {name}")
+                    console.print(str(error), highlight=False, markup=False)
+                    broken[name] = str(error).partition("\n")[0]
                     continue
             console.print(f"{'[green]kept[/]' if outcome.passed else '[red]BROKEN[/]'}  {name}", highlight=False)
             outcomes.append(outcome)

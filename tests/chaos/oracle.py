@@ -1,5 +1,6 @@
 """What must be true whatever happened."""
 
+import asyncio
 import json
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field
@@ -70,7 +71,10 @@ async def judge(deployment: Deployment, client: AsyncClient, sent: set[str], poi
     rows = (await client.query(f"SELECT answer_id, rank, degraded FROM {deployment.name}.answers FINAL")).result_rows
     stored = Counter(str(row[0]) for row in rows)
     stored_rank = {str(row[0]): int(row[1]) for row in rows}
-    letters = [r for r in await deployment.read(DEAD_LETTERS) if header(r.headers, "dlq_agent") == "assembly"]
+    # At once: each reading ends only after a while in which nothing more came.
+    topics = (DEAD_LETTERS, *OUTPUTS)
+    read = dict(zip(topics, await asyncio.gather(*(deployment.read(topic) for topic in topics)), strict=True))
+    letters = [r for r in read[DEAD_LETTERS] if header(r.headers, "dlq_agent") == "assembly"]
     given_up = {identifier for record in letters if (identifier := _identifier(record.value)) is not None}
     unreadable = {
         (header(r.headers, "dlq_topic"), header(r.headers, "dlq_partition"), header(r.headers, "dlq_offset"))
@@ -80,7 +84,7 @@ async def judge(deployment: Deployment, client: AsyncClient, sent: set[str], poi
     lost = sorted(sent - set(stored) - given_up)
     if len(unreadable) < poison:
         lost += [f"poison record {number}" for number in range(poison - len(unreadable))]
-    enriched = await deployment.read(ANSWERS_ENRICHED)
+    enriched = read[ANSWERS_ENRICHED]
     best = _best_ranks(enriched)
     return Verdict(
         sent=len(sent) + poison,
@@ -90,7 +94,7 @@ async def judge(deployment: Deployment, client: AsyncClient, sent: set[str], poi
         degraded=sum(bool(row[2]) for row in rows),
         worsened=sorted(a for a, rank in best.items() if stored_rank.get(a, rank) < rank),
         duplicates=len(enriched) - len(best),
-        broken_identifiers=await _broken_identifiers(deployment, enriched),
+        broken_identifiers=_broken_identifiers({topic: read[topic] for topic in OUTPUTS}),
     )
 
 
@@ -102,12 +106,12 @@ def _best_ranks(enriched: list[ConsumerRecord]) -> dict[str, int]:
     return best
 
 
-async def _broken_identifiers(deployment: Deployment, enriched: list[ConsumerRecord]) -> list[str]:
+def _broken_identifiers(outputs: dict[Topic, list[ConsumerRecord]]) -> list[str]:
     """Facts that were told under more than one identifier."""
     broken = []
-    for topic in OUTPUTS:
+    for topic, records in outputs.items():
         identifiers: dict[str, set[str | None]] = defaultdict(set)
-        for record in enriched if topic is ANSWERS_ENRICHED else await deployment.read(topic):
+        for record in records:
             event = json.loads(record.value)
             fact = f"{event['answer_id']} {event.get('alert_type', '')}"
             identifiers[fact].add(header(record.headers, "ce_id"))

@@ -125,6 +125,8 @@ class KafkaProxy:
         self.faults = 0
         self.port = 0
         self._cut = False
+        self._flowing = asyncio.Event()
+        self._flowing.set()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -146,9 +148,14 @@ class KafkaProxy:
         for task in list(self._tasks):
             task.cancel()
 
+    def stall(self) -> None:
+        """Hold every frame, as a broker does that stands still; connections stay."""
+        self._flowing.clear()
+
     def mend(self) -> None:
         """Forward again."""
         self._cut = False
+        self._flowing.set()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._cut:
@@ -164,7 +171,7 @@ class KafkaProxy:
             await asyncio.wait(
                 [
                     asyncio.create_task(_frames(reader, lambda frame: self._request(frame, writer, upstream[1]))),
-                    asyncio.create_task(_frames(upstream[0], lambda frame: _write(writer, frame))),
+                    asyncio.create_task(_frames(upstream[0], lambda frame: self._reply(frame, writer))),
                 ],
                 return_when=asyncio.FIRST_COMPLETED,
             )
@@ -174,7 +181,12 @@ class KafkaProxy:
             writer.transport.abort()
             upstream[1].transport.abort()
 
+    async def _reply(self, frame: bytes, client: asyncio.StreamWriter) -> None:
+        await self._flowing.wait()
+        await _write(client, frame)
+
     async def _request(self, frame: bytes, client: asyncio.StreamWriter, broker: asyncio.StreamWriter) -> None:
+        await self._flowing.wait()
         key, version, correlation = struct.unpack(">hhi", frame[:8])
         topic = self.refuse_topic
         if key == PRODUCE and topic is not None and topic.encode() in frame:

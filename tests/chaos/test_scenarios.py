@@ -11,6 +11,8 @@ from workers.addresses import Addresses
 
 ANSWERS = 300
 
+pytestmark = pytest.mark.timeout(1800)  # the waits within have an end of their own, which says more
+
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_nothing_is_lost_doubled_or_made_worse(name: str, addresses: Addresses, tmp_path: Path) -> None:

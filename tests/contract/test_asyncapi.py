@@ -126,7 +126,7 @@ def test_the_export_writes_a_file_for_each_model_and_the_document(tmp_path: Path
 
 def test_the_command_exports_the_same(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "workers.cli", "schemas", "export", str(tmp_path / "from-command")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     assert "files written" in done.stdout
     export_schemas(tmp_path / "here")

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 async def until(
-    condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 120.0, interval: float = 0.1
+    condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 300.0, interval: float = 0.1
 ) -> float:
     """Wait for a condition.
 
@@ -64,7 +64,7 @@ class WorkerProcess:
     def running(self) -> bool:
         return self.process.returncode is None
 
-    async def wait_ready(self, seconds: float = 90.0) -> None:
+    async def wait_ready(self, seconds: float = 300.0) -> None:
         async def ready() -> bool:
             match = READY.search(self.log.read_text(errors="replace"))
             if match:
@@ -81,7 +81,7 @@ class WorkerProcess:
             self.process.kill()
         await self.process.wait()
 
-    async def terminate(self, seconds: float = 40.0) -> int:
+    async def terminate(self, seconds: float = 120.0) -> int:
         """SIGTERM, then wait for the exit code."""
         if self.running:
             self.process.send_signal(signal.SIGTERM)
@@ -102,13 +102,8 @@ class WorkerProcess:
 
     async def metric(self, name: str, **labels: str) -> float:
         """Sum of a metric over all series that carry these labels; 0 while nothing answers."""
-        try:
-            async with (
-                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session,
-                session.get(f"http://127.0.0.1:{self.metrics_port}/metrics") as response,
-            ):
-                text = await response.text()
-        except (aiohttp.ClientError, TimeoutError):
+        text = await self._get("/metrics")
+        if text is None:
             return 0.0
         wanted = set(labels.items())
         return sum(
@@ -117,6 +112,31 @@ class WorkerProcess:
             for sample in family.samples
             if sample.name == name and wanted <= set(sample.labels.items())
         )
+
+    async def state(self) -> str:
+        """For a failure that must explain itself: how it stands and what it has said last."""
+        if self.running:
+            lag = await self.metric("touchstone_consumer_lag_records")
+            in_work = await self.metric("touchstone_records_in_flight")
+            standing = f"runs, lag {lag:g}, in flight {in_work:g}, ready: {await self.readiness()}"
+        else:
+            standing = f"ended with {self.process.returncode}"
+        return f"--- {self.log.name}: {standing}\n{self.tail()}"
+
+    async def readiness(self) -> str:
+        """What /readyz says."""
+        return await self._get("/readyz") or "no answer"
+
+    async def _get(self, path: str) -> str | None:
+        url = f"http://127.0.0.1:{self.metrics_port}{path}"
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session,
+                session.get(url) as response,
+            ):
+                return await response.text()
+        except (aiohttp.ClientError, TimeoutError):
+            return None
 
     def tail(self, lines: int = 40) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

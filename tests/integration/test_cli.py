@@ -34,7 +34,7 @@ def touchstone(tmp_path: Path) -> Touchstone:
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "workers.cli", *arguments],
-            cwd=tmp_path, env=clean | environment, capture_output=True, text=True, timeout=60, check=False,
+            cwd=tmp_path, env=clean | environment, capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
 
     return run

@@ -19,7 +19,7 @@ from workers.delivery.records import Record, Result, Work
 from workers.settings import Settings
 
 
-async def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.02)
@@ -203,7 +203,7 @@ async def test_poison_is_dead_lettered_and_its_neighbours_go_on(
     )
     await consumer.start()
     try:
-        letter = await asyncio.wait_for(consumer.getone(), 10)
+        letter = await asyncio.wait_for(consumer.getone(), 120)
     finally:
         await consumer.stop()
     assert letter.value == b"7"

@@ -155,7 +155,7 @@ class Letters:
             cwd=self.directory, env=os.environ | self.environment() | {"PYTHONPATH": str(ROOT)},
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
-        out, err = await asyncio.wait_for(process.communicate(), 60)
+        out, err = await asyncio.wait_for(process.communicate(), 240)
         return Outcome(process.returncode or 0, out, err.decode())
 
     def environment(self) -> dict[str, str]:

@@ -1,10 +1,12 @@
 """/healthz, /readyz and /metrics of a worker, on real servers that come and go."""
 
 import asyncio
+import dataclasses
 import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +16,8 @@ from aiokafka import AIOKafkaProducer
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED
-from tests.harness.deployment import until
+from tests.chaos.broker import ProxiedBroker
+from tests.harness.deployment import Deployment, until
 from workers import app
 from workers.addresses import Addresses
 from workers.app import Worker
@@ -23,8 +26,9 @@ from workers.delivery.errors import PoisonError, TouchstoneError
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record
 from workers.settings import Settings
+from workers.topics import TopicAdministration
 
-SECONDS = 30.0
+SECONDS = 240.0
 
 
 class Forwarder:
@@ -35,6 +39,7 @@ class Forwarder:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.port = 0
+        self.accepted = 0
         self.flowing = asyncio.Event()
 
     async def open(self) -> None:
@@ -55,6 +60,7 @@ class Forwarder:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        self.accepted += 1
         writers = [writer]
         try:
             await self.flowing.wait()
@@ -161,6 +167,24 @@ async def test_a_worker_is_alive_at_once_and_ready_when_its_stores_answer_and_it
     assert body == {"ready": True, "checks": {"analytics": "ok", "assembly": "ok"}}
 
 
+async def test_a_signal_ends_a_worker_that_is_still_starting(
+    forwarder: Forwarder, addresses: Addresses, tmp_path: Path
+) -> None:
+    """ClickHouse accepts the connection and says nothing: the start waits for it, SIGTERM does not."""
+    deployment = Deployment(addresses, tmp_path)
+    async with TopicAdministration(deployment.settings, addresses.kafka) as administration:
+        await administration.create()
+    environment = {"CLICKHOUSE_URL": f"http://127.0.0.1:{forwarder.port}"}
+    worker = await deployment.start_worker(["analytics"], ready=False, environment=environment)
+
+    async def waits() -> bool:
+        return forwarder.accepted > 0
+
+    await until(waits, "a connection to ClickHouse", SECONDS)
+    assert await worker.terminate(SECONDS) == 0, worker.tail()
+    assert "Unclosed" not in worker.tail()
+
+
 async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
     make: Start, forwarder: Forwarder, settings: Settings, addresses: Addresses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +226,32 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
         return await lag(worker, "analytics") == 0 and worker.caught_up()
 
     await until(caught_up, "no lag", SECONDS)
+
+
+@pytest.mark.parametrize("trouble", ["cut", "stall"])
+async def test_an_idle_agent_tells_that_the_broker_is_away_and_when_it_is_back(
+    trouble: str, settings: Settings, addresses: Addresses
+) -> None:
+    """Nothing is consumed and nothing sent: only the heartbeats of the group can notice."""
+    broker = await ProxiedBroker.start()
+    settings.kafka.request_timeout_seconds = settings.kafka.session_timeout_seconds
+    settings.kafka.idempotent_producer = False
+    worker = Worker(settings, dataclasses.replace(addresses, kafka=broker.address), ["release"])
+    try:
+        async with TopicAdministration(settings, broker.address) as topics:
+            await topics.create()
+        await worker.start()
+        await until_ready(worker, 200)
+        getattr(broker.proxy, trouble)()
+        assert await until_ready(worker, 503) == {"release": "the broker does not answer"}
+        assert (await get(worker, "/healthz"))[0] == 200
+        broker.proxy.mend()
+        await until_ready(worker, 200)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(worker.wait_failed(), 2)  # who waits for the broker has not failed
+    finally:
+        await worker.stop()
+        await broker.stop()
 
 
 async def test_an_open_breaker_is_told_by_readiness_and_leaves_the_process_and_other_agents_up(

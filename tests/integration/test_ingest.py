@@ -50,7 +50,7 @@ def ingest(settings: Settings, addresses: Addresses, topics: None, tmp_path: Pat
     def run(*arguments: str, standard_input: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [sys.executable, "-m", "workers.cli", "ingest", *arguments],
-            cwd=tmp_path, env=environment, input=standard_input or b"", capture_output=True, timeout=60, check=False,
+            cwd=tmp_path, env=environment, input=standard_input or b"", capture_output=True, timeout=240, check=False,
         )  # fmt: skip
 
     return run
@@ -66,7 +66,7 @@ async def at_the_broker(settings: Settings, addresses: Addresses) -> list[Consum
         ends = await consumer.end_offsets(partitions)
         await consumer.seek_to_beginning(*partitions)
         records: list[ConsumerRecord] = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while len(records) < sum(ends.values()):
                 for batch in (await consumer.getmany(timeout_ms=200)).values():
                     records += batch

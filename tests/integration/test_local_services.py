@@ -36,9 +36,9 @@ from workers.local.services import (
     read_addresses,
 )
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(900)
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 async def until(condition: Callable[[], bool], what: str) -> None:

@@ -150,7 +150,7 @@ def logged(code: str, level: str = "INFO", form: str = "json") -> list[str]:
         "log = get_logger('workers.test')\n" + code
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60,
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=240,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.stdout == "", "standard output is for what commands say"

@@ -1,6 +1,5 @@
 """The journal of attempts: what stands in it after a death, and whom it gives up."""
 
-import asyncio
 import errno
 import os
 import subprocess
@@ -188,23 +187,6 @@ def test_two_processes_never_share_a_journal_and_a_dead_one_leaves_its_own_behin
         assert not foreign.is_suspect(record(42))
     for journal in (ours, foreign, heir):
         journal.close()
-
-
-async def test_suspects_are_handled_one_at_a_time(tmp_path: Path) -> None:
-    journal = AttemptJournal(tmp_path, "g")
-    most = running = 0
-
-    async def handle() -> None:
-        nonlocal most, running
-        async with journal.isolation:
-            running += 1
-            most = max(most, running)
-            await asyncio.sleep(0)
-            running -= 1
-
-    await asyncio.gather(*(handle() for _ in range(10)))
-    assert most == 1
-    journal.close()
 
 
 def test_a_full_disk_stops_the_journal_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ async def test_deadlines_are_looked_at_though_the_group_takes_its_time_to_form(
     monkeypatch.setattr(assembler._join, "expire", look)
     assembler.start()
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while looks < 3 and not application.failure.done():
                 await asyncio.sleep(0)
         assert not application.failure.done(), application.failure.result()
@@ -71,5 +71,18 @@ async def test_the_worker_ends_when_its_own_observers_end(tmp_path: Path, monkey
         raise RuntimeError("the gauges are broken")
 
     start_background(observe(), "lag", worker._failure)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert str(await worker.wait_failed()) == "the gauges are broken"
+
+
+@pytest.mark.parametrize("client", [None, SimpleNamespace(_coordinator=None, _fetcher=None)])
+async def test_a_client_that_takes_its_time_to_start_is_no_defect(tmp_path: Path, client: SimpleNamespace) -> None:
+    settings = Settings(_env_file=None, state_dir=tmp_path)
+    application = AgentApplication("release", [ANSWERS_GENERATED], settings, "127.0.0.1:1")
+    thread = application.consumer._thread
+    thread._thread, thread._consumer = SimpleNamespace(is_alive=lambda: True), client
+    try:
+        assert application.consumer.defect() is None
+        assert not application.is_connected
+    finally:
+        thread.thread_loop.close()  # made with the consumer, closed by its end

@@ -73,7 +73,7 @@ class Probe:
 
     async def settle(self) -> None:
         self.go_on.set()
-        assert await self.processor.drain(5)
+        assert await self.processor.drain(60)
 
 
 @pytest.fixture
@@ -125,15 +125,15 @@ async def test_the_consumer_waits_while_too_many_bytes_are_in_flight(probes: Any
     assert not waiting.done()
     assert probe.processor.in_flight_bytes == 600
     await probe.settle()
-    await asyncio.wait_for(waiting, 5)
-    assert await probe.processor.drain(5)
+    await asyncio.wait_for(waiting, 60)
+    assert await probe.processor.drain(60)
     assert probe.acknowledgements.offsets == [0, 1]
     assert probe.processor.in_flight_bytes == 0
 
 
 async def test_one_record_is_admitted_however_large(probes: Any) -> None:
     probe = probes(in_flight_bytes=1_000, batch_bytes=10)
-    await asyncio.wait_for(probe.processor.submit(work(0, 50_000)), 5)
+    await asyncio.wait_for(probe.processor.submit(work(0, 50_000)), 60)
     await probe.settle()
     assert probe.acknowledgements.offsets == [0]
 

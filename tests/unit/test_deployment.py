@@ -339,7 +339,7 @@ def test_the_worker_can_be_imported_without_the_packages_of_local_mode() -> None
         "import workers.cli, workers.app"
     )
     finished = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
     )
     assert finished.returncode == 0, finished.stderr[-1_000:]
 
@@ -350,6 +350,6 @@ def test_docker_compose_accepts_the_file() -> None:
         pytest.skip("docker with its compose plugin is not installed")
     finished = subprocess.run(
         [docker, "compose", "--file", str(COMPOSE), "config", "--quiet"],
-        env=os.environ | PASSWORDS, capture_output=True, text=True, timeout=60, check=False,
+        env=os.environ | PASSWORDS, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr

@@ -179,7 +179,7 @@ def test_the_readme_names_every_make_target_that_it_uses() -> None:
 def test_cheap_commands_run(arguments: list[str], expected: str, tmp_path: Path) -> None:
     finished = subprocess.run(
         [sys.executable, "-m", "workers.cli", *arguments],
-        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=240,
         check=False,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr[-1_000:]
@@ -281,6 +281,19 @@ def test_every_metric_is_documented_with_its_labels_and_none_that_does_not_exist
     table = rows(OPERATIONS, "| metric | labels |")
     documented = {cells[0].strip("`"): [label for label in cells[1].split(", ") if label] for cells in table}
     assert documented == exposed
+
+
+def test_every_metric_to_look_at_has_something_to_do() -> None:
+    watched = {cells[0].strip("`") for cells in rows(OPERATIONS, "| metric | labels |") if cells[3]}
+    told = {name for cells in rows(OPERATIONS, "| when | do |") for name in re.findall(r"`(touchstone_\w+)`", cells[0])}
+    assert watched == told
+
+
+def test_every_section_that_an_operator_is_sent_to_is_there() -> None:
+    text = text_of(OPERATIONS)
+    sent = set(re.findall(r'"([A-Z][^"|]+)"', prose_of(OPERATIONS)))
+    headings = set(re.findall(r"^\*\*([^*]+)\.\*\*", text, re.M)) | set(re.findall(r"^#+ ([^:\n]+)", text, re.M))
+    assert {name for name in sent if not any(heading.startswith(name) for heading in headings)} == set()
 
 
 def test_every_metric_that_a_document_mentions_exists() -> None:

@@ -22,6 +22,7 @@ FATES = {
     errors.RejectedByStore: Fate.DEAD_LETTER,
     errors.BrokenPromise: Fate.STOP,
     errors.DeadLetterFailed: Fate.STOP,
+    errors.ProducerEnded: Fate.STOP,
 }
 
 

@@ -143,3 +143,14 @@ def test_acknowledgements_of_an_earlier_epoch_count_for_nothing() -> None:
     assert ledger.committable(TP) == 0
     assert not ledger.confirm(TP, 1, before)
     assert ledger.committed(TP) is None
+
+
+def test_a_ledger_is_finished_once_all_is_acknowledged_and_committed() -> None:
+    ledger = OffsetLedger()
+    assert not ledger.unfinished()
+    ledger.deliver(TP, 0)
+    assert ledger.unfinished()
+    ledger.acknowledge(TP, 0, ledger.epoch)
+    assert ledger.unfinished()
+    ledger.confirm(TP, 1, ledger.epoch)
+    assert not ledger.unfinished()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.topics import ANSWERS_ENRICHED, DEAD_LETTERS
+from workers.delivery import isolation
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
@@ -95,7 +96,7 @@ async def test_outputs_are_confirmed_before_the_input_is_acknowledged(start: Sta
     producer.failures = [BrokerUnavailable("once"), BrokerUnavailable("twice")]
     for offset in range(5):
         await processor.submit(work(offset))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert sorted(acknowledgements.offsets) == list(range(5))
     assert sorted(output.value or b"" for output in producer.sent) == [str(n).encode() for n in range(5)]
 
@@ -112,7 +113,7 @@ async def test_a_store_that_is_away_is_waited_for_without_end_and_nothing_is_dea
 
     processor, producer, acknowledgements = start(handle)
     await processor.submit(work(1))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert acknowledgements.offsets == [1]
     assert producer.sent == []
 
@@ -126,7 +127,7 @@ async def test_an_exception_for_a_whole_batch_is_pinned_to_the_record_that_cause
     processor, producer, acknowledgements = start(handle)
     for offset in range(6):
         await processor.submit(work(offset))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert sorted(acknowledgements.offsets) == list(range(6))
     letters = [output for output in producer.sent if output.topic is DEAD_LETTERS]
     assert [letter.value for letter in letters] == [b"3"]
@@ -144,7 +145,7 @@ async def test_a_poison_record_is_given_up_at_the_first_attempt(start: Start) ->
 
     processor, producer, acknowledgements = start(handle)
     await processor.submit(work(1))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert calls == 1
     assert acknowledgements.offsets == [1]
     assert dict(producer.sent[0].headers)["dlq_error_class"] == b"PoisonError"
@@ -157,7 +158,7 @@ async def test_when_not_even_the_dead_letter_can_be_written_the_record_stays_una
     processor, producer, acknowledgements = start(handle)
     producer.refuse_topics = {DEAD_LETTERS.name}
     await processor.submit(work(1))
-    failure = await asyncio.wait_for(processor.failure, 5)
+    failure = await asyncio.wait_for(processor.failure, 60)
     assert isinstance(failure, DeadLetterFailed)
     assert acknowledgements.offsets == []
 
@@ -169,7 +170,7 @@ async def test_a_record_of_the_brokers_full_size_gets_a_letter_without_its_value
     processor, producer, acknowledgements = start(handle)
     producer.failures = [ResultTooLarge("no room for the reason")]
     await processor.submit(work(1))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     headers = dict(producer.sent[0].headers)
     assert producer.sent[0].value is None
     assert headers["dlq_value_omitted"] == b"1"
@@ -183,7 +184,7 @@ async def test_a_dead_letter_that_cannot_be_stored_makes_no_letter_about_itself(
 
     processor, producer, acknowledgements = start(handle)
     await processor.submit(work(1, topic=DEAD_LETTERS.name))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert producer.sent == []
     assert acknowledgements.offsets == [1]
 
@@ -201,7 +202,7 @@ async def test_a_revocation_in_mid_batch_sends_nothing_and_acknowledges_nothing(
     await entered.wait()
     acknowledgements.epoch += 1
     go_on.set()
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert producer.sent == []
     assert acknowledgements.offsets == []
 
@@ -217,7 +218,7 @@ async def test_a_revocation_during_the_pause_of_a_retry_drops_the_record(start: 
 
     processor, producer, acknowledgements = start(handle)
     await processor.submit(work(1))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert calls == 1
     assert producer.sent == []
     assert acknowledgements.offsets == []
@@ -230,7 +231,7 @@ async def test_a_hanging_handler_is_cut_off_and_its_record_dead_lettered(start: 
 
     processor, producer, acknowledgements = start(handle, BatchLimits(8, 0.001, timeout_seconds=0.01))
     await processor.submit(work(1))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert dict(producer.sent[0].headers)["dlq_error_class"] == b"HandlerTimeout"
     assert acknowledgements.offsets == [1]
 
@@ -250,8 +251,8 @@ async def test_a_full_processor_makes_the_consumer_wait_and_lets_it_go_on_when_t
     assert not blocked.done()
     assert processor.in_flight == 4
     go_on.set()
-    await asyncio.wait_for(blocked, 5)
-    assert await processor.drain(5)
+    await asyncio.wait_for(blocked, 60)
+    assert await processor.drain(60)
     assert sorted(acknowledgements.offsets) == [0, 1, 2, 3, 4]
 
 
@@ -277,11 +278,11 @@ async def test_a_poison_record_does_not_delay_its_neighbours(start: Start) -> No
         await processor.submit(work(offset))
         if len(set(acknowledgements.offsets) - {0}) == 99:
             healthy_done.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while len(set(acknowledgements.offsets) - {0}) < 99:
             await asyncio.sleep(0)
     healthy_done.set()
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert poison_attempts > 1
     assert sorted(acknowledgements.offsets) == list(range(100))
 
@@ -294,7 +295,7 @@ async def test_a_flood_of_dead_letters_opens_the_breaker_and_the_rest_stays_on_i
     processor, producer, acknowledgements = start(handle, BatchLimits(1, 0.001, concurrent=1), breaker)
     for offset in range(100):
         await processor.submit(work(offset))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not processor.breaker.is_open:
             await asyncio.sleep(0)
     assert processor.breaker.reason is not None
@@ -311,7 +312,7 @@ async def test_a_share_of_dead_letters_that_is_no_flood_leaves_the_breaker_close
     processor, _, acknowledgements = start(handle, breaker=BreakerSettings(least=10))
     for offset in range(400):
         await processor.submit(work(offset))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert not processor.breaker.is_open
     assert len(acknowledgements.offsets) == 400
 
@@ -333,7 +334,7 @@ async def test_a_record_that_was_alone_in_work_at_three_deaths_is_dead_lettered_
     processor, producer, acknowledgements = start(handle)
     for offset in range(10):
         await processor.submit(work(offset))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert sorted(seen) == [0, 1, 2, 3, 4, 6, 7, 8, 9]
     assert dict(producer.sent[0].headers)["dlq_error_class"] == b"ProcessKilled"
     assert sorted(acknowledgements.offsets) == list(range(10))
@@ -356,7 +357,7 @@ async def test_a_record_given_up_before_its_commit_is_given_up_again_without_ano
     for _ in range(2):
         processor, producer, acknowledgements = start(handle)
         await processor.submit(work(5))
-        assert await processor.drain(5)
+        assert await processor.drain(60)
         assert dict(producer.sent[0].headers)["dlq_error_class"] == b"ProcessKilled"
         assert acknowledgements.offsets == [5]
         processor._journal.close()
@@ -377,6 +378,132 @@ async def test_records_that_were_in_company_at_many_deaths_are_never_given_up(st
     processor, producer, _ = start(handle)
     for offset in range(10):
         await processor.submit(work(offset))
-    assert await processor.drain(5)
+    assert await processor.drain(60)
     assert sorted(seen) == list(range(10))
     assert producer.sent == []
+
+
+class Neighbours:
+    """Two agents of one process, which share a journal; handlers that wait until they are let go."""
+
+    def __init__(self, journal: AttemptJournal) -> None:
+        self.journal = journal
+        self.acknowledgements = Acknowledgements()
+        self.in_work: list[tuple[str, int]] = []
+        self.most: list[list[tuple[str, int]]] = []
+        self.let_go = {"first": asyncio.Event(), "second": asyncio.Event()}
+        self.away: set[str] = set()
+        self.agents = {name: self._agent(name) for name in self.let_go}
+
+    def _agent(self, name: str) -> BatchProcessor:
+        async def handle(works: Sequence[Work]) -> Sequence[Result]:
+            if name in self.away:
+                raise StoreUnavailable("away")
+            mine = [(name, item.record.offset) for item in works]
+            self.in_work += mine
+            self.most.append(list(self.in_work))
+            await self.let_go[name].wait()
+            self.in_work = [entry for entry in self.in_work if entry not in mine]
+            return [[] for _ in works]
+
+        delivery = DeliverySettings(retry_initial_seconds=0.001, retry_max_seconds=0.01, max_attempts=3)
+        producer = Producer()
+        processor = BatchProcessor(
+            name, handle, self.acknowledgements, producer, DeadLetterSender(producer, "test"),  # type: ignore[arg-type]
+            delivery, LIMITS, self.journal, DeadLetterBreaker(name, BREAKER),
+        )  # fmt: skip
+        processor.start()
+        return processor
+
+    async def until_in_work(self, *wanted: tuple[str, int]) -> None:
+        async with asyncio.timeout(60):
+            while set(self.in_work) != set(wanted):
+                await asyncio.sleep(0.001)
+
+    async def stop(self) -> None:
+        for processor in self.agents.values():
+            await processor.stop()
+
+
+def die_with(directory: Path, *records: tuple[str, int], alone: bool) -> None:
+    """A process that ends with these in work."""
+    journal = AttemptJournal(directory, "test")
+    for agent, offset in records:
+        journal.begin(agent, [work(offset).record], alone=alone)
+    journal.close()
+
+
+@pytest.fixture
+async def neighbours(tmp_path: Path) -> AsyncIterator[Callable[[], Neighbours]]:
+    made: list[Neighbours] = []
+
+    def make() -> Neighbours:
+        made.append(Neighbours(AttemptJournal(tmp_path, "test")))
+        return made[-1]
+
+    yield make
+    for pair in made:
+        await pair.stop()
+
+
+async def test_a_record_against_which_a_death_counts_is_handled_with_nothing_else_in_work(
+    neighbours: Callable[[], Neighbours], tmp_path: Path
+) -> None:
+    die_with(tmp_path, ("first", 1), alone=True)
+    pair = neighbours()
+    first, second = pair.agents["first"], pair.agents["second"]
+    await second.submit(work(50))
+    await pair.until_in_work(("second", 50))
+    await first.submit(work(1))
+    await second.submit(work(51))
+    for _ in range(50):
+        await asyncio.sleep(0.001)
+    assert pair.in_work == [("second", 50)], "who is accused waits for others, and they do not begin anew"
+    pair.let_go["second"].set()
+    await pair.until_in_work(("first", 1))
+    pair.let_go["first"].set()
+    assert await first.drain(60) and await second.drain(60)
+    assert [("first", 1)] in pair.most
+    assert sorted(pair.acknowledgements.offsets) == [1, 50, 51]
+
+
+async def test_suspects_are_handled_one_at_a_time_beside_batches(
+    neighbours: Callable[[], Neighbours], tmp_path: Path
+) -> None:
+    die_with(tmp_path, ("first", 1), ("first", 2), ("second", 3), alone=False)
+    pair = neighbours()
+    for name, offset in (("first", 1), ("first", 2), ("second", 3), ("second", 9)):
+        await pair.agents[name].submit(work(offset))
+    pair.let_go["first"].set()
+    pair.let_go["second"].set()
+    assert all([await processor.drain(60) for processor in pair.agents.values()])
+    assert all(len({offset for _, offset in together} & {1, 2, 3}) <= 1 for together in pair.most)
+
+
+async def test_a_suspect_that_waits_for_its_store_holds_up_no_suspect_of_another_agent(
+    neighbours: Callable[[], Neighbours], tmp_path: Path
+) -> None:
+    die_with(tmp_path, ("first", 1), ("second", 2), alone=False)
+    pair = neighbours()
+    pair.away.add("first")
+    await pair.agents["first"].submit(work(1))
+    async with asyncio.timeout(60):
+        while pair.agents["first"].waiting_for is None:
+            await asyncio.sleep(0.001)
+    pair.let_go["second"].set()
+    await pair.agents["second"].submit(work(2))
+    assert await pair.agents["second"].drain(60)
+    assert pair.acknowledgements.offsets == [2]
+
+
+async def test_a_batch_that_hangs_keeps_the_accused_from_being_counted_and_not_from_being_handled(
+    neighbours: Callable[[], Neighbours], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolation, "PATIENCE_SECONDS", 0.01)
+    die_with(tmp_path, ("first", 1), alone=True)
+    pair = neighbours()
+    await pair.agents["second"].submit(work(50))
+    await pair.until_in_work(("second", 50))
+    await pair.agents["first"].submit(work(1))
+    await pair.until_in_work(("second", 50), ("first", 1))
+    assert (tmp_path / "test.0.journal").read_bytes().count(b'["+",true') == 0

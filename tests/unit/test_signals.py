@@ -207,6 +207,6 @@ def test_any_text_gives_ordered_signals_inside_the_text(text: str) -> None:
 def test_hostile_answer_is_judged_in_linear_time(unit: str) -> None:
     text = (unit * 60_000)[:60_000]
     sentences = segment(text)
-    started = time.perf_counter()
+    started = time.process_time()
     find_signals(text, sentences, DEFAULTS)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0

@@ -11,7 +11,7 @@ from schemas.headers import event_headers
 from schemas.topics import Topic
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.errors import OversizeRecord
+from workers.delivery.errors import OversizeRecord, UnreadableRecord
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Result, Work
@@ -94,9 +94,14 @@ def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:
     """Read an input record; its size is checked before it is parsed.
 
     Raises:
+        UnreadableRecord: a header has a name that other clients cannot read.
         OversizeRecord: larger than ``max_bytes``.
         UnreadableEvent: not an answer that this version understands.
     """
+    if record.foreign_names:
+        raise UnreadableRecord(
+            "the name of a header is no UTF-8; here it stands with those bytes escaped, and requeued so it is read"
+        )
     size = len(record.value or b"")
     if size > max_bytes:
         raise OversizeRecord(

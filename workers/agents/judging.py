@@ -18,7 +18,7 @@ from schemas.reports import AgentName, Findings, Report
 from schemas.topics import REPORT_TOPICS
 from workers import metrics
 from workers.agents.base import Handler, Resources, event_output, read_answer, traceparent
-from workers.delivery.errors import JudgementError, OversizeRecord
+from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRecord
 from workers.delivery.records import Output, Record, Result, Work
 from workers.inference.embedding import Vector
 from workers.logs import get_logger
@@ -95,6 +95,8 @@ def _read(record: Record, agent: str, resources: Resources) -> _Case | None:
         metrics.RECORDS_SKIPPED.labels(agent, error.code).inc()
     except OversizeRecord:
         metrics.RECORDS_SKIPPED.labels(agent, "oversize").inc()
+    except UnreadableRecord:
+        metrics.RECORDS_SKIPPED.labels(agent, "header").inc()
     return None
 
 

@@ -44,7 +44,8 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"
 HINTS = {
     "UnreadableEvent": "The producer wrote what this version cannot read. Mend the producer and let it send the answer "
     "anew; requeue only after upgrading the worker (unknown version).",
-    "UnreadableRecord": "Somebody else than Touchstone has written to the topic; find who. Requeueing does not help.",
+    "UnreadableRecord": "A header's name is no UTF-8: mend the producer, then requeue; the name is escaped now and the "
+    "answer is read. On dead-letters, a letter without its reason: somebody else has written there; find who.",
     "OversizeRecord": "Send fewer or shorter contexts, or raise kafka.max_record_bytes together with the broker's "
     "limit, then requeue.",
     "ResultTooLarge": "What comes of the record does not fit. Raise kafka.max_record_bytes together with the broker's "

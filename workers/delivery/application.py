@@ -11,7 +11,10 @@ from faust.types import TP
 
 from schemas.topics import Topic
 from workers import metrics
+from workers.background import start_background
 from workers.delivery.consumer import LedgerConsumer, LedgerTransport
+from workers.delivery.errors import BrokenPromise
+from workers.delivery.fetching import readable_name
 from workers.delivery.ledger import Partition
 from workers.delivery.records import Record
 from workers.kafka import ssl_context
@@ -20,6 +23,16 @@ from workers.settings import KafkaSettings, Settings
 
 STREAM_TIMEOUT_SECONDS = 86_400.0
 """Faust's stall warnings look at its own acknowledgements, which are not used here."""
+
+POLL_INTERVAL_SECONDS = 10 * 365 * 86_400.0
+"""An agent that waits for a store takes no records for as long as that lasts. The client would leave
+the group after this and rejoin only once records are taken, which without a group never happens."""
+
+WATCH_SECONDS = 0.5
+"""Time between two looks whether everything that the consumer is made of still runs."""
+
+COMMIT_STALL_SECONDS = 300.0
+"""So long may commits stand still while the broker answers and the group is at peace."""
 
 FETCH_BYTES = 2 * 1024 * 1024
 """Per partition and fetch; above the largest record, far below what would crowd memory."""
@@ -47,6 +60,7 @@ class AgentApplication:
         self._full_names = {short: full for full, short in self._names.items()}
         self._receiver: Receiver | None = None
         self._accepting = True
+        self._watcher: asyncio.Task[None] | None = None
         self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.app = _faust_app(settings.group_name(name), settings, bootstrap_servers)
         self.app.agent(
@@ -87,6 +101,11 @@ class AgentApplication:
         """Whether the group has given this worker its share, which may be none."""
         return self.app.rebalancing_count > 0 and not self.app.rebalancing
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker answers; also known by an agent that has nothing to do."""
+        return self.consumer.is_connected
+
     def assigned(self) -> set[Partition]:
         """Partitions that this worker owns now; none before it has joined the group."""
         try:
@@ -111,6 +130,7 @@ class AgentApplication:
         """
         self._receiver = receiver
         self.app.finalize()
+        self._watcher = start_background(self._watch(self.consumer), f"{self.name}-watch", self.failure)
         await self.app.start()
 
     def stop_accepting(self) -> None:
@@ -119,21 +139,31 @@ class AgentApplication:
 
     async def stop(self) -> None:
         """Commit what is acknowledged and leave the group."""
+        if self._watcher is not None:
+            self._watcher.cancel()  # from now on things end on purpose
         await self.app.stop()
 
     async def wait_crashed(self) -> Exception:
-        """Wait until Faust or the receiver fails.
+        """Wait until Faust, the client beneath it or the receiver fails.
 
         Returns:
             Why.
         """
-        crash = asyncio.ensure_future(self.app._crashed.wait())
-        await asyncio.wait([crash, self.failure], return_when=asyncio.FIRST_COMPLETED)
-        crash.cancel()
-        if self.failure.done():
-            return self.failure.result()
-        reason = self.app._crash_reason
-        return reason if isinstance(reason, Exception) else RuntimeError(f"{self.name} crashed: {reason!r}")
+        return await asyncio.shield(self.failure)
+
+    async def _watch(self, consumer: LedgerConsumer) -> None:
+        """Look whether everything still runs: much of it ends without a word, or tells only its own thread."""
+        loop = asyncio.get_running_loop()
+        commits, since = consumer.commits, loop.time()
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if (defect := consumer.defect()) is not None:
+                # A cancellation is an error here as well, and no wish of ours.
+                raise defect if isinstance(defect, Exception) else BrokenPromise(f"{self.name} ended: {defect!r}")
+            if commits != consumer.commits or not consumer.may_commit():
+                commits, since = consumer.commits, loop.time()
+            elif loop.time() - since > COMMIT_STALL_SECONDS:
+                raise BrokenPromise(f"nothing was committed for {COMMIT_STALL_SECONDS:g} s, though something could be")
 
     def lag(self) -> int:
         """Records that are at the broker, by the marks of the last fetches, and not committed."""
@@ -154,9 +184,9 @@ class AgentApplication:
         async for event in stream.noack().events():
             if not self._accepting or self._receiver is None:
                 continue
-            record = self._record(event.message)
-            metrics.RECORDS_CONSUMED.labels(self.name, record.topic).inc()
             try:
+                record = self._record(event.message)
+                metrics.RECORDS_CONSUMED.labels(self.name, record.topic).inc()
                 await self._receiver(record)
             except Exception as error:
                 # An exception that left this loop would make Faust acknowledge the message.
@@ -168,15 +198,17 @@ class AgentApplication:
     def _record(self, message: Any) -> Record:
         headers = message.headers
         pairs = list(headers.items()) if isinstance(headers, dict) else list(headers or [])
+        readable = [(readable_name(name), content) for name, content in pairs]
         return Record(
             topic=self._names[message.topic],
             partition=message.partition,
             offset=message.offset,
             key=message.key,
             value=message.value,
-            headers=pairs,
+            headers=readable,
             timestamp=message.timestamp or 0.0,
             epoch=message.touchstone_epoch,
+            foreign_names=readable != pairs,
         )
 
 
@@ -194,6 +226,7 @@ def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.
         broker_heartbeat_interval=kafka.session_timeout_seconds / 4,
         broker_request_timeout=max(kafka.request_timeout_seconds, kafka.session_timeout_seconds),
         broker_commit_livelock_soft_timeout=STREAM_TIMEOUT_SECONDS,
+        broker_max_poll_interval=POLL_INTERVAL_SECONDS,
         broker_max_poll_records=delivery.stream_buffer,
         stream_processing_timeout=STREAM_TIMEOUT_SECONDS,
         stream_buffer_maxsize=delivery.stream_buffer,

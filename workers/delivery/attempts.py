@@ -2,15 +2,15 @@
 
 Before a batch is handled, its records are noted in a journal on disk; afterwards they are
 struck out. What stands there when a process starts was in work when the last one died.
-Those suspects are then handled one at a time in the whole process, by every agent, so that
-the next death has exactly one cause. Deaths in company make suspects and count for nothing;
-after the second death alone, the third in all, the agent gives the record up unseen.
+Those suspects are then handled one at a time, by every agent; a death then counts against
+the one in work, though a batch beside it may be at fault. So it is handled once more with
+nothing else in work at all; after that second death, the third in all, the agent gives the
+record up unseen. Deaths in a batch make suspects and count for nothing.
 
 The journal needs no fsync: a process that dies takes no written page with it. It lives in
 the state directory; a worker that is restarted elsewhere starts counting anew.
 """
 
-import asyncio
 import fcntl
 import os
 from collections.abc import Iterable
@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from workers.delivery.errors import PoisonError
+from workers.delivery.isolation import Isolation
 from workers.delivery.records import Record
 from workers.logs import get_logger
 
 MAX_DEATHS_ALONE = 2
-"""Deaths with a record alone in work, over all agents, after which it is given up."""
+"""Deaths that count against a record, over all agents, after which it is given up; the last had no other cause."""
 
 MAX_SUSPECTS = 10_000
 """Suspects kept; those that never come again (they were done, or moved away) fall out at last."""
@@ -60,8 +61,8 @@ class AttemptJournal:
         self._file, self._path = _claim(directory, group)
         self._suspects: dict[Place, dict[str, int]] = {}
         self._in_work: dict[tuple[str, Place], bool] = {}
-        self.isolation = asyncio.Lock()
-        """Held while a suspect is handled: one at a time in the whole process."""
+        self.isolation = Isolation()
+        """Who may be in work beside whom, in the whole process."""
         self._recover()
 
     @property
@@ -74,6 +75,10 @@ class AttemptJournal:
         is likely to kill the next.
         """
         return _place(record) in self._suspects
+
+    def is_accused(self, record: Record) -> bool:
+        """Whether a death counts against the record already: at the next one it must have no company."""
+        return sum(self._suspects.get(_place(record), {}).values()) > 0
 
     def check(self, agent: str, record: Record) -> None:
         """Refuse a record that has ended the process too often.

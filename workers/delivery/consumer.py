@@ -12,22 +12,28 @@ or ``tests/chaos``:
 * ``on_partitions_revoked`` commits what is done while the partitions are still ours, and
   begins a new epoch before anything else runs.
 * the range assignor gives one worker the same partition numbers of all joined topics.
+* batches are read by ``workers.delivery.fetching``, which one bad header does not stop.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
+from workers.delivery import fetching
+from workers.delivery.errors import BrokenPromise
 from workers.delivery.ledger import OffsetLedger, Partition
 from workers.logs import get_logger
 
 IDLE_WAIT_SECONDS = 0.1
 """How long to wait before looking again while every partition is paused."""
+
+FINISH_SECONDS = 10.0
+"""How long an agent that can read no further works on what it has already."""
 
 log = get_logger(__name__)
 
@@ -51,11 +57,34 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
     logger = logging.getLogger("faust.transport.consumer")
 
     def _create_worker_consumer(self, transport: Any) -> Any:
+        fetching.install()
         consumer = super()._create_worker_consumer(transport)
         # With equal partition counts the range assignor gives one member the same numbers
         # of every topic; Faust's choice, round-robin, does so only by luck of the counts.
         consumer._partition_assignment_strategy = (RangePartitionAssignor,)
         return consumer
+
+    def defect(self) -> BaseException | None:
+        """What has ended in this thread and must not; aiokafka tells it only to callers that Faust is none of."""
+        if self._thread is None:
+            return None
+        if not self._thread.is_alive():
+            return BrokenPromise("the consumer's thread has ended")
+        coordinator, fetcher = getattr(self._consumer, "_coordinator", None), getattr(self._consumer, "_fetcher", None)
+        if coordinator is None or fetcher is None:
+            return None  # the client is still starting
+        if coordinator._pending_exception is not None:
+            return cast(BaseException, coordinator._pending_exception)
+        for task in (coordinator._coordination_task, fetcher._fetch_task, self._consumer._client._sync_task):
+            if task is not None and task.done():
+                return _end_of(task)
+        return None
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the group's coordinator answers heartbeats, which are sent with or without records."""
+        coordinator = getattr(self._consumer, "_coordinator", None)  # not there before the client has started
+        return getattr(coordinator, "coordinator_id", None) is not None
 
 
 class LedgerConsumer(Consumer):
@@ -68,11 +97,32 @@ class LedgerConsumer(Consumer):
         self.ledger = OffsetLedger()
         self._read_offset = _NoReadOffsets()
         self._fetch_epoch = 0
+        self.commits = 0
         self._on_epoch: list[Callable[[], None]] = []
         self._on_commit: list[Callable[[Mapping[Partition, int]], None]] = []
 
     def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
         return LedgerConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker that keeps the group answers."""
+        return bool(self._thread.is_connected)
+
+    def defect(self) -> BaseException | None:
+        """What has ended and must not, though nobody was told."""
+        if self.app.crashed:
+            return cast(BaseException | None, self.app.crash_reason)
+        found = self._thread.defect()
+        if found is None and not self.app.rebalancing and self.app._fetcher._shutdown.is_set():
+            return BrokenPromise("the loop that hands records on has ended")
+        return cast(BaseException | None, found)
+
+    def may_commit(self) -> bool:
+        """Whether something is acknowledged, not committed, and nothing known is in the way."""
+        if self.app.rebalancing or not self.is_connected:
+            return False
+        return any(self.ledger.committable(partition) is not None for partition in self.ledger.partitions())
 
     def listen(
         self,
@@ -97,7 +147,13 @@ class LedgerConsumer(Consumer):
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:
         """Fetch records and note each in the ledger as it is handed on."""
         before = self._fetch_epoch
-        records, _ = await self._wait_next_records(timeout)
+        try:
+            records, _ = await self._wait_next_records(timeout)
+        except fetching.UnreadablePartition:
+            # This is the agent's end. What was delivered before is done and committed first, or
+            # every restart would begin with it again.
+            await self._until_committed(FINISH_SECONDS)
+            raise
         if not records or self.should_stop:
             return
         if before != self._fetch_epoch or not self.flow_active:
@@ -123,6 +179,11 @@ class LedgerConsumer(Consumer):
             return {}, active
         return await self._getmany(active_partitions=active, timeout=timeout), active
 
+    async def _until_committed(self, limit: float) -> None:
+        until = self.loop.time() + limit
+        while self.loop.time() < until and self.ledger.unfinished() and not self.should_stop:
+            await self.sleep(IDLE_WAIT_SECONDS)
+
     async def perform_seek(self) -> None:
         """Read from the committed offsets again, in a new epoch."""
         self._start_epoch()
@@ -136,7 +197,11 @@ class LedgerConsumer(Consumer):
             await asyncio.wait_for(self.commit(), timeout=limit)
         except TimeoutError:
             log.warning("commit_on_revoke_timed_out", group=self.app.conf.id, limit_seconds=limit)
-        self._start_epoch()
+        try:
+            self._start_epoch()
+        except Exception as error:
+            await self.crash(error)  # aiokafka would log it and go on
+            raise
         await super().on_partitions_revoked(revoked)
 
     def _start_epoch(self) -> None:
@@ -161,10 +226,16 @@ class LedgerConsumer(Consumer):
         confirmed = {
             Partition(*tp): offset for tp, offset in ours.items() if self.ledger.confirm(Partition(*tp), offset, epoch)
         }
+        self.commits += 1
         self.app.monitor.on_tp_commit(ours)
         for tell in self._on_commit:
             tell(confirmed)
         return True
+
+
+def _end_of(task: asyncio.Task[Any]) -> BaseException:
+    error = None if task.cancelled() else task.exception()
+    return error or BrokenPromise(f"{task.get_coro().__qualname__} has ended")  # type: ignore[union-attr]
 
 
 class LedgerTransport(Transport):

@@ -12,12 +12,14 @@
         │   ├── InferenceFailed
         │   └── InferenceTimeout
         ├── PoisonError             dead letter: this record never will
-        │   ├── UnreadableRecord    not JSON, unknown version, a field is wrong
+        │   ├── UnreadableRecord    what stands around the value is wrong: a header, the reason of a letter
         │   ├── OversizeRecord      larger than the limit on input records
         │   ├── ResultTooLarge      what came of it does not fit into a record
         │   └── RejectedByStore     a store refuses these values
         └── BrokenPromise           stop: going on would lose something
-            └── DeadLetterFailed    not even the dead letter could be written
+            ├── DeadLetterFailed    not even the dead letter could be written
+            ├── ProducerEnded       the client sends nothing more, though the broker is there
+            └── UnreadablePartition a batch at the broker cannot be read
 
 Anything else is an error of ours: it is retried a few times, in case it was chance, and
 then dead-lettered with its class name. ``MemoryError`` stops the process.
@@ -86,6 +88,10 @@ class BrokenPromise(TouchstoneError):
 
 class DeadLetterFailed(BrokenPromise):
     """A record could be neither processed nor dead-lettered."""
+
+
+class ProducerEnded(BrokenPromise):
+    """The client has given up sending for good; only a new one can."""
 
 
 class Fate(Enum):

@@ -136,6 +136,10 @@ class OffsetLedger:
             return len(position.outstanding) if position else 0
         return sum(len(position.outstanding) for position in self._positions.values())
 
+    def unfinished(self) -> bool:
+        """Whether anything delivered is not acknowledged, or acknowledged and not committed."""
+        return any(self.outstanding(p) > 0 or self.committable(p) is not None for p in self._positions)
+
     def partitions(self) -> list[Partition]:
         """Partitions that something is known of."""
         return list(self._positions)

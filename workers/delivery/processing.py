@@ -213,8 +213,7 @@ class BatchProcessor:
         except ProcessKilled as error:
             # Its deaths are kept: until the commit passes it, another death brings it again.
             return [(work, error)]
-        async with self._journal.isolation:
-            return await self._attempt([work], alone=True)
+        return await self._attempt([work], alone=True)
 
     async def _attempt(self, works: Sequence[Work], *, alone: bool = False) -> list[tuple[Work, Exception]]:
         """Steps 1 to 3; waits inside while somebody is unavailable.
@@ -247,17 +246,20 @@ class BatchProcessor:
 
     async def _handle(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
         records = [work.record for work in works]
-        self._journal.begin(self.agent, records, alone=alone)
-        try:
-            return await asyncio.wait_for(self._handler(works), self._limits.timeout_seconds)
-        except TimeoutError as error:
-            if self._limits.timeout_seconds is None:
-                raise
-            raise HandlerTimeout(
-                f"{self.agent} did not finish a batch of {len(works)} within {self._limits.timeout_seconds:g} s"
-            ) from error
-        finally:
-            self._journal.end(self.agent, records)
+        isolation = self._journal.isolation
+        accused = alone and self._journal.is_accused(records[0])
+        async with isolation.alone(accused=accused) if alone else isolation.together() as counts:
+            self._journal.begin(self.agent, records, alone=counts)
+            try:
+                return await asyncio.wait_for(self._handler(works), self._limits.timeout_seconds)
+            except TimeoutError as error:
+                if self._limits.timeout_seconds is None:
+                    raise
+                raise HandlerTimeout(
+                    f"{self.agent} did not finish a batch of {len(works)} within {self._limits.timeout_seconds:g} s"
+                ) from error
+            finally:
+                self._journal.end(self.agent, records)
 
     async def _send(self, works: Sequence[Work], results: Sequence[Result]) -> None:
         if not all(self._acknowledger.is_current(work.record.epoch) for work in works):

@@ -8,7 +8,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordTooLargeError
 
 from workers import metrics
-from workers.delivery.errors import BrokerUnavailable, ResultTooLarge
+from workers.delivery.errors import BrokerUnavailable, ProducerEnded, ResultTooLarge
 from workers.delivery.records import Output
 from workers.kafka import connection_arguments
 from workers.settings import Settings
@@ -69,6 +69,7 @@ class ConfirmedProducer:
         Raises:
             ResultTooLarge: one of them does not fit into a record.
             BrokerUnavailable: the broker does not confirm in time; some may have been written.
+            ProducerEnded: the client itself is at its end, so that waiting for the broker would never end.
         """
         if not outputs:
             return
@@ -84,6 +85,11 @@ class ConfirmedProducer:
                 f"{self._settings.kafka.max_record_bytes} bytes; raise kafka.max_record_bytes and the broker's limit"
             ) from error
         except KafkaError as error:
+            # Its sender, and what learns the partitions' leaders: neither comes back.
+            if self._producer._sender.sender_task.done() or self._producer.client._sync_task.done():
+                raise ProducerEnded(
+                    f"the Kafka client sends nothing more ({type(error.__cause__ or error).__name__}); a restart mends it"
+                ) from error
             raise BrokerUnavailable(f"the broker did not confirm a send ({type(error).__name__})") from error
         for topic, count in Counter(output.topic.name for output in outputs).items():
             metrics.RECORDS_PRODUCED.labels(agent, topic).inc(count)

@@ -21,6 +21,7 @@ class Record:
         headers: pairs of name and bytes.
         timestamp: time of the record at the broker, seconds since the epoch.
         epoch: assignment under which it was delivered; after a revocation it is history.
+        foreign_names: whether a header's name was no UTF-8; it stands here with its bytes escaped.
     """
 
     topic: str
@@ -31,6 +32,7 @@ class Record:
     headers: Headers = field(default_factory=list)
     timestamp: float = 0.0
     epoch: int = 0
+    foreign_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

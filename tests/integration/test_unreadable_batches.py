@@ -1,0 +1,161 @@
+"""Batches that aiokafka cannot read, on a real broker: one bad record must not stop its partition."""
+
+import asyncio
+import struct
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+from aiokafka import AIOKafkaConsumer
+from aiokafka.record.util import calc_crc32c
+from aiokafka.structs import ConsumerRecord
+
+from schemas.dead_letters import read_dead_letter
+from schemas.topics import ANSWERS_GENERATED, DEAD_LETTERS
+from tests.harness.answers import answer
+from tests.harness.raw_records import CODECS, batch, send_batch
+from tests.integration.test_consumer import Agent, agents, committed, until
+from workers.addresses import Addresses
+from workers.agents.base import read_answer
+from workers.app import AGENTS
+from workers.delivery.errors import UnreadableRecord
+from workers.delivery.fetching import UnreadablePartition, readable_name
+from workers.delivery.records import Record, Result, Work
+from workers.settings import Settings
+
+__all__ = ["agents"]
+
+FOREIGN = b"\xff\xfe caf\xc3\xa9"
+
+
+async def letters(settings: Settings, addresses: Addresses, count: int) -> list[ConsumerRecord]:
+    consumer = AIOKafkaConsumer(
+        settings.topic_name(DEAD_LETTERS.name), bootstrap_servers=addresses.kafka, auto_offset_reset="earliest"
+    )
+    await consumer.start()
+    try:
+        return [await asyncio.wait_for(consumer.getone(), 120) for _ in range(count)]
+    finally:
+        await consumer.stop()
+
+
+class Reader:
+    """An agent's handler that reads answers and keeps what it has seen."""
+
+    def __init__(self) -> None:
+        self.seen: list[Record] = []
+
+    async def __call__(self, works: Sequence[Work]) -> Sequence[Result]:
+        results: list[Result] = []
+        for work in works:
+            try:
+                read_answer(work.record, 1_000_000)
+                self.seen.append(work.record)
+                results.append([])
+            except Exception as error:
+                results.append(error)
+        return results
+
+
+@pytest.mark.parametrize("codec", CODECS)
+async def test_a_header_name_that_is_no_utf8_makes_a_dead_letter_and_the_partition_goes_on(
+    codec: str, settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    topic = settings.topic_name(ANSWERS_GENERATED.name)
+    good = [("kept", b"1"), ("without", None)]
+    content = batch(
+        [
+            (answer(0), [(name.encode(), value) for name, value in good]),
+            (answer(1), [(b"before", b"x"), (FOREIGN, b"\x00\xff"), (FOREIGN, None)]),
+            (answer(2), [("größe".encode(), b"2")]),
+        ],
+        codec,
+    )
+    await send_batch(addresses, topic, 0, content, 3)
+    await send_batch(addresses, topic, 0, batch([(answer(3), [])], codec), 1)
+    reader = Reader()
+    agent = await Agent(settings, addresses, reader).start()
+    agents.append(agent)
+    ledger = agent.application.consumer.ledger
+    await until(lambda: len(reader.seen) == 3 and ledger.outstanding() == 0)
+    assert [record.offset for record in reader.seen] == [0, 2, 3]
+    assert [record.value for record in reader.seen] == [answer(0), answer(2), answer(3)]
+    assert [record.headers for record in reader.seen] == [good, [("größe", b"2")], []]
+    await agents.pop().stop()
+    assert await committed(settings, addresses, "probe") == 4
+    [letter] = [read_dead_letter(r.key, r.value, r.headers) for r in await letters(settings, addresses, 1)]
+    assert (letter.partition, letter.offset, letter.error_class) == (0, 1, "UnreadableRecord")
+    assert (letter.key, letter.value) == (b"key-1", answer(1))
+    escaped = "\\xff\\xfe café"
+    assert letter.headers == [("before", b"x"), (escaped, b"\x00\xff"), (escaped, None)]
+
+
+async def test_a_batch_whose_checksum_does_not_fit_stops_the_agent_and_names_the_place(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    topic = settings.topic_name(ANSWERS_GENERATED.name)
+    await send_batch(addresses, topic, 0, batch([(answer(0), [])]), 1)
+    broken = bytearray(batch([(answer(1), []), (answer(2), [])]))
+    broken[-5] ^= 0x55
+    await send_batch(addresses, topic, 0, bytes(broken), 2)
+    reader = Reader()
+    agent = await Agent(settings, addresses, reader).start()
+    agents.append(agent)
+    error = await asyncio.wait_for(agent.application.wait_crashed(), 120)
+    assert isinstance(error, UnreadablePartition)
+    assert str(error).startswith(f"{topic}[0] cannot be read at offset 1 ")
+    assert "docs/operations.md" in str(error)
+    assert "Invalid CRC" in str(error)
+    await agents.pop().stop()
+    assert [record.offset for record in reader.seen] == [0], "what stands before it is not held up"
+    assert await committed(settings, addresses, "probe") == 1
+
+
+async def test_a_record_without_structure_stops_the_agent_and_names_the_place(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    """The bytes are as the producer wrote them, checksum and all; only their meaning is broken."""
+    topic = settings.topic_name(ANSWERS_GENERATED.name)
+    await send_batch(addresses, topic, 0, batch([(answer(0), []), (answer(1), [(FOREIGN, b"")])]), 2)
+    await send_batch(addresses, topic, 0, with_minus_one_headers(batch([(answer(2), []), (answer(3), [])])), 2)
+    reader = Reader()
+    agent = await Agent(settings, addresses, reader).start()
+    agents.append(agent)
+    error = await asyncio.wait_for(agent.application.wait_crashed(), 120)
+    assert isinstance(error, UnreadablePartition)
+    assert str(error).startswith(f"{topic}[0] cannot be read at offset 3 ")
+    await agents.pop().stop()
+    assert [record.offset for record in reader.seen] == [0, 2]
+    assert await committed(settings, addresses, "probe") == 3
+
+
+def with_minus_one_headers(content: bytes) -> bytes:
+    """The same batch, the last record of which has a count of headers that is none; the checksum fits."""
+    changed = bytearray(content)
+    assert changed[-1] == 0, "no headers"
+    changed[-1] = 1
+    struct.pack_into(">I", changed, 17, calc_crc32c(bytes(changed[21:])))
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "readable"),
+    [("plain", "plain"), ("größe", "größe"), ("a\udcffb", "a\\xffb"), ("\\xff", "\\xff"), ("", "")],
+)
+def test_a_header_name_is_escaped_only_where_it_is_no_utf8(name: str, readable: str) -> None:
+    assert readable_name(name) == readable
+
+
+@pytest.mark.parametrize("agent", ["citations", "grounding", "quality"])
+async def test_a_judging_agent_leaves_a_record_with_a_foreign_header_to_assembly(agent: str) -> None:
+    """One dead letter for it, and not four."""
+    record = Record(ANSWERS_GENERATED.name, 0, 0, b"k", answer(0), [("\\xff", b"")], foreign_names=True)
+    with ThreadPoolExecutor() as pool:
+        handle = AGENTS[agent].handler(SimpleNamespace(settings=Settings(_env_file=None), steps_pool=pool))
+        assert await handle([Work(record)]) == [[]]
+    assembly = AGENTS["assembly"]
+    with ThreadPoolExecutor() as pool:
+        handle = assembly.handler(SimpleNamespace(settings=Settings(_env_file=None), steps_pool=pool))
+        [result] = await handle([Work(record)])
+    assert isinstance(result, UnreadableRecord)
