@@ -110,6 +110,7 @@ def test_interactive_citation_has_the_shape_of_the_document() -> None:
             "title": "Loki Crashes",
             "url": None,
             "excerpt": "Loki crashes when the ingester runs out of memory.",
+            "displayText": LOKI.display_text,
             "metadata": {"last_updated": "2025-10-15T08:00:00+00:00", "confidence": 0.9},
         }
     ]
