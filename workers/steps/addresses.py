@@ -53,11 +53,9 @@ def check_template(template: str) -> str:
     unknown = [name for name in _FIELD.findall(template) if name not in FIELDS]
     if unknown:
         raise ValueError(f"an address template may name {', '.join(FIELDS)}, not {unknown[0]!r}")
-    host = re.match(r"https?://([^/?#]*)", template)
-    if not host or not host[1] or "@" in host[1]:
-        raise ValueError("an address template begins with http:// or https:// and a host")
-    if "{" in host[1].replace("{path}", "", 1) or ("{path}" in host[1] and not host[1].endswith("{path}")):
-        raise ValueError("the host of an address template is fixed")
+    host = re.match(r"https?://([^/?#{}@]+)(?:\{path\}|[/?#]|$)", template)
+    if not host:
+        raise ValueError("an address template begins with http:// or https:// and a fixed host")
     return template
 
 
