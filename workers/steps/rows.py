@@ -227,7 +227,7 @@ def _citation_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
         )  # fmt: skip
         named = ("source_table", "record_id", "memory_id", "entity", "source_event")
         columns |= {name: getattr(citation, name) or "" for name in named}
-        columns |= {"spans": [(span.start, span.end) for span in citation.spans], "valid": True}
+        columns |= {"spans": [[span.start, span.end] for span in citation.spans], "valid": True}
         rows.append(AnalyticsRow(table="citations", columns=columns | model))
     for reference in report.invalid_references:
         place = f"{reference.span.start}-{reference.span.end}" if reference.span else "provided"
