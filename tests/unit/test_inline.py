@@ -9,7 +9,14 @@ from schemas.reports import Span
 from tests.unit.test_citations_step import DONE
 from workers.steps.addresses import check_template, source_address
 from workers.steps.citations import find_citations
-from workers.steps.inline import CONTRADICTED_MARK, UNSUPPORTED_MARK, InlinePolicy, UngroundedPolicy, annotate
+from workers.steps.inline import (
+    CONTRADICTED_MARK,
+    MAX_ADDED,
+    UNSUPPORTED_MARK,
+    InlinePolicy,
+    UngroundedPolicy,
+    annotate,
+)
 from workers.steps.references import format_interactive, format_references
 
 RULES = {
@@ -113,6 +120,12 @@ class TestMarks:
         text = "| a | b |\n|---|---|\n| x | 47 min |\n"
         marked = annotate(text, [], [claim(text, "| x | 47 min")], ungrounded="omit")
         assert f"| x | 47 min{UNSUPPORTED_MARK} |" in marked
+
+    def test_marks_add_no_more_than_fits(self) -> None:
+        text = "Loki fell. " * 5_000
+        spans = [Span(start=11 * n, end=11 * n + 10) for n in range(5_000)]
+        claims = [claim(text[:11], "Loki fell.").model_copy(update={"span": span}) for span in spans]
+        assert len(annotate(text, [], claims, ungrounded="mark")) <= len(text) + MAX_ADDED
 
     def test_a_marker_of_several_sources_stays(self) -> None:
         cited = [citation(number=n, source_path="https://a.example/b", spans=[Span(start=5, end=11)]) for n in (1, 2)]

@@ -12,7 +12,8 @@ that the offsets of the reports hold. An edit never lies in code.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from schemas.citations import Citation
@@ -27,8 +28,11 @@ UNSUPPORTED_MARK = " [AI Inference - not supported by the sources]"
 """Put behind a claim that no source supports."""
 CONTRADICTED_MARK = " [AI Inference - contradicted by the sources]"
 """Put behind a claim that a source contradicts."""
-MAX_EDITS = 1_000
-"""Most marks in one answer."""
+MAX_ADDED = 30_000
+"""Most code points that marks add to an answer: an answer of 60,000, formatted, its references and
+these still fit the 200,000 of ``FormattedResponse.content``. Marks on claims come first."""
+MAX_ADDRESS = 500
+"""Longest address that a marker is linked to, code points."""
 
 _CLOSING = re.compile(r"[.!?。！？…\"”’»)*_\s]*$")
 
@@ -71,7 +75,7 @@ def annotate(
         edits.extend(_links(text, citations, rules))
     if inline == "propose":
         edits.extend(_proposals(text, claims))
-    return _applied(text, [edit for edit in edits if not _in_code(edit, code)])
+    return _applied(text, _affordable(edit for edit in edits if not _in_code(edit, code)))
 
 
 def _links(text: str, citations: Sequence[Citation], rules: Mapping[str, str] | None) -> Iterator[Edit]:
@@ -84,7 +88,13 @@ def _links(text: str, citations: Sequence[Citation], rules: Mapping[str, str] | 
         marker = text[start:end]
         address = source_address(sources[0], rules) if len(sources) == 1 else None
         is_marker = marker.startswith("[") and marker.endswith("]") and "](" not in marker
-        if address and is_marker and text[end : end + 1] not in ("(", ":") and "\n" not in marker:
+        if (
+            address
+            and len(address) <= MAX_ADDRESS
+            and is_marker
+            and text[end : end + 1] not in ("(", ":")
+            and "\n" not in marker
+        ):
             # Inside a link's words brackets must be balanced, and they are: markers hold no others.
             yield Edit(
                 start, end, f"[{marker}](<{address}>)" if re.search(r"[()]", address) else f"[{marker}]({address})"
@@ -119,14 +129,27 @@ def _end_of_words(text: str, claim: Claim) -> int:
 
 
 def _in_code(edit: Edit, code: Sequence[tuple[int, int]]) -> bool:
-    return any(start < max(edit.end, edit.start + 1) and edit.start < end for start, end in code) and not (
-        edit.start == edit.end and any(edit.start in (start, end) for start, end in code)
-    )
+    """Whether an edit touches code; beside it, it may add."""
+    index = bisect_right(code, edit.start, key=lambda span: span[0])
+    if index and edit.start < code[index - 1][1] and (edit.start > code[index - 1][0] or edit.end > edit.start):
+        return True
+    return index < len(code) and code[index][0] < edit.end
+
+
+def _affordable(edits: Iterable[Edit]) -> list[Edit]:
+    """The edits, in order, that add at most ``MAX_ADDED``."""
+    kept, added = [], 0
+    for edit in edits:
+        longer = len(edit.replacement) - (edit.end - edit.start)
+        if longer <= 0 or added + longer <= MAX_ADDED:
+            kept.append(edit)
+            added += max(0, longer)
+    return kept
 
 
 def _applied(text: str, edits: Sequence[Edit]) -> str:
     parts, position = [], 0
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end))[:MAX_EDITS]:
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         # What lies in a sentence that is left out goes with it.
         if edit.start < position:
             continue
