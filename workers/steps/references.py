@@ -70,6 +70,7 @@ def format_interactive(citations: Sequence[Citation], rules: Mapping[str, str] |
             "metadata": {
                 "last_updated": citation.last_updated.isoformat() if citation.last_updated else None,
                 "confidence": citation.confidence,
+                **_provenance(citation),
             },
         }
         for citation in citations
@@ -82,10 +83,29 @@ def _entry_lines(citation: Citation, rules: Mapping[str, str] | None) -> Iterato
         yield f"    Source: {source}"
     if citation.last_updated:
         yield f"    Updated: {citation.last_updated.date().isoformat()}"
+    if citation.learned_at:
+        yield f"    Learned: {citation.learned_at.date().isoformat()}"
+    elif citation.memory_id and citation.created_at:
+        yield f"    Remembered: {citation.created_at.date().isoformat()}"
+    if citation.source_event:
+        yield f"    Event: {escape(citation.source_event[:MAX_PATH])}"
     if citation.confidence is not None:
         yield f"    Confidence: {_confidence_word(citation.confidence)}"
     if excerpt := escape(citation.excerpt):
         yield f"    > {excerpt}"
+
+
+def _provenance(citation: Citation) -> dict[str, str]:
+    """Where a memory comes from (seed 004); empty for other sources."""
+    if citation.memory_id is None:
+        return {}
+    known = {
+        "memory_id": citation.memory_id,
+        "created_at": citation.created_at.isoformat() if citation.created_at else None,
+        "source_event": citation.source_event,
+        "learned_at": citation.learned_at.isoformat() if citation.learned_at else None,
+    }
+    return {name: value for name, value in known.items() if value}
 
 
 def _compact_entry(citation: Citation, rules: Mapping[str, str] | None) -> str:
