@@ -351,7 +351,7 @@ def test_a_trimmed_report_says_so_in_the_enriched_answer() -> None:
     known = reports(findings(answer), answer, 20_000)
     assert known["grounding"].trimmed == ["claim_sources", "claims"]
     result = enriched(answer, known)
-    assert result.trimmed == ["claims"]
+    assert result.trimmed == ["claim_sources", "claims"]
     assert result.grounding is not None and result.grounding.claims_total == 300 > len(result.grounding.claims) > 0
 
 
