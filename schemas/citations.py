@@ -1,6 +1,6 @@
 """Citations: what an answer refers to and whether that exists (seeds 000 and 004)."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -38,6 +38,7 @@ class Citation(Part):
     source_event: ShortText | None = Field(default=None, description="What a memory was made from.")
     learned_at: UtcDatetime | None = Field(default=None, description="When a preference was learned.")
     confidence: Confidence | None = None
+    source_digest: str = Field(default="", max_length=64, description="SHA-256 of the content as it was cited.")
     forms: Many[CitationForm] = Field(default_factory=list, description="How the answer refers to it.")
     spans: Many[Span] = Field(default_factory=list, description="Where the markers stand in the answer.")
     display_text: ShortText = Field(default="", description="For readers, as '[1] Runbook: Loki crash loop'.")
@@ -82,3 +83,48 @@ class CitationFindings(Findings):
 
 class CitationReport(Report, CitationFindings):
     """The citations agent's judgement of one answer."""
+
+
+class CitationDetail(Part):
+    """A citation with the source as it was when it was cited (seed 004: ``GET /api/citations/{id}``)."""
+
+    citation_id: Identifier
+    answer_id: Identifier
+    tenant: Identifier
+    source_type: SourceType
+    source_table: Label | None = None
+    record_id: Identifier | None = None
+    memory_id: Identifier | None = None
+    chunk_id: Identifier
+    display_text: ShortText = ""
+    excerpt: str = ""
+    confidence: Confidence | None = None
+    cited_at: UtcDatetime = Field(description="When the answer was complete.")
+    source_digest: str = Field(default="", description="SHA-256 of the content as it was cited.")
+    source_content: str | None = Field(default=None, description="The content as it was cited; null if not kept.")
+    source_data: Any = Field(default=None, description="The same as a record, where it is JSON.")
+    related_citations: Many[Identifier] = Field(
+        default_factory=list, description="Other citations of the same source, the latest first."
+    )
+    fetched_at: UtcDatetime
+
+
+class SourceVersion(Part):
+    """A source's content at one time."""
+
+    source_digest: str
+    source_content: str | None = None
+    source_data: Any = None
+    first_cited_at: UtcDatetime
+    last_cited_at: UtcDatetime
+    citations: int = Field(ge=1)
+
+
+class SourceDetail(Part):
+    """A source by type and record (seed 004: ``GET /api/citations/source/{type}/{record_id}``)."""
+
+    source_type: Label = Field(description="Table or type, as asked for.")
+    record_id: Identifier
+    versions: Many[SourceVersion] = Field(description="Contents, the one cited last first.")
+    related_citations: Many[Identifier] = Field(default_factory=list, description="Its citations, the latest first.")
+    fetched_at: UtcDatetime

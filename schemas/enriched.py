@@ -17,6 +17,7 @@ from schemas.base import (
     RiskLevel,
     RiskMode,
     Score,
+    Seconds,
     ShortText,
     UtcDatetime,
 )
@@ -40,6 +41,14 @@ class FormattedResponse(Part):
     quality_score: Score | None = None
     hallucination_risk: RiskLevel | None = None
     suggestions: Many[ShortText] = Field(default_factory=list)
+    interactive: Many[Metadata] = Field(
+        default_factory=list, description="The citations for a user interface (000), with displayText and address."
+    )
+    grounding_score: Score | None = None
+    ungrounded_claims: Many[str] = Field(default_factory=list, description="Claims without support, as written (004).")
+    response_seconds: Seconds | None = Field(default=None, description="From question to answer.")
+    grounding_seconds: Seconds | None = Field(default=None, description="What grounding took.")
+    citation_count: int = Field(default=0, ge=0)
 
 
 class EvaluationResult(Part):

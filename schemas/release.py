@@ -28,6 +28,10 @@ class ReleasedAnswer(Event):
         max_length=200_000,
         description="What may be shown; null while held or when rejected without text.",
     )
+    citations: Many[Metadata] = Field(
+        default_factory=list, description="What the content cites, for a user interface (000); empty without content."
+    )
+    ungrounded_claims: Many[str] = Field(default_factory=list, description="Claims without support, as written (004).")
     reasons: Many[Label] = Field(default_factory=list)
     hallucination_risk: RiskLevel | None = None
     grounding_score: Score | None = None

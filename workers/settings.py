@@ -11,12 +11,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.logs import LogFormat
+from workers.steps.addresses import check_template
+from workers.steps.inline import InlinePolicy, UngroundedPolicy
+from workers.steps.presentation import ReaderPolicy
 from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -138,6 +141,20 @@ class ReleaseSettings(Group):
     default_risk_mode: RiskMode = Field(default="observer", description="For answers that name none.")
     review_deadline_hours: Positive = Field(default=24.0, description="A review should be done by then.")
     style: Literal["standard", "compact", "verbose"] = Field(default="standard", description="Formatting (000).")
+    inline_citations: InlinePolicy = Field(
+        default="link", description="Markers of the answer: keep, link to their sources, or propose missing ones too."
+    )
+    ungrounded_claims: UngroundedPolicy = Field(
+        default="keep", description="Claims without support: keep, mark as AI inference, or omit (004)."
+    )
+    url_rules: dict[str, Annotated[str, AfterValidator(check_template)]] = Field(
+        default_factory=dict, description="Addresses of sources by pattern of their path or table/record (000)."
+    )
+
+    @property
+    def policy(self) -> ReaderPolicy:
+        """What is done to an answer for its readers."""
+        return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
 
 
 class HttpSettings(Group):

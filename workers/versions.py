@@ -31,7 +31,9 @@ def pipeline_version(settings: Settings) -> str:
         "grounding": settings.grounding.model_dump(),
         "quality": settings.quality.model_dump(),
         "gate": settings.gate.model_dump(),
-        "release": settings.release.model_dump(include={"default_risk_mode", "style"}),
+        "release": settings.release.model_dump(
+            include={"default_risk_mode", "style", "inline_citations", "ungrounded_claims", "url_rules"}
+        ),
         "memory": settings.memory.model_dump(include={"remember_without_context"}),
     }
     return f"{RULES_VERSION}-{sha256(to_json(parts)).hexdigest()[:8]}"

@@ -1,4 +1,4 @@
--- Answers, claims, citations and reviews.
+-- Answers, claims, citations, their sources and audit, and reviews.
 --
 -- ReplacingMergeTree(rank): a repeat of a row replaces it, whatever the order of arrival.
 -- The sort key holds only values of the event, so a repeat has the same key; rank prefers a
@@ -91,6 +91,14 @@ CREATE TABLE IF NOT EXISTS {database}.claims
     evidence_start Nullable(UInt32),
     evidence_end Nullable(UInt32),
     evidence String DEFAULT '' CODEC(ZSTD(3)),
+    source_digest String DEFAULT '',
+    cited_numbers Array(UInt16),
+    primary_number Nullable(UInt16),
+    redundant_numbers Array(UInt16),
+    proposed_numbers Array(UInt16),
+    cited_unsupported Array(UInt16),
+    better_number Nullable(UInt16),
+    conflicting Bool DEFAULT false,
     similarity Nullable(Float64),
     model_id LowCardinality(String) DEFAULT 'unknown'
 )
@@ -118,14 +126,70 @@ CREATE TABLE IF NOT EXISTS {database}.citations
     source_path String DEFAULT '',
     source_table LowCardinality(String) DEFAULT '',
     record_id String DEFAULT '',
+    memory_id String DEFAULT '',
+    entity String DEFAULT '',
+    display_text String DEFAULT '',
+    source_digest String DEFAULT '',
+    last_updated Nullable(DateTime64(3, 'UTC')),
+    created_at Nullable(DateTime64(3, 'UTC')),
+    source_event String DEFAULT '',
+    learned_at Nullable(DateTime64(3, 'UTC')),
+    spans Array(Tuple(UInt32, UInt32)),
     excerpt String DEFAULT '' CODEC(ZSTD(3)),
     confidence Nullable(Float64),
     forms Array(LowCardinality(String)),
-    model_id LowCardinality(String) DEFAULT 'unknown'
+    model_id LowCardinality(String) DEFAULT 'unknown',
+    -- Sorted for looking a source up by its record; indices for a citation and for a content. By
+    -- year, since a look-up does not know the day and every partition costs it a few milliseconds.
+    INDEX by_citation citation_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX by_digest source_digest TYPE bloom_filter(0.001) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(rank)
+PARTITION BY toYear(completed_at)
+ORDER BY (tenant, record_id, citation_id, run)
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000;
+
+-- What a citation or a claim's evidence rested on, once for each content: a record that changes
+-- later gets a row of its own, and an old citation still shows what it cited then.
+CREATE TABLE IF NOT EXISTS {database}.sources
+(
+    tenant LowCardinality(String),
+    source_digest String,
+    rank UInt32 DEFAULT 1,
+    content String CODEC(ZSTD(3))
+)
+ENGINE = ReplacingMergeTree(rank)
+ORDER BY (tenant, source_digest)
+SETTINGS index_granularity = 256, non_replicated_deduplication_window = 1000;
+
+-- The audit of seed 004: every answer with its citations, as JSON of the seed's Citation.
+CREATE TABLE IF NOT EXISTS {database}.citation_logs
+(
+    tenant LowCardinality(String),
+    response_id String,
+    run LowCardinality(String) DEFAULT 'live',
+    pipeline_version LowCardinality(String),
+    rank UInt32,
+    user_id String DEFAULT '',
+    session_id String DEFAULT '',
+    query_text String CODEC(ZSTD(3)),
+    response_text String CODEC(ZSTD(3)),
+    citations String CODEC(ZSTD(3)),
+    citation_count UInt32,
+    invalid_references String CODEC(ZSTD(3)),
+    grounding_score Nullable(Float64),
+    recommendation_coverage Nullable(Float64),
+    ungrounded_claims String CODEC(ZSTD(3)),
+    state LowCardinality(String),
+    response_seconds Nullable(Float64),
+    grounding_seconds Nullable(Float64),
+    completed_at DateTime64(3, 'UTC'),
+    validated_at Nullable(DateTime64(3, 'UTC')),
+    created_at DateTime64(3, 'UTC')
 )
 ENGINE = ReplacingMergeTree(rank)
 PARTITION BY toYYYYMM(completed_at)
-ORDER BY (tenant, toDate(completed_at), answer_id, run, citation_id)
+ORDER BY (tenant, toDate(completed_at), response_id, run)
 SETTINGS non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS {database}.reviews

@@ -110,6 +110,7 @@ def test_interactive_citation_has_the_shape_of_the_document() -> None:
             "title": "Loki Crashes",
             "url": None,
             "excerpt": "Loki crashes when the ingester runs out of memory.",
+            "displayText": LOKI.display_text,
             "metadata": {"last_updated": "2025-10-15T08:00:00+00:00", "confidence": 0.9},
         }
     ]
@@ -129,3 +130,24 @@ def test_web_source_links_to_itself(path: str) -> None:
 )  # fmt: skip
 def test_anything_else_gets_no_address(path: str) -> None:
     assert format_interactive([citation(source_path=path)])[0]["url"] is None
+
+
+def test_a_memory_shows_where_it_comes_from() -> None:
+    memory = citation(
+        source_type="memory",
+        memory_id="mem-7",
+        created_at=datetime(2025, 12, 1, tzinfo=UTC),
+        source_event="chat # of 30 November\n## x",
+    )
+    text = format_references([memory])
+    assert "    Remembered: 2025-12-01\n    Event: chat # of 30 November ## x" in text
+    learned = memory.model_copy(update={"learned_at": datetime(2025, 11, 30, tzinfo=UTC)})
+    assert "    Learned: 2025-11-30\n" in format_references([learned])
+    assert format_interactive([learned])[0]["metadata"] | {"confidence": None} == {
+        "last_updated": learned.last_updated.isoformat() if learned.last_updated else None,
+        "confidence": None,
+        "memory_id": "mem-7",
+        "created_at": "2025-12-01T00:00:00+00:00",
+        "source_event": "chat # of 30 November\n## x",
+        "learned_at": "2025-11-30T00:00:00+00:00",
+    }

@@ -61,6 +61,7 @@ def _assemble(work: Work, resources: Resources) -> list[Output]:
         grounding_thresholds=settings.grounding,
         style=settings.release.style,
         remember_without_context=settings.memory.remember_without_context,
+        policy=settings.release.policy,
     )
     enriched, value = fit_record(enriched, settings.kafka.max_record_bytes - settings.kafka.max_record_bytes // 50)
     _observe(enriched, record.timestamp, resources)

@@ -17,6 +17,7 @@ Seed 000 (extraction, validation, coverage) and seed 004 (``[Source: …]``, ``[
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import (
@@ -288,10 +289,16 @@ def _citation(
         source_event=chunk.source_event,
         learned_at=chunk.learned_at,
         confidence=chunk.confidence,
+        source_digest=content_digest(chunk),
         forms=forms,
         spans=spans,
         display_text=display_text(number, chunk),
     )
+
+
+def content_digest(chunk: ContextChunk) -> str:
+    """SHA-256 of a chunk's content, by which it is kept."""
+    return sha256(chunk.content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def display_text(number: int, chunk: ContextChunk) -> str:

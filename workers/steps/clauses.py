@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from workers.steps.units import NUMBER_WORDS
 from workers.steps.wording import IMPERATIVES, plain_text
 from workers.steps.words import word_set
 
@@ -46,6 +47,8 @@ _PAST = word_set(
     " saw sent shut stood told thought won broke drew drove knew spent sold built bought caught died"
 )
 _FINITE = _AUXILIARIES | _PAST
+_PLAIN_PAST = word_set("fell rose grew ran took went became began came gave saw broke drew drove knew died")
+"""Pasts that are no participles: behind a passive they have a clause of their own."""
 _PASSIVE = word_set("is are was were be been being has have had")
 _PRONOUNS = word_set("it they he she this these those we you there er sie es dies ils elles il elle")
 _SUBJECT_PRONOUNS = word_set("it they he she we you")
@@ -53,12 +56,15 @@ _DETERMINERS = word_set(
     "the a an its their his her our your each every all no some der die das ein eine le la les un une"
 )
 _SUBORDINATORS = word_set(
-    "if when whenever unless until because since although though whether that where who which while after before once"
+    "if when whenever unless until because since although though whether that where who what why how which while after before once"
     " than wenn falls weil dass ob si quand que parce"
 )
 _CONDITIONS = word_set(
     "if when whenever unless once while because since although though wenn falls weil während si quand"
 )
+_PREPOSITIONS = word_set("in on at by for with to from into over of after before during as under per than")
+_NOUNS = word_set("costs uses runs needs supports takes holds rises falls")
+"""Verbs that are nouns as well: behind a preposition they are."""
 _PAIRED = re.compile(r"\b(?:both|between|either|neither|zwischen|entre)\b", re.IGNORECASE)
 _JOINT = re.compile(
     r"(?P<comma>,)?\s{1,9}(?P<word>and|but|und|aber|et|mais)\s(?:then\s|also\s|therefore\s)?|(?P<list>,)\s"
@@ -67,6 +73,11 @@ _TOKEN = re.compile(r"[^\W_](?:[\w'’./%:-]*\w)?|[$€£]\d[\d.,]*")
 _HIDDEN = re.compile(
     r"(?P<word>`[^`]*`|“[^“”]*”|\"[^\"]*\"|„[^„“”]*[“”]|«[^«»]*»)"
     r"|\[[^\[\]]*\](?:\([^()\s]*\))?|【[^【】]*】|\([^()]*\)"
+)
+_MASKED = re.compile(r"\x00|XX")
+_LEAD = re.compile(
+    r"^\s*(?:according to|based on|in|on|at|by|for|with|after|before|from|since|during|among|of|to|as)\b[^,]{1,100},\s",
+    re.IGNORECASE,
 )
 _LABEL = re.compile(r"^[\s*_]*[^:.,]{1,40}:\s")
 _IMPERATIVE = re.compile(
@@ -227,10 +238,14 @@ def _joins(opening: str, left: str, right: str, comma: bool, imperative: bool) -
     if not has_verb(last) or _PAIRED.search(last) or _words(last) & _SUBORDINATORS:
         return None
     words = [match[0].lower() for match in _TOKEN.finditer(right[:60])]
-    # "was inspected and repaired" leans on its "was"; "failed and restarted" does not.
-    past = words[0].endswith("ed") and not _words(left) & _PASSIVE
-    if words[0] in _FINITE or past:
-        return _subject(opening)
+    shares = words[0] in _AUXILIARIES or words[0] in _PLAIN_PAST
+    # "was inspected and repaired", "was taken and held" lean on their "was"; "failed and restarted" does not.
+    past = words[0] in _PAST or (words[0].endswith("ed") and _takes_object(words))
+    shares = shares or (past and not _words(left) & _PASSIVE)
+    # A capital begins a name or title ("Fooled Around and Fell in Love").
+    if shares and right.lstrip("*_ ")[:1].islower():
+        # "began after a man was found and left a note": who left it is not told by the words.
+        return None if _words(left) & _SUBORDINATORS else _subject(opening)
     if _is_clause(right, commas_only=comma):
         return ""
     return None
@@ -252,27 +267,42 @@ def _is_clause(text: str, *, commas_only: bool) -> bool:
         before = words[position - 1].lower()
         if lowered in _SUBORDINATORS or lowered in ("and", "or", "und", "et", "to"):
             return False
+        behind = _PREPOSITIONS & {earlier.lower() for earlier in words[:position]}
+        if lowered in _NOUNS and (behind or not commas_only):
+            continue
         if lowered in _FINITE and (before not in _DETERMINERS or before in _PRONOUNS):
             return commas_only or lowered in _SINGULAR or words[0].lower() in _PRONOUNS
-        if commas_only and lowered.endswith("ed") and before not in _DETERMINERS and not before.endswith("ly"):
+        is_past = lowered.endswith("ed") and before not in _DETERMINERS and not before.endswith("ly")
+        if commas_only and is_past and position + 1 < len(words) and words[0].lower() != "not":
             return True
     return False
+
+
+def _takes_object(words: Sequence[str]) -> bool:
+    """Whether what follows a word in -ed shows it to be a verb: "skilled workforce" does not."""
+    following = words[1] if len(words) > 1 else ""
+    known = following in _PREPOSITIONS or following in _DETERMINERS or following in _PRONOUNS
+    return known or following[:1].isdigit() or following in NUMBER_WORDS or following.endswith("ly")
 
 
 def has_verb(text: str) -> bool:
     """Whether a text has a finite verb among those that can be told by their form."""
     # "Costs: $5" labels and does not say.
     words = [match[0].lower() for match in _TOKEN.finditer(_LABEL.sub("", text, count=1))]
-    return any(word in _FINITE or (index and word.endswith("ed")) for index, word in enumerate(words))
+    return any(
+        word in _FINITE or (index and word.endswith("ed") and words[index - 1] not in _DETERMINERS)
+        for index, word in enumerate(words)
+    )
 
 
 def _subject(left: str) -> str | None:
     """The words before the first finite verb, if they can be a subject."""
+    left = _LEAD.sub("", re.split(r"(?<=\w\w)[.!?:]\s(?=[A-Z])", left)[-1])
     words = list(_TOKEN.finditer(left))
     for position, match in enumerate(words):
         if match[0].lower() in _FINITE or (position and match[0].endswith("ed")):
             subject = left[: match.start()].strip()
-            fits = 0 < position <= MAX_SUBJECT + 2 and "," not in subject and "\x00" not in subject
+            fits = 0 < position <= MAX_SUBJECT + 2 and "," not in subject and not _MASKED.search(subject)
             return plain_text(subject) if fits else None
     return None
 

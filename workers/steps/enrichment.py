@@ -14,7 +14,7 @@ from schemas.quality import QualityReport
 from schemas.reports import AgentName, Report
 from workers.steps.decision import decide
 from workers.steps.evaluation import evaluate
-from workers.steps.presentation import present
+from workers.steps.presentation import DEFAULT_POLICY, ReaderPolicy, present
 from workers.steps.references import Style
 from workers.steps.thresholds import GateThresholds, GroundingThresholds
 
@@ -45,6 +45,7 @@ def enrich(
     grounding_thresholds: GroundingThresholds,
     style: Style,
     remember_without_context: bool,
+    policy: ReaderPolicy = DEFAULT_POLICY,
 ) -> EnrichedAnswer:
     """Join an answer with whatever reports there are.
 
@@ -60,6 +61,7 @@ def enrich(
         grounding_thresholds: for the order of release states.
         style: formatting.
         remember_without_context: whether unchecked answers may be remembered.
+        policy: what is done to the answer for its readers.
     """
     citations = _typed(reports.get("citations"), CitationReport)
     grounding = _typed(reports.get("grounding"), GroundingReport)
@@ -94,7 +96,7 @@ def enrich(
         grounding=grounding,
         quality=quality,
         evaluation=evaluation,
-        formatted=present(answer, citations, grounding, quality, decision, style),
+        formatted=present(answer, citations, grounding, quality, decision, style, policy),
         decision=decision,
         degraded=degraded,
         missing=missing,

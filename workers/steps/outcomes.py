@@ -24,6 +24,8 @@ def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
     for newer than a complete one; decisions of people have revisions of 100 and more.
     """
     decision = enriched.decision
+    # A fallback shows nothing of the answer, and a held one nothing at all.
+    shown = enriched.formatted if decision.state not in ("held", "fallback") else None
     return ReleasedAnswer(
         release_id=fact_id(enriched.answer_id, "release"),
         answer_id=enriched.answer_id,
@@ -33,6 +35,8 @@ def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
         final=decision.final,
         revision=max(1, enriched.rank),
         content=None if decision.state == "held" else _content(enriched),
+        citations=shown.interactive if shown else [],
+        ungrounded_claims=shown.ungrounded_claims if shown else [],
         reasons=decision.reasons,
         hallucination_risk=enriched.grounding.hallucination_risk if enriched.grounding else None,
         grounding_score=enriched.grounding.grounding_score if enriched.grounding else None,

@@ -1,5 +1,8 @@
 """What a reader is shown: the answer formatted, with disclaimer and references as decided."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from schemas.answers import GeneratedAnswer
 from schemas.base import RiskLevel
 from schemas.citations import CitationReport
@@ -7,9 +10,28 @@ from schemas.enriched import Decision, FormattedResponse
 from schemas.grounding import GroundingReport
 from schemas.quality import QualityReport
 from workers.steps.formatting import format_answer
+from workers.steps.inline import InlinePolicy, UngroundedPolicy, annotate
 from workers.steps.markdown import closed
 from workers.steps.mitigation import FALLBACK_TEXT, mitigate
-from workers.steps.references import Style, format_references
+from workers.steps.references import Style, format_interactive, format_references
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderPolicy:
+    """What is done to an answer for its readers; see ``inline`` and ``addresses``.
+
+    Attributes:
+        inline_citations: keep markers, link them, or propose missing ones as well.
+        ungrounded_claims: keep claims without support, mark them as AI inference, or omit them.
+        url_rules: addresses of sources by pattern.
+    """
+
+    inline_citations: InlinePolicy = "link"
+    ungrounded_claims: UngroundedPolicy = "keep"
+    url_rules: Mapping[str, str] = field(default_factory=dict)
+
+
+DEFAULT_POLICY = ReaderPolicy()
 
 
 def present(
@@ -19,20 +41,30 @@ def present(
     quality: QualityReport | None,
     decision: Decision,
     style: Style = "standard",
+    policy: ReaderPolicy = DEFAULT_POLICY,
 ) -> FormattedResponse:
-    """Compose what a reader is shown (seed 000).
+    """Compose what a reader is shown (seeds 000 and 004).
 
     A fallback shows its message instead of the answer. A held answer is formatted for the
     reviewer and bears no disclaimer: who approves it has verified it.
     """
     citations = citations_report.citations if citations_report is not None else []
+    claims = grounding.claims if grounding is not None else []
     if decision.state == "fallback":
         content = FALLBACK_TEXT
     else:
-        body = format_answer(answer.answer, citations, style=style, include_references=False)
+        marked = annotate(
+            answer.answer,
+            citations,
+            claims,
+            inline=policy.inline_citations,
+            ungrounded=policy.ungrounded_claims,
+            rules=policy.url_rules,
+        )
+        body = format_answer(marked, citations, style=style, include_references=False)
         # The disclaimer stands under the answer, not below a page of references.
         content = mitigate(body, disclaimed_risk(decision, grounding))
-        references = format_references(citations, style=style)
+        references = format_references(citations, style=style, rules=policy.url_rules)
         content = closed(content) + references if references else content
     return FormattedResponse(
         content=content,
@@ -47,7 +79,20 @@ def present(
         quality_score=quality.overall_score if quality is not None else None,
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
         suggestions=grounding.suggestions if grounding is not None else [],
+        interactive=format_interactive(citations, policy.url_rules),
+        grounding_score=grounding.grounding_score if grounding is not None else None,
+        ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
+        response_seconds=response_seconds(answer),
+        grounding_seconds=grounding.duration_seconds if grounding is not None else None,
+        citation_count=len(citations),
     )
+
+
+def response_seconds(answer: GeneratedAnswer) -> float | None:
+    """Time from question to answer; a clock that runs backwards is the caller's, and no time."""
+    if answer.requested_at is None or answer.requested_at > answer.completed_at:
+        return None
+    return (answer.completed_at - answer.requested_at).total_seconds()
 
 
 def disclaimed_risk(decision: Decision, grounding: GroundingReport | None) -> RiskLevel | None:

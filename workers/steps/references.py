@@ -5,11 +5,11 @@ and their Markdown is escaped, so that they can neither forge a heading nor a li
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from schemas.citations import Citation
+from workers.steps.addresses import source_address
 
 Style = Literal["standard", "compact", "verbose"]
 
@@ -25,7 +25,9 @@ _INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u
 _MARKDOWN = re.compile(r"[\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z])")
 
 
-def format_references(citations: Sequence[Citation], *, style: Style = "standard") -> str:
+def format_references(
+    citations: Sequence[Citation], *, style: Style = "standard", rules: Mapping[str, str] | None = None
+) -> str:
     """Format citations as the reference list of seed 000, to be appended to an answer.
 
     ``compact`` writes one line for each source without update, confidence and excerpt. What
@@ -38,7 +40,7 @@ def format_references(citations: Sequence[Citation], *, style: Style = "standard
     parts: list[str] = []
     length = 0
     for index, citation in enumerate(citations):
-        entry = _compact_entry(citation) if style == "compact" else "\n".join(_entry_lines(citation))
+        entry = _compact_entry(citation, rules) if style == "compact" else "\n".join(_entry_lines(citation, rules))
         length += len(entry) + len(separator)
         if length > MAX_REFERENCES:
             parts.append(f"… and {len(citations) - index} more sources")
@@ -47,11 +49,13 @@ def format_references(citations: Sequence[Citation], *, style: Style = "standard
     return _HEADING + separator.join(parts) + "\n"
 
 
-def format_interactive(citations: Sequence[Citation]) -> list[dict[str, Any]]:
-    """Describe citations for a user interface (seed 000).
+def format_interactive(citations: Sequence[Citation], rules: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    """Describe citations for a user interface (seeds 000 and 004).
 
-    ``url`` is the source's own path if that is an http(s) address, otherwise null: an address
-    is never made up from a path, and one with a user name in it ("bank.com@evil.com") is none.
+    Args:
+        citations: what an answer cites.
+        rules: see ``source_address``, which gives ``url``; without an address it is null.
+
     Text is raw: the interface escapes it.
     """
     return [
@@ -60,34 +64,55 @@ def format_interactive(citations: Sequence[Citation]) -> list[dict[str, Any]]:
             "number": citation.number,
             "type": citation.source_type,
             "title": _title(citation),
-            "url": _url(citation.source_path),
+            "url": source_address(citation, rules),
             "excerpt": citation.excerpt,
+            "displayText": citation.display_text,
             "metadata": {
                 "last_updated": citation.last_updated.isoformat() if citation.last_updated else None,
                 "confidence": citation.confidence,
+                **_provenance(citation),
             },
         }
         for citation in citations
     ]
 
 
-def _entry_lines(citation: Citation) -> Iterator[str]:
+def _entry_lines(citation: Citation, rules: Mapping[str, str] | None) -> Iterator[str]:
     yield f"[{citation.number}] **{citation.source_type.title()}**: {escape(_title(citation))}"
-    if source := _source(citation):
-        yield f"    Source: {escape(source)}"
+    if source := _linked(citation, rules):
+        yield f"    Source: {source}"
     if citation.last_updated:
         yield f"    Updated: {citation.last_updated.date().isoformat()}"
+    if citation.learned_at:
+        yield f"    Learned: {citation.learned_at.date().isoformat()}"
+    elif citation.memory_id and citation.created_at:
+        yield f"    Remembered: {citation.created_at.date().isoformat()}"
+    if citation.source_event:
+        yield f"    Event: {escape(citation.source_event[:MAX_PATH])}"
     if citation.confidence is not None:
         yield f"    Confidence: {_confidence_word(citation.confidence)}"
     if excerpt := escape(citation.excerpt):
         yield f"    > {excerpt}"
 
 
-def _compact_entry(citation: Citation) -> str:
-    source = _source(citation)
+def _provenance(citation: Citation) -> dict[str, str]:
+    """Where a memory comes from (seed 004); empty for other sources."""
+    if citation.memory_id is None:
+        return {}
+    known = {
+        "memory_id": citation.memory_id,
+        "created_at": citation.created_at.isoformat() if citation.created_at else None,
+        "source_event": citation.source_event,
+        "learned_at": citation.learned_at.isoformat() if citation.learned_at else None,
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _compact_entry(citation: Citation, rules: Mapping[str, str] | None) -> str:
+    source = _linked(citation, rules)
     # A list item, since lines that follow each other would run into one paragraph.
     line = f"- [{citation.number}] {citation.source_type.title()}: {escape(_title(citation))}"
-    return f"{line} ({escape(source)})" if source else line
+    return f"{line} ({source})" if source else line
 
 
 def _title(citation: Citation) -> str:
@@ -98,6 +123,14 @@ def _source(citation: Citation) -> str:
     """Where the source is found: its path, or its table and record."""
     path = citation.source_path or "/".join(filter(None, (citation.source_table, citation.record_id)))
     return path if len(path) <= MAX_PATH else path[: MAX_PATH - 1] + "…"
+
+
+def _linked(citation: Citation, rules: Mapping[str, str] | None) -> str:
+    """Where the source is found, escaped; a link where a rule gives it an address."""
+    source = escape(_source(citation))
+    address = source_address(citation, rules)
+    # A path that is an address is shown as it is: readers see where it leads.
+    return f"[{source}](<{address}>)" if source and address and address != citation.source_path else source
 
 
 def _confidence_word(confidence: float) -> str:
@@ -114,14 +147,3 @@ def escape(text: str) -> str:
     """
     line = _INVISIBLE.sub("", _SPACE.sub(" ", text)).strip()
     return _MARKDOWN.sub(lambda match: "\\" + match[0], line).replace("<", "&lt;")
-
-
-def _url(path: str) -> str | None:
-    if _SPACE.search(path) or _INVISIBLE.search(path):
-        return None
-    try:
-        parts = urlsplit(path)
-    except ValueError:
-        return None
-    is_web = parts.scheme in ("http", "https") and bool(parts.netloc) and "@" not in parts.netloc
-    return path if is_web else None

@@ -7,11 +7,16 @@ from pydantic_core import to_json
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import Part
+from schemas.citations import Citation
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow
 from schemas.release import Alert
 from schemas.review import ReviewRequest
+from workers.steps.citations import content_digest
+from workers.steps.presentation import response_seconds
 
+MAX_LOGGED = 200
+"""Most citations, invalid references and claims in an audit row; all of them are counted."""
 CHARACTERISTICS = (
     "faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability",
 )  # fmt: skip
@@ -19,8 +24,14 @@ CHARACTERISTICS = (
 
 
 def enriched_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
-    """Rows of an enriched answer: one for the answer, one for each claim and each citation."""
-    return [_answer_row(enriched), *_claim_rows(enriched), *_citation_rows(enriched)]
+    """Rows of an enriched answer: the answer and its audit, its claims, its citations and their sources."""
+    return [
+        _answer_row(enriched),
+        _audit_row(enriched),
+        *_claim_rows(enriched),
+        *_citation_rows(enriched),
+        *_source_rows(enriched),
+    ]
 
 
 def review_row(request: ReviewRequest, enriched: EnrichedAnswer) -> AnalyticsRow:
@@ -55,7 +66,6 @@ def _answer_row(enriched: EnrichedAnswer) -> AnalyticsRow:
     answer = enriched.answer
     usage = answer.usage
     verdicts = Counter(claim.verdict for claim in enriched.grounding.claims) if enriched.grounding else Counter()
-    latency = (answer.completed_at - answer.requested_at).total_seconds() if answer.requested_at else None
     columns = {
         **_identity(enriched),
         "session_id": answer.session_id or "",
@@ -72,8 +82,7 @@ def _answer_row(enriched: EnrichedAnswer) -> AnalyticsRow:
         "error": answer.error or "",
         "contexts": len(answer.contexts or []),
         "requested_at": answer.requested_at.isoformat() if answer.requested_at else None,
-        # A clock that runs backwards is the caller's; a negative latency would poison averages.
-        "latency_seconds": latency if latency is None or latency >= 0 else None,
+        "latency_seconds": response_seconds(answer),
         "prompt_tokens": usage.prompt_tokens if usage else None,
         "completion_tokens": usage.completion_tokens if usage else None,
         "trace_id": _trace_id(answer),
@@ -92,6 +101,60 @@ def _answer_row(enriched: EnrichedAnswer) -> AnalyticsRow:
         "enriched_at": enriched.enriched_at.isoformat(),
     }
     return AnalyticsRow(table="answers", columns=columns)
+
+
+def _audit_row(enriched: EnrichedAnswer) -> AnalyticsRow:
+    """The row of seed 004's citation_logs: all citations of an answer and what it could not ground."""
+    answer, citations, grounding = enriched.answer, enriched.citations, enriched.grounding
+    listed = citations.citations if citations else []
+    invalid = citations.invalid_references if citations else []
+    ungrounded = grounding.ungrounded_claims if grounding else []
+    judged = [report.judged_at for report in (citations, grounding) if report]
+    identity = _identity(enriched)
+    columns = {
+        **{name: value for name, value in identity.items() if name != "answer_id"},
+        "response_id": enriched.answer_id,
+        "user_id": answer.user_id or "",
+        "session_id": answer.session_id or "",
+        "query_text": answer.query,
+        "response_text": answer.answer,
+        "citations": _json([_logged(citation) for citation in listed[:MAX_LOGGED]]),
+        "citation_count": len(listed),
+        "invalid_references": _json([_dump(each, "marker", "reason", "number") for each in invalid[:MAX_LOGGED]]),
+        "grounding_score": grounding.grounding_score if grounding else None,
+        "recommendation_coverage": citations.recommendation_coverage if citations else None,
+        "ungrounded_claims": _json([claim.text for claim in ungrounded[:MAX_LOGGED]]),
+        "state": enriched.decision.state,
+        "response_seconds": response_seconds(answer),
+        "grounding_seconds": grounding.duration_seconds if grounding else None,
+        "validated_at": max(judged).isoformat() if judged else None,
+        "created_at": _completed(enriched),
+    }
+    return AnalyticsRow(table="citation_logs", columns=columns)
+
+
+def _logged(citation: Citation) -> dict[str, Any]:
+    """A citation by the names of seed 004."""
+    when = citation.created_at or citation.last_updated
+    return {
+        "id": citation.citation_id,
+        "number": citation.number,
+        "sourceType": citation.source_type,
+        "sourceTable": citation.source_table,
+        "recordId": citation.record_id,
+        "memoryId": citation.memory_id,
+        "timestamp": when.isoformat() if when else None,
+        "sourceEvent": citation.source_event,
+        "learnedAt": citation.learned_at.isoformat() if citation.learned_at else None,
+        "excerpt": citation.excerpt,
+        "confidence": citation.confidence,
+        "displayText": citation.display_text,
+        "sourceDigest": citation.source_digest,
+    }
+
+
+def _json(value: Any) -> str:
+    return to_json(value).decode()
 
 
 def _trace_id(answer: GeneratedAnswer) -> str:
@@ -126,11 +189,14 @@ def _judgement_columns(enriched: EnrichedAnswer) -> dict[str, Any]:
 
 def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
     rows = []
+    conflicting = {conflict.claim_id for conflict in enriched.grounding.conflicts} if enriched.grounding else set()
+    digests = _digests(enriched)
     for claim in enriched.grounding.claims if enriched.grounding else []:
         evidence = claim.evidence
         columns = _identity(enriched) | _dump(
-            claim, "claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches"
-        )
+            claim, "claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches", "cited_numbers",
+            "primary_number", "redundant_numbers", "proposed_numbers", "cited_unsupported", "better_number",
+        )  # fmt: skip
         columns |= {
             "start": claim.span.start,
             "end": claim.span.end,
@@ -139,6 +205,8 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
             "evidence_end": evidence.span.end if evidence else None,
             "evidence": evidence.excerpt if evidence else "",
             "similarity": evidence.similarity if evidence else None,
+            "source_digest": digests.get(evidence.number, "") if evidence else "",
+            "conflicting": claim.claim_id in conflicting,
             "model_id": enriched.answer.model.id,
         }
         rows.append(AnalyticsRow(table="claims", columns=columns))
@@ -154,9 +222,12 @@ def _citation_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
     for citation in report.citations:
         columns = _identity(enriched) | _dump(
             citation, "citation_id", "number", "chunk_id", "source_type", "source_name", "source_path",
-            "excerpt", "confidence", "forms",
+            "excerpt", "confidence", "forms", "display_text", "source_digest", "last_updated", "created_at",
+            "learned_at",
         )  # fmt: skip
-        columns |= {"source_table": citation.source_table or "", "record_id": citation.record_id or "", "valid": True}
+        named = ("source_table", "record_id", "memory_id", "entity", "source_event")
+        columns |= {name: getattr(citation, name) or "" for name in named}
+        columns |= {"spans": [[span.start, span.end] for span in citation.spans], "valid": True}
         rows.append(AnalyticsRow(table="citations", columns=columns | model))
     for reference in report.invalid_references:
         place = f"{reference.span.start}-{reference.span.end}" if reference.span else "provided"
@@ -169,6 +240,28 @@ def _citation_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
         }
         rows.append(AnalyticsRow(table="citations", columns=columns | model))
     return rows
+
+
+def _source_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
+    """The contents that citations and evidence rest on, each once."""
+    digests = _digests(enriched)
+    cited = {citation.number for citation in enriched.citations.citations} if enriched.citations else set()
+    claims = enriched.grounding.claims if enriched.grounding else []
+    cited |= {claim.evidence.number for claim in claims if claim.evidence}
+    contents = {digests[number]: number for number in sorted(cited, reverse=True) if number in digests}
+    contexts = enriched.answer.contexts or []
+    return [
+        AnalyticsRow(
+            table="sources",
+            columns={"tenant": enriched.tenant, "source_digest": digest, "content": contexts[number - 1].content},
+        )
+        for digest, number in contents.items()
+    ]
+
+
+def _digests(enriched: EnrichedAnswer) -> dict[int, str]:
+    """The digest of each context by its number."""
+    return {number: content_digest(chunk) for number, chunk in enumerate(enriched.answer.contexts or [], 1)}
 
 
 def _identity(enriched: EnrichedAnswer) -> dict[str, Any]:

@@ -1,0 +1,171 @@
+"""Looking citations up in ClickHouse: by identifier, and by source (seed 004's two requests).
+
+Rows are read without FINAL and reduced here to the best of each key: FINAL would read whole
+partitions, while the skipping indices of the table find a citation among millions.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from clickhouse_connect.driver.asyncclient import AsyncClient
+from clickhouse_connect.driver.exceptions import Error
+
+from schemas.citations import CitationDetail, SourceDetail, SourceVersion
+from workers.delivery.errors import StoreUnavailable
+
+MAX_RELATED = 100
+"""Most related citations that are named."""
+MAX_VERSIONS = 20
+"""Most contents of one source that are given."""
+MAX_CITATIONS = 5_000
+"""Most citations of one source that are looked through, the latest first."""
+
+_COLUMNS = (
+    "citation_id, answer_id, tenant, run, rank, source_type, source_table, record_id, memory_id, chunk_id,"
+    " display_text, excerpt, confidence, source_digest, completed_at"
+)
+
+
+class CitationStore:
+    """Reads citations and the contents of their sources.
+
+    Args:
+        client: connected client.
+        database: where the tables are.
+    """
+
+    def __init__(self, client: AsyncClient, database: str) -> None:
+        self._client = client
+        self._database = database
+
+    async def citation(
+        self, tenant: str, citation_id: str, *, now: datetime, run: str = "live"
+    ) -> CitationDetail | None:
+        """A citation with its source as it was cited; ``None`` if there is none.
+
+        Args:
+            tenant: whose citation it is; those of others are not found.
+            citation_id: identifier of a valid citation.
+            now: for ``fetched_at``.
+            run: live, or a replay.
+
+        Raises:
+            StoreUnavailable: ClickHouse did not answer.
+        """
+        rows = await self._rows(
+            f"SELECT {_COLUMNS} FROM {self._database}.citations WHERE tenant = {{tenant:String}} AND run = {{run:String}}"
+            " AND citation_id = {citation_id:String} AND valid ORDER BY rank DESC LIMIT 1",
+            {"tenant": tenant, "run": run, "citation_id": citation_id},
+        )
+        if not rows:
+            return None
+        row = rows[0]
+        contents = await self._contents(tenant, [row["source_digest"]])
+        content = contents.get(row["source_digest"])
+        return CitationDetail(
+            **{name: row[name] or None for name in ("source_table", "record_id", "memory_id")},
+            **{
+                name: row[name]
+                for name in (
+                    "citation_id", "answer_id", "tenant", "source_type", "chunk_id", "display_text", "excerpt",
+                    "confidence", "source_digest",
+                )
+            },
+            cited_at=row["completed_at"].replace(tzinfo=UTC),
+            source_content=content,
+            source_data=_record(content),
+            related_citations=[other for other in await self._related(row, run) if other != citation_id],
+            fetched_at=now,
+        )  # fmt: skip
+
+    async def source(
+        self, tenant: str, source_type: str, record_id: str, *, now: datetime, run: str = "live"
+    ) -> SourceDetail | None:
+        """A source by its table or type and its record, with every content that was cited.
+
+        Args:
+            tenant: whose source it is.
+            source_type: its table, or its type where it has none.
+            record_id: its record.
+            now: for ``fetched_at``.
+            run: live, or a replay.
+
+        Returns:
+            ``None`` if nothing of it was ever cited.
+
+        Raises:
+            StoreUnavailable: ClickHouse did not answer.
+        """
+        rows = await self._rows(
+            f"SELECT {_COLUMNS} FROM {self._database}.citations WHERE tenant = {{tenant:String}} AND run = {{run:String}}"
+            " AND record_id = {record_id:String} AND (source_table = {type:String} OR source_type = {type:String})"
+            " AND valid ORDER BY completed_at DESC, rank DESC, citation_id"
+            f" LIMIT 1 BY citation_id LIMIT {MAX_CITATIONS}",
+            {"tenant": tenant, "run": run, "record_id": record_id, "type": source_type},
+        )
+        if not rows:
+            return None
+        digests = list(dict.fromkeys(row["source_digest"] for row in rows))[:MAX_VERSIONS]
+        contents = await self._contents(tenant, digests)
+        return SourceDetail(
+            source_type=source_type,
+            record_id=record_id,
+            versions=list(_versions(rows, digests, contents)),
+            related_citations=[row["citation_id"] for row in rows[:MAX_RELATED]],
+            fetched_at=now,
+        )
+
+    async def _related(self, row: Mapping[str, Any], run: str) -> list[str]:
+        """Citations of the same record, or of the same content where the source has no record."""
+        of_record = "record_id = {record_id:String} AND source_table = {source_table:String} AND source_type = {source_type:String}"
+        condition = of_record if row["record_id"] else "source_digest = {source_digest:String}"
+        names = ("tenant", "record_id", "source_table", "source_type", "source_digest")
+        found = await self._rows(
+            f"SELECT citation_id FROM {self._database}.citations WHERE tenant = {{tenant:String}} AND run = {{run:String}}"
+            f" AND {condition} AND valid ORDER BY completed_at DESC, citation_id LIMIT 1 BY citation_id LIMIT {MAX_RELATED + 1}",
+            {name: row[name] for name in names} | {"run": run},
+        )
+        return [other["citation_id"] for other in found][:MAX_RELATED]
+
+    async def _contents(self, tenant: str, digests: Sequence[str]) -> dict[str, str]:
+        rows = await self._rows(
+            f"SELECT source_digest, content FROM {self._database}.sources WHERE tenant = {{tenant:String}}"
+            " AND source_digest IN {digests:Array(String)} LIMIT 1 BY source_digest",
+            {"tenant": tenant, "digests": list(digests)},
+        )
+        return {row["source_digest"]: row["content"] for row in rows}
+
+    async def _rows(self, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        try:
+            result = await self._client.query(statement, parameters=dict(parameters))
+        except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            raise StoreUnavailable(f"ClickHouse did not answer a look-up ({type(error).__name__})") from error
+        return list(result.named_results())
+
+
+def _versions(
+    rows: Sequence[Mapping[str, Any]], digests: Sequence[str], contents: Mapping[str, str]
+) -> Iterator[SourceVersion]:
+    for digest in digests:
+        times = [row["completed_at"].replace(tzinfo=UTC) for row in rows if row["source_digest"] == digest]
+        yield SourceVersion(
+            source_digest=digest,
+            source_content=contents.get(digest),
+            source_data=_record(contents.get(digest)),
+            first_cited_at=min(times),
+            last_cited_at=max(times),
+            citations=len(times),
+        )
+
+
+def _record(content: str | None) -> Any:
+    """The content as a record or list of records; ``None`` if it is text."""
+    if content is None or content.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
