@@ -17,6 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
+from schemas.feedback import FeedbackEvent
 from schemas.release import AlertType
 from schemas.topics import TOPICS
 from workers import metrics
@@ -331,11 +332,18 @@ def test_every_warning_in_the_log_is_documented() -> None:
 
 
 def test_the_example_answer_can_be_ingested() -> None:
-    (example,) = fenced(README, "json")
+    example, _ = fenced(README, "json")
     answer = GeneratedAnswer.from_bytes(example.encode())
     assert not answer.model_extra
     assert answer.contexts
     assert not answer.contexts[0].model_extra
+
+
+def test_the_example_of_feedback_can_be_sent_and_is_about_the_example_answer() -> None:
+    answer, feedback = fenced(README, "json")
+    event = FeedbackEvent.from_bytes(feedback.encode())
+    assert not event.model_extra
+    assert event.answer_id == json.loads(answer)["answer_id"]
 
 
 def test_the_field_table_is_about_fields_that_exist_and_marks_those_that_must_be_there() -> None:
