@@ -17,6 +17,7 @@ from workers.agents.citations import CITATIONS
 from workers.agents.feedback import FEEDBACK
 from workers.agents.grounding import GROUNDING
 from workers.agents.memory import MEMORY
+from workers.agents.posteriors import PosteriorPublisher
 from workers.agents.quality import QUALITY
 from workers.agents.release import RELEASE
 from workers.agents.signals import SIGNALS
@@ -113,6 +114,10 @@ class RunningAgent:
         await self.processor.stop()
         await self.application.stop()
 
+    def owns_first_partition(self) -> bool:
+        """Whether the group has given this worker the first partition of what the agent reads: one has it."""
+        return self.application.partition(self.definition.reads[0], 0) in self.application.assigned()
+
     def hindrance(self) -> str | None:
         """Why no records flow, or ``None`` if they do."""
         if self.processor.breaker.reason is not None:
@@ -163,6 +168,9 @@ class Worker:
             self._watch("store-check", self._check_store(self._resources.analytics))
         if self._resources.history is not None:
             self._watch("history-check", self._check_history(self._resources.history))
+        for agent in self._running:
+            if agent.definition is FEEDBACK:
+                self._watch("posteriors", PosteriorPublisher(self._resources, agent.owns_first_partition).run())
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],

@@ -11,7 +11,7 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
-from schemas.feedback import FeedbackEvent, Reward
+from schemas.feedback import FeedbackEvent, ModelPosterior, Reward
 from schemas.headers import header
 from schemas.identifiers import fact_id
 from schemas.memory import ConversationTurn
@@ -23,6 +23,7 @@ from schemas.topics import (
     FEEDBACK_REWARDS,
     MEMORY_TURNS,
     REVIEW_DECISIONS,
+    ROUTING_POSTERIORS,
     Topic,
 )
 from tests.harness.deployment import Deployment, until
@@ -149,6 +150,16 @@ async def test_answers_and_feedback_become_rewards(deployment: Deployment, clien
             f"SELECT rating, kind FROM {deployment.name}.feedback FINAL WHERE feedback_id = 'f1' ORDER BY occurred_at"
         )
         assert joined.result_rows == [(2, "explicit"), (5, "explicit")]
+
+        async def published() -> bool:
+            records = await deployment.read(ROUTING_POSTERIORS)
+            posteriors = {record.key: ModelPosterior.from_bytes(record.value) for record in records}
+            # Four rewards, older than today, so that each weighs less than one.
+            return sorted(posteriors) == [b'["acme","llama","ops"]'] and all(
+                0 < found.observations < 4 for found in posteriors.values()
+            )
+
+        await until(published, "the posterior of the four known answers", 30)
     records = await deployment.read(FEEDBACK_REWARDS)
     of_a = [(Reward.from_bytes(record.value), record) for record in records if record.key == b"a"]
     assert {header(record.headers, "ce_id") for _, record in of_a} == {fact_id("a", "reward")}

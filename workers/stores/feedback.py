@@ -3,14 +3,33 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 from clickhouse_connect.driver.exceptions import Error
 
 from schemas.feedback import FeedbackEvent
 from workers.delivery.errors import StoreUnavailable
+from workers.steps.posteriors import WeightedRewards
 from workers.stores.analytics import AnalyticsStore
 
 KNOWN = "SELECT answer_id, event FROM {database}.feedback WHERE answer_id IN {{answers:Array(String)}}"
+
+
+# Ages in seconds; beyond 20 half-lives a reward weighs less than a millionth.
+WEIGHTED = """
+SELECT tenant, model_id, query_type, sum(weight * reward), sum(weight * (1 - reward))
+FROM (
+    SELECT tenant, model_id, query_type, reward,
+           exp2(-greatest(0, toUnixTimestamp64Milli({{now:DateTime64(3, 'UTC')}}) - toUnixTimestamp64Milli(answered_at))
+                / 1000 / {{half_life:Float64}}) AS weight
+    FROM {database}.rewards FINAL
+    WHERE model_id != 'unknown'
+      AND answered_at > {{now:DateTime64(3, 'UTC')}} - toIntervalSecond(toInt64(20 * {{half_life:Float64}}))
+)
+GROUP BY tenant, model_id, query_type
+ORDER BY tenant, model_id, query_type
+"""
 
 
 class FeedbackStore:
@@ -24,6 +43,7 @@ class FeedbackStore:
     def __init__(self, analytics: AnalyticsStore, database: str) -> None:
         self._analytics = analytics
         self._known = KNOWN.format(database=database)
+        self._weighted = WEIGHTED.format(database=database)
 
     async def note(self, events: Sequence[FeedbackEvent]) -> None:
         """Note events; one that is noted already stays one.
@@ -55,11 +75,29 @@ class FeedbackStore:
         """
         if not answer_ids:
             return {}
-        try:
-            result = await self._analytics.client.query(self._known, parameters={"answers": list(answer_ids)})
-        except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
-            raise StoreUnavailable(f"ClickHouse did not answer about feedback ({type(error).__name__})") from error
         events: dict[str, list[FeedbackEvent]] = defaultdict(list)
-        for answer_id, event in result.result_rows:
+        for answer_id, event in await self._query(self._known, {"answers": list(answer_ids)}):
             events[answer_id].append(FeedbackEvent.model_validate_json(event))
         return events
+
+    async def weighted_rewards(self, now: datetime, half_life_days: float) -> list[WeightedRewards]:
+        """Sums of rewards for each tenant, model and query type; old ones weigh less.
+
+        Args:
+            now: ages count from here.
+            half_life_days: age at which a reward counts half.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not answer.
+        """
+        # Without its zone, which the client would turn into the server's.
+        parameters = {"now": now.astimezone(UTC).replace(tzinfo=None), "half_life": half_life_days * 86_400}
+        return [WeightedRewards(*row) for row in await self._query(self._weighted, parameters)]
+
+    async def _query(self, sql: str, parameters: dict[str, Any]) -> Sequence[Sequence[Any]]:
+        try:
+            result = await self._analytics.client.query(sql, parameters=parameters)
+        except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            raise StoreUnavailable(f"ClickHouse did not answer about feedback ({type(error).__name__})") from error
+        rows: Sequence[Sequence[Any]] = result.result_rows
+        return rows
