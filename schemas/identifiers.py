@@ -45,6 +45,11 @@ def feedback_id(answer_id: str, kind: str, *about: str) -> str:
     return _identifier("feedback", answer_id, kind, *about)
 
 
+def insight_id(tenant: str, until: str, *about: str) -> str:
+    """Identifier of a pattern or trend of a period; looked at again, it is the same."""
+    return _identifier("insight", tenant, until, *about)
+
+
 def person_digest(tenant: str, person: str) -> str:
     """What a person is known by where the name itself must not stand: SHA-256, hexadecimal."""
     return sha256(f"{tenant}\x1f{person}".encode()).hexdigest()

@@ -87,3 +87,31 @@ CREATE TABLE IF NOT EXISTS {database}.rewards
 ENGINE = ReplacingMergeTree(revision)
 ORDER BY answer_id
 SETTINGS non_replicated_deduplication_window = 1000;
+
+-- Patterns and trends; the same period looked at again replaces its rows.
+CREATE TABLE IF NOT EXISTS {database}.insights
+(
+    insight_id String,
+    tenant LowCardinality(String) DEFAULT '',
+    message_type LowCardinality(String),
+    feedback_type LowCardinality(String),
+    pattern String,
+    frequency UInt32,
+    total UInt32,
+    impact_score Float64,
+    rate Float64,
+    rate_elsewhere Float64,
+    difference_low Float64,
+    difference_high Float64,
+    p_value Nullable(Float64),
+    suggested_improvement String,
+    affected_components Array(LowCardinality(String)),
+    priority LowCardinality(String),
+    answers Array(String),
+    since DateTime64(3, 'UTC'),
+    until DateTime64(3, 'UTC'),
+    created_at DateTime64(3, 'UTC')
+)
+ENGINE = ReplacingMergeTree(created_at)
+ORDER BY insight_id
+SETTINGS non_replicated_deduplication_window = 1000;

@@ -76,7 +76,7 @@ class FeedbackStore:
         if not answer_ids:
             return {}
         events: dict[str, list[FeedbackEvent]] = defaultdict(list)
-        for answer_id, event in await self._query(self._known, {"answers": list(answer_ids)}):
+        for answer_id, event in await ask(self._analytics, self._known, {"answers": list(answer_ids)}):
             events[answer_id].append(FeedbackEvent.model_validate_json(event))
         return events
 
@@ -90,14 +90,24 @@ class FeedbackStore:
         Raises:
             StoreUnavailable: ClickHouse does not answer.
         """
-        # Without its zone, which the client would turn into the server's.
-        parameters = {"now": now.astimezone(UTC).replace(tzinfo=None), "half_life": half_life_days * 86_400}
-        return [WeightedRewards(*row) for row in await self._query(self._weighted, parameters)]
+        parameters = {"now": without_zone(now), "half_life": half_life_days * 86_400}
+        return [WeightedRewards(*row) for row in await ask(self._analytics, self._weighted, parameters)]
 
-    async def _query(self, sql: str, parameters: dict[str, Any]) -> Sequence[Sequence[Any]]:
-        try:
-            result = await self._analytics.client.query(sql, parameters=parameters)
-        except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
-            raise StoreUnavailable(f"ClickHouse did not answer about feedback ({type(error).__name__})") from error
-        rows: Sequence[Sequence[Any]] = result.result_rows
-        return rows
+
+async def ask(analytics: AnalyticsStore, sql: str, parameters: dict[str, Any]) -> Sequence[Sequence[Any]]:
+    """Rows that answer a question about feedback.
+
+    Raises:
+        StoreUnavailable: ClickHouse does not answer.
+    """
+    try:
+        result = await analytics.client.query(sql, parameters=parameters)
+    except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+        raise StoreUnavailable(f"ClickHouse did not answer about feedback ({type(error).__name__})") from error
+    rows: Sequence[Sequence[Any]] = result.result_rows
+    return rows
+
+
+def without_zone(time: datetime) -> datetime:
+    """UTC without its zone, which the client would turn into the server's."""
+    return time.astimezone(UTC).replace(tzinfo=None)
