@@ -324,7 +324,7 @@ async def _open_embedding(settings: Settings) -> EmbeddingService:
 
 async def _open_memory(settings: Settings, embedding: EmbeddingService | None) -> MemoryStore:
     assert embedding is not None
-    store = MemoryStore(settings.memory.uri or str(settings.state_dir / "memory"), embedding.dimensions)
+    store = MemoryStore(settings.memory_uri, embedding.dimensions)
     await store.open()
     return store
 

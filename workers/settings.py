@@ -214,6 +214,11 @@ class Settings(BaseSettings):
         """The name of a topic at the broker."""
         return self.kafka.topic_prefix + name
 
+    @property
+    def memory_uri(self) -> str:
+        """Where the memory is."""
+        return self.memory.uri or str(self.state_dir / "memory")
+
     def group_name(self, agent: str) -> str:
         """The consumer group of an agent."""
         return f"{self.kafka.group_prefix}-{agent}"

@@ -22,6 +22,11 @@ COMPACT_EVERY = 200
 """Writes between two compactions: each write is a new file and a new version."""
 
 
+READERS_NEED = timedelta(minutes=1)
+"""Earlier versions of the files that are kept on a removal: another process may be reading them.
+They go with the next compaction."""
+
+
 def memory_schema(dimensions: int) -> pa.Schema:
     """Columns of the table: the fields of seed 000 and what identifies the answer."""
     return pa.schema(
@@ -196,6 +201,38 @@ class MemoryStore:
             if table is not None:
                 table.close()
         self._table = self._feedback = None
+
+
+async def forget_turns(uri: str, tenant: str, user_id: str, turn_ids: Sequence[str]) -> int:
+    """Remove a person's turns, and earlier versions of the files that hold them.
+
+    Args:
+        uri: path or object store; a memory that is not there holds nothing.
+        tenant: whose person.
+        user_id: who.
+        turn_ids: turns that are known to be theirs, whether they name them or not.
+
+    Returns:
+        How many turns there were.
+
+    Raises:
+        StoreUnavailable: not confirmed.
+    """
+    ids = ", ".join(map(_quoted, turn_ids)) or "''"
+    theirs = f"(tenant = {_quoted(tenant)} AND user_id = {_quoted(user_id)}) OR turn_id IN ({ids})"
+    try:
+        database = await lancedb.connect_async(uri)
+        present = set((await database.list_tables()).tables)
+        count = 0
+        for name, condition in ((TABLE, theirs), (FEEDBACK_TABLE, f"turn_id IN ({ids})")):
+            if name in present:
+                table = await database.open_table(name)
+                count += await table.count_rows(condition) if name == TABLE else 0
+                await table.delete(condition)
+                await table.optimize(cleanup_older_than=READERS_NEED)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise StoreUnavailable(f"the memory did not confirm a removal ({type(error).__name__})") from error
+    return count
 
 
 def _quoted(text: str) -> str:
