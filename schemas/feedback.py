@@ -1,31 +1,34 @@
 """Feedback: what people do with answers, and what is learned from it (seeds 000, 001, 002)."""
 
-from typing import Any, Literal
+from hashlib import sha256
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.base import Event, Identifier, Label, LongText, Many, Part, Score, Seconds, ShortText, UtcDatetime
-from schemas.review import HumanFeedback
+from schemas.review import HumanFeedback, UserAction
 
 LatencyTolerance = Literal["high", "medium", "low"]
+FeedbackKind = Literal["explicit", "behaviour", "execution", "retry"]
 
 
 class ExplicitSignals(Part):
-    """What a person says."""
+    """What a person says; null where nothing was said."""
 
     rating: int | None = Field(default=None, ge=1, le=5, description="Stars.")
     vote: Literal["up", "down"] | None = None
     quality_score: Score | None = None
     met_expectations: bool | None = None
+    review_action: UserAction | None = Field(default=None, description="A reviewer's decision on the answer.")
     comment: LongText | None = None
 
 
 class BehaviourSignals(Part):
-    """What a person does."""
+    """What a person does; null where nothing was observed, which is not the same as false."""
 
     followup_query: LongText | None = None
     query_rephrased: bool | None = None
-    time_spent_seconds: Seconds | None = None
+    time_spent_seconds: Seconds | None = Field(default=None, description="Reading so far; the longest counts.")
     citations_clicked: Many[Identifier] = Field(default_factory=list, max_length=1_000)
     response_copied: bool | None = None
 
@@ -34,25 +37,52 @@ class ExecutionSignals(Part):
     """How the call went."""
 
     status: Literal["success", "error"]
-    error_type: Label | None = None
+    error_type: Label | None = Field(
+        default=None, description="hard_error, empty_response, refusal, or the gateway's word; set, it is an error."
+    )
     latency_seconds: Seconds | None = None
 
 
-class FeedbackEvent(Event):
-    """One piece of feedback on an answer; may precede the answer, repeat, or refer to none."""
+class RetrySignals(Part):
+    """A query that was asked again: the same part goes to both answers."""
 
-    feedback_id: Identifier = Field(description="The sender's identifier, or a digest of the content.")
+    original_answer_id: Identifier = Field(description="The answer that made the person ask again.")
+    retry_answer_id: Identifier = Field(description="The answer to the query that asked again.")
+    delay_seconds: Seconds = Field(description="From the first query to the second.")
+    similarity_score: Score = Field(description="Cosine of the queries' embeddings.")
+
+
+class FeedbackEvent(Event):
+    """One piece of feedback on an answer; may precede the answer, repeat, or refer to none.
+
+    The part named by ``kind`` must be there. An event that comes again under its identifier
+    is the same event; with a later ``occurred_at`` it is its revision and replaces it.
+    """
+
+    feedback_id: Identifier = Field(
+        default="", description="The sender's identifier; a digest of the content where none is given."
+    )
     answer_id: Identifier
     tenant: Identifier = "default"
     session_id: Identifier | None = None
     user_id: Identifier | None = None
-    kind: Literal["explicit", "behaviour", "execution"]
+    kind: FeedbackKind
     explicit: ExplicitSignals | None = None
     behaviour: BehaviourSignals | None = None
     execution: ExecutionSignals | None = None
+    retry: RetrySignals | None = None
     model_id: Label | None = None
     query_type: Label | None = None
     occurred_at: UtcDatetime
+
+    @model_validator(mode="after")
+    def _has_its_part_and_a_name(self) -> Self:
+        if getattr(self, self.kind) is None:
+            raise ValueError(f"kind is {self.kind}, so {self.kind} must be there")
+        if not self.feedback_id:
+            content = self.model_dump_json(exclude={"feedback_id", "schema_version"})
+            self.feedback_id = sha256(content.encode()).hexdigest()
+        return self
 
 
 class Reward(Event):
@@ -63,15 +93,22 @@ class Reward(Event):
     tenant: Identifier = "default"
     model_id: Label = "unknown"
     query_type: Label | None = None
-    explicit_reward: Score | None = None
-    implicit_reward: Score | None = None
+    explicit_reward: Score | None = Field(default=None, description="null where nobody said anything.")
+    implicit_reward: Score | None = Field(default=None, description="null where nothing was observed.")
+    satisfaction: Score | None = Field(default=None, description="Implicit satisfaction of seed 000; null if unseen.")
     reward: Score
     error_occurred: bool = False
-    retry_detected: bool = False
+    retry_detected: bool = Field(default=False, description="The query was asked again, so this answer failed.")
     latency_seconds: Seconds | None = None
     latency_tolerance: LatencyTolerance | None = None
-    revision: int = Field(default=1, ge=1)
+    revision: int = Field(default=1, ge=1, description="Grows with every further event; the highest counts.")
+    answered_at: UtcDatetime = Field(description="When the answer was complete, or the first feedback on it.")
     computed_at: UtcDatetime
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether a person has said or done something, beyond the call having gone well or not."""
+        return self.explicit_reward is not None or self.satisfaction is not None or self.retry_detected
 
 
 class AnalyticsRow(Event):

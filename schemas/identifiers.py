@@ -1,5 +1,6 @@
 """Deterministic identifiers: a repeat overwrites and never adds."""
 
+from hashlib import sha256
 from uuid import UUID, uuid5
 
 NAMESPACE = UUID("5f6d1f3e-3c55-5d55-9c2b-0f0f7a9d6c01")
@@ -37,6 +38,21 @@ def citation_id(answer_id: str, chunk_id: str, occurrence: int = 0) -> str:
         occurrence: how many contexts before it have the same name: retrievers repeat themselves.
     """
     return _identifier("citation", answer_id, chunk_id, *([occurrence] if occurrence else []))
+
+
+def feedback_id(answer_id: str, kind: str, *about: str) -> str:
+    """Identifier of feedback that Touchstone itself observed on an answer."""
+    return _identifier("feedback", answer_id, kind, *about)
+
+
+def insight_id(tenant: str, until: str, *about: str) -> str:
+    """Identifier of a pattern or trend of a period; looked at again, it is the same."""
+    return _identifier("insight", tenant, until, *about)
+
+
+def person_digest(tenant: str, person: str) -> str:
+    """What a person is known by where the name itself must not stand: SHA-256, hexadecimal."""
+    return sha256(f"{tenant}\x1f{person}".encode()).hexdigest()
 
 
 def dead_letter_id(topic: str, partition: int, offset: int, agent: str) -> str:

@@ -55,6 +55,7 @@ def settings(addresses: Addresses, tmp_path: Path) -> Settings:
         state_dir=tmp_path / "state",
     )
     settings.clickhouse.database = name
+    settings.redis.key_prefix = f"{name}:"
     return adapted(settings, addresses)
 
 

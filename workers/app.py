@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -14,10 +14,13 @@ from workers.agents.analytics import ANALYTICS
 from workers.agents.assembly import ASSEMBLY
 from workers.agents.base import AgentDefinition, Resources, read_answer
 from workers.agents.citations import CITATIONS
+from workers.agents.feedback import FEEDBACK
 from workers.agents.grounding import GROUNDING
 from workers.agents.memory import MEMORY
+from workers.agents.posteriors import PosteriorPublisher
 from workers.agents.quality import QUALITY
 from workers.agents.release import RELEASE
+from workers.agents.signals import SIGNALS
 from workers.background import start_background
 from workers.delivery.application import AgentApplication
 from workers.delivery.assembler import Assembler
@@ -34,13 +37,16 @@ from workers.inference.embedding import EmbeddingService
 from workers.logs import get_logger
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.feedback import FeedbackStore
+from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
 from workers.stores.migrations import migrate
 from workers.topics import TopicAdministration
 from workers.versions import package_version, pipeline_version
 
 AGENTS: dict[str, AgentDefinition] = {
-    agent.name: agent for agent in (CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, MEMORY, ANALYTICS)
+    agent.name: agent
+    for agent in (CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, SIGNALS, FEEDBACK, MEMORY, ANALYTICS)
 }
 """Every agent there is, by name."""
 
@@ -48,7 +54,10 @@ LAG_SECONDS = 2.0
 """Time between two observations of the lag."""
 
 STORE_CHECK_SECONDS = 5.0
-"""Time between two looks whether ClickHouse answers."""
+"""Time between two looks whether ClickHouse or Redis answers."""
+
+STORED_IN_CLICKHOUSE = frozenset({"analytics", "feedback"})
+"""Needs that ClickHouse serves."""
 
 STOP_SHARE = 0.6
 """Share of the grace that accepted works get to finish; the rest is for commits and leaving."""
@@ -105,6 +114,10 @@ class RunningAgent:
         await self.processor.stop()
         await self.application.stop()
 
+    def owns_first_partition(self) -> bool:
+        """Whether the group has given this worker the first partition of what the agent reads: one has it."""
+        return self.application.partition(self.definition.reads[0], 0) in self.application.assigned()
+
     def hindrance(self) -> str | None:
         """Why no records flow, or ``None`` if they do."""
         if self.processor.breaker.reason is not None:
@@ -134,8 +147,7 @@ class Worker:
         self._definitions = chosen_agents(agents)
         self._resources: Resources | None = None
         self._running: list[RunningAgent] = []
-        self._lag: asyncio.Task[None] | None = None
-        self._store_check: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
         self._store_problem: str | None = None
         self._health: HealthServer | None = None
         self._failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
@@ -153,9 +165,14 @@ class Worker:
         resources = await self._open()
         self._running = [self._agent(definition, resources) for definition in self._definitions]
         await self._join_groups()
-        self._lag = start_background(self._observe_lag(), "lag", self._failure)
+        self._watch("lag", self._observe_lag())
         if resources.analytics is not None:
-            self._store_check = start_background(self._check_store(resources.analytics), "store-check", self._failure)
+            self._watch("store-check", self._check_store(resources.analytics))
+        if resources.history is not None:
+            self._watch("history-check", self._check_history(resources.history))
+        for agent in self._running:
+            if agent.definition is FEEDBACK:
+                self._watch("posteriors", PosteriorPublisher(resources, agent.owns_first_partition).run())
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -206,9 +223,8 @@ class Worker:
     async def stop(self) -> None:
         """Drain every agent at once, within the grace, and close what was opened."""
         grace = self._settings.delivery.shutdown_grace_seconds
-        for task in (self._lag, self._store_check):
-            if task is not None:
-                task.cancel()
+        for task in self._background:
+            task.cancel()
         stops = asyncio.gather(*(agent.stop(grace) for agent in self._running), return_exceptions=True)
         try:
             for result in await asyncio.wait_for(stops, grace):
@@ -226,9 +242,13 @@ class Worker:
         if len(self._running) < len(self._definitions):
             return {"worker": "starting"}
         hindrances = {agent.definition.name: agent.hindrance() for agent in self._running}
-        if "analytics" in hindrances:
-            hindrances["analytics"] = hindrances["analytics"] or self._store_problem
+        for definition in self._definitions:
+            if not STORED_IN_CLICKHOUSE.isdisjoint(definition.needs):
+                hindrances[definition.name] = hindrances[definition.name] or self._store_problem
         return hindrances
+
+    def _watch(self, name: str, task: Coroutine[None, None, None]) -> None:
+        self._background.append(start_background(task, name, self._failure))
 
     async def _start_health(self) -> None:
         http = self._settings.http
@@ -261,10 +281,16 @@ class Worker:
             resources.embedding = await _open_embedding(settings)
         if "memory" in needs:
             resources.memory = await _open_memory(settings, resources.embedding)
-        if "analytics" in needs:
+        if "history" in needs:
+            # Not asked whether it answers: without it the worker does all but detect retries.
+            resources.history = QueryHistory(
+                self._addresses.redis, settings.redis, settings.feedback.retry_window_seconds
+            )
+        if not STORED_IN_CLICKHOUSE.isdisjoint(needs):
             client = await connect(settings.clickhouse, self._addresses.clickhouse)
             await migrate(client, settings.clickhouse.database)
             resources.analytics = AnalyticsStore(client, settings.clickhouse.database)
+            resources.feedback = FeedbackStore(resources.analytics, settings.clickhouse.database)
         return resources
 
     def _agent(self, definition: AgentDefinition, resources: Resources) -> RunningAgent:
@@ -293,6 +319,11 @@ class Worker:
             self._store_problem = await store.problem()
             await asyncio.sleep(STORE_CHECK_SECONDS)
 
+    async def _check_history(self, history: QueryHistory) -> None:
+        while True:
+            await history.check()
+            await asyncio.sleep(STORE_CHECK_SECONDS)
+
     async def _observe_lag(self) -> None:
         while True:
             await asyncio.sleep(LAG_SECONDS)
@@ -310,7 +341,7 @@ async def _open_embedding(settings: Settings) -> EmbeddingService:
 
 async def _open_memory(settings: Settings, embedding: EmbeddingService | None) -> MemoryStore:
     assert embedding is not None
-    store = MemoryStore(settings.memory.uri or str(settings.state_dir / "memory"), embedding.dimensions)
+    store = MemoryStore(settings.memory_uri, embedding.dimensions)
     await store.open()
     return store
 
@@ -323,6 +354,8 @@ async def _close(resources: Resources) -> None:
         await resources.memory.close()
     if resources.analytics is not None:
         await resources.analytics.close()
+    if resources.history is not None:
+        await resources.history.close()
     resources.journal.close()
     resources.steps_pool.shutdown(wait=False, cancel_futures=True)
 

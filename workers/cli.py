@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from workers.commands import chaos, dead_letters, demo, ingest, local, schemas, topics, worker
+from workers.commands import chaos, dead_letters, demo, forget, ingest, insights, local, schemas, topics, worker
 from workers.commands.output import fail
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
@@ -23,6 +23,8 @@ app.command("up")(local.up)
 app.command("services")(local.services)
 app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
+app.command("forget")(forget.forget)
+app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)
 app.add_typer(topics.app, name="topics")

@@ -52,6 +52,12 @@ JOIN_DEGRADED = Counter("touchstone_join_degraded_total", "Answers joined withou
 JUDGEMENTS = Counter("touchstone_judgements_total", "Judgements by status", ["agent", "status"])
 DECISIONS = Counter("touchstone_decisions_total", "Decisions by release state", ["state"])
 
+REDIS_AVAILABLE = Gauge(
+    "touchstone_redis_available", "1 while the query history answers; without it no retry is detected"
+)
+RETRY_CHECKS = Counter("touchstone_retry_checks_total", "Queries held against the person's history", ["result"])
+REWARDS = Histogram("touchstone_reward_score", "Rewards of answers, at each revision", buckets=SCORE_BUCKETS)
+
 INFERENCE_SECONDS = Histogram(
     "touchstone_inference_duration_seconds", "Time that one inference batch took", buckets=STAGE_BUCKETS
 )

@@ -20,7 +20,7 @@ from workers.logs import LogFormat
 from workers.steps.addresses import check_template
 from workers.steps.inline import InlinePolicy, UngroundedPolicy
 from workers.steps.presentation import ReaderPolicy
-from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
+from workers.steps.thresholds import FeedbackRules, GateThresholds, GroundingThresholds, QualityThresholds
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
@@ -115,6 +115,23 @@ class InferenceSettings(Group):
     timeout_seconds: Positive = Field(default=30.0, description="One call of the model may take this long.")
 
 
+class RedisSettings(Group):
+    """The query history; losing it loses retry detection for five minutes and nothing else."""
+
+    key_prefix: str = Field(default="touchstone:", description="Put before every key.")
+    timeout_seconds: Positive = Field(default=0.5, description="One answer may take this long; then without history.")
+    history_queries: Count = Field(default=10, description="Queries of a person that a new one is compared with (001).")
+
+
+class RoutingSettings(Group):
+    """What routers are told about models."""
+
+    half_life_days: Positive = Field(default=14.0, description="Age at which a reward counts half.")
+    publish_seconds: Positive = Field(default=5.0, description="Time between two looks at the rewards.")
+    prior_alpha: Positive = Field(default=1.0, description="Successes assumed of a model that nobody knows yet.")
+    prior_beta: Positive = Field(default=1.0, description="Failures assumed of it.")
+
+
 class ClickHouseSettings(Group):
     """The analytics store."""
 
@@ -199,6 +216,7 @@ class Settings(BaseSettings):
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     breaker: BreakerSettings = Field(default_factory=BreakerSettings)
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
+    redis: RedisSettings = Field(default_factory=RedisSettings)
     clickhouse: ClickHouseSettings = Field(default_factory=ClickHouseSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
@@ -206,10 +224,17 @@ class Settings(BaseSettings):
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualityThresholds = Field(default_factory=QualityThresholds)
     gate: GateThresholds = Field(default_factory=GateThresholds)
+    feedback: FeedbackRules = Field(default_factory=FeedbackRules)
+    routing: RoutingSettings = Field(default_factory=RoutingSettings)
 
     def topic_name(self, name: str) -> str:
         """The name of a topic at the broker."""
         return self.kafka.topic_prefix + name
+
+    @property
+    def memory_uri(self) -> str:
+        """Where the memory is."""
+        return self.memory.uri or str(self.state_dir / "memory")
 
     def group_name(self, agent: str) -> str:
         """The consumer group of an agent."""

@@ -160,6 +160,7 @@ class Deployment:
             state_dir=self.directory / "state",
         )
         settings.clickhouse.database = self.name
+        settings.redis.key_prefix = f"{self.name}:"
         return adapted(settings, self.addresses)
 
     async def prepare(self) -> None:
@@ -262,6 +263,7 @@ class Deployment:
             "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": str(self.settings.kafka.idempotent_producer),
             "TOUCHSTONE_KAFKA__SESSION_TIMEOUT_SECONDS": "6",
             "TOUCHSTONE_CLICKHOUSE__DATABASE": self.name,
+            "TOUCHSTONE_REDIS__KEY_PREFIX": f"{self.name}:",
             "TOUCHSTONE_STATE_DIR": str(self.directory / "state"),
             "TOUCHSTONE_LOG_FORMAT": "json",
             "PYTHONPATH": str(ROOT),

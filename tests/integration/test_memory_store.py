@@ -12,7 +12,7 @@ import pytest
 from schemas.export import example
 from schemas.memory import ConversationTurn
 from workers.delivery.errors import StoreUnavailable
-from workers.stores.memory import MemoryStore
+from workers.stores.memory import MemoryStore, TurnFeedback
 
 VECTOR = np.full(4, 0.5, dtype=np.float32)
 
@@ -141,3 +141,51 @@ async def test_a_place_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="file cannot be opened"):
         await store.open()
     await store.close()
+
+
+# --- what people thought --------------------------------------------------------------------
+
+
+async def feedback(store: MemoryStore) -> dict[str, float | None]:
+    return {row["turn_id"]: row["user_feedback"] for row in await store.turns()}
+
+
+async def test_a_turn_gets_what_people_thought_of_it(store: MemoryStore) -> None:
+    await store.remember([(turn(), VECTOR), (turn("turn_2"), VECTOR)])
+    await store.rate([TurnFeedback("turn_1", 0.9, 2)])
+    assert await feedback(store) == {"turn_1": 0.9, "turn_2": None}
+    assert await responses(store) == {name: turn().response for name in ("turn_1", "turn_2")}
+
+
+async def test_feedback_that_comes_before_the_turn_waits_for_it(store: MemoryStore) -> None:
+    await store.rate([TurnFeedback("turn_1", 0.4, 1)])
+    assert await store.count() == 0
+    await store.remember([(turn(), VECTOR)])
+    assert await feedback(store) == {"turn_1": 0.4}
+
+
+async def test_the_latest_revision_of_feedback_counts_in_any_order(store: MemoryStore) -> None:
+    await store.remember([(turn(), VECTOR)])
+    await store.rate([TurnFeedback("turn_1", 0.2, 3), TurnFeedback("turn_1", 0.9, 2)])
+    await store.rate([TurnFeedback("turn_1", 0.7, 1)])
+    assert await feedback(store) == {"turn_1": 0.2}
+
+
+async def test_a_turn_that_comes_again_keeps_its_feedback(store: MemoryStore) -> None:
+    await store.remember([(turn(), VECTOR)])
+    await store.rate([TurnFeedback("turn_1", 0.8, 1)])
+    await store.remember([(turn(revision=100, response="corrected"), VECTOR)])
+    assert await feedback(store) == {"turn_1": 0.8}
+    assert await responses(store) == {"turn_1": "corrected"}
+
+
+async def test_two_processes_that_write_turn_and_feedback_at_once_lose_neither(tmp_path: Path) -> None:
+    one, other = (MemoryStore(str(tmp_path / "memory"), 4) for _ in range(2))
+    await one.open()
+    await other.open()
+    for number in range(8):
+        identifier = f"turn_{number}"
+        await asyncio.gather(one.remember([(turn(identifier), VECTOR)]), other.rate([TurnFeedback(identifier, 0.5, 1)]))
+    assert await feedback(one) == {f"turn_{number}": 0.5 for number in range(8)}
+    await one.close()
+    await other.close()

@@ -175,10 +175,10 @@ NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
     ],
 )
 def test_times_are_typed_as_iso_8601_or_as_how_long_ago(text: str, expected: datetime) -> None:
-    assert command._time(text, NOW, "--since") == expected
+    assert command.read_time(text, NOW, "--since") == expected
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2", "h", "-2h", "2H", "999999999999w", "2026-13-01", "", "٣h"])
 def test_other_times_are_refused_with_the_forms_there_are(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="2h or 7d"):
-        command._time(text, NOW, "--since")
+        command.read_time(text, NOW, "--since")

@@ -17,6 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
+from schemas.feedback import FeedbackEvent
 from schemas.release import AlertType
 from schemas.topics import TOPICS
 from workers import metrics
@@ -256,7 +257,7 @@ def test_topics_marked_later_are_those_that_no_agent_reads_or_writes() -> None:
     later = {cells[0].strip("`") for cells in rows(README, "| topic | model |") if "*later*" in cells[5]}
     read = {topic.name for agent in AGENTS.values() for topic in agent.reads}
     constants = {topic.name: topic.name.upper().replace(".", "_").replace("-", "_") for topic in TOPICS}
-    folders = (ROOT / "workers" / "agents", ROOT / "workers" / "delivery")
+    folders = (ROOT / "workers", ROOT / "workers" / "agents", ROOT / "workers" / "delivery")
     code = "".join(text_of(path) for folder in folders for path in folder.glob("*.py"))
     named = {name for name, constant in constants.items() if re.search(rf"\b{constant}\b", code)}
     reports = {f"answers.{agent}" for agent in ("citations", "grounding", "quality")}
@@ -344,11 +345,18 @@ def test_every_warning_in_the_log_is_documented() -> None:
 
 
 def test_the_example_answer_can_be_ingested() -> None:
-    (example,) = fenced(README, "json")
+    example, _ = fenced(README, "json")
     answer = GeneratedAnswer.from_bytes(example.encode())
     assert not answer.model_extra
     assert answer.contexts
     assert not answer.contexts[0].model_extra
+
+
+def test_the_example_of_feedback_can_be_sent_and_is_about_the_example_answer() -> None:
+    answer, feedback = fenced(README, "json")
+    event = FeedbackEvent.from_bytes(feedback.encode())
+    assert not event.model_extra
+    assert event.answer_id == json.loads(answer)["answer_id"]
 
 
 def test_the_field_table_is_about_fields_that_exist_and_marks_those_that_must_be_there() -> None:

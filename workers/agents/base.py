@@ -18,6 +18,8 @@ from workers.delivery.records import Output, Record, Result, Work
 from workers.inference.embedding import EmbeddingService
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
+from workers.stores.feedback import FeedbackStore
+from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
 
 Handler = Callable[[Sequence[Work]], Awaitable[Sequence[Result]]]
@@ -39,6 +41,8 @@ class Resources:
     )
     embedding: EmbeddingService | None = None
     analytics: AnalyticsStore | None = None
+    feedback: FeedbackStore | None = None
+    history: QueryHistory | None = None
     memory: MemoryStore | None = None
 
 

@@ -278,8 +278,8 @@ def _filter(
 ) -> LetterFilter:
     now = datetime.now(UTC)
     return LetterFilter(
-        since=_time(since, now, "--since"),
-        until=_time(until, now, "--until"),
+        since=read_time(since, now, "--since"),
+        until=read_time(until, now, "--until"),
         agent=agent,
         error_class=error,
         topic=topic.removeprefix(settings.kafka.topic_prefix),
@@ -288,7 +288,7 @@ def _filter(
     )
 
 
-def _time(text: str | None, now: datetime, option: str) -> datetime | None:
+def read_time(text: str | None, now: datetime, option: str) -> datetime | None:
     """A time as it is typed: ISO 8601, or how long ago."""
     if text is None:
         return None

@@ -55,7 +55,7 @@ async def _run(settings: Settings, path: Path) -> DemoSummary:
     started = time.perf_counter()
     identifiers = _identifiers(path)
     async with AsyncExitStack() as stack:
-        with errors.status("starting broker, Valkey, ClickHouse and seven agents"):
+        with errors.status("starting broker, Valkey, ClickHouse and all agents"):
             local = await stack.enter_async_context(LocalServices(settings.state_dir))
             addresses = local_addresses(local.addresses)
             settings = adapted(settings, addresses)

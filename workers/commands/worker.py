@@ -19,7 +19,7 @@ def worker(
     Examples:
       touchstone worker
       touchstone worker --agents grounding
-      touchstone worker --agents citations,quality,assembly,release,memory,analytics
+      touchstone worker --agents citations,quality,assembly,release,signals,feedback,memory,analytics
     """
     from workers.app import Worker, chosen_agents, run_worker
 

@@ -107,6 +107,14 @@ def _document(claim: dict[str, Any], words: dict[str, Any], version: str) -> dic
 
 
 def _trees(rows: Sequence[MeasuredRow]) -> dict[str, Any]:
+    from threadpoolctl import threadpool_limits
+
+    # A few thousand rows: more threads than one spend their time waiting for each other.
+    with threadpool_limits(1, "openmp"):
+        return _fitted_trees(rows)
+
+
+def _fitted_trees(rows: Sequence[MeasuredRow]) -> dict[str, Any]:
     spanned = [row for row in rows if row.marked is not None]
     whole = [row for row in rows if row.marked is None]
     features = np.concatenate([row.features for row in spanned])
@@ -135,7 +143,6 @@ def _guess(probabilities: Floats, *, bad: bool) -> Floats:
 
 def _boost(features: Floats, labels: Floats, weights: Floats) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
 
     model = HistGradientBoostingClassifier(
         max_depth=2,
@@ -147,9 +154,7 @@ def _boost(features: Floats, labels: Floats, weights: Floats) -> Any:
         early_stopping=False,
         random_state=0,
     )
-    # A few thousand rows: more threads than that spend their time waiting for each other.
-    with threadpool_limits(1, "openmp"):
-        return model.fit(features, labels, sample_weight=weights)
+    return model.fit(features, labels, sample_weight=weights)
 
 
 def _exported(model: Any, check: Floats) -> dict[str, Any]:

@@ -9,11 +9,15 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import Part
 from schemas.citations import Citation
 from schemas.enriched import EnrichedAnswer
-from schemas.feedback import AnalyticsRow
+from schemas.feedback import AnalyticsRow, Reward
+from schemas.identifiers import fact_id
 from schemas.release import Alert
 from schemas.review import ReviewRequest
 from workers.steps.citations import content_digest
+from workers.steps.implicit import latency_accepted, latency_tolerance, satisfaction
 from workers.steps.presentation import response_seconds
+from workers.steps.rewards import AnswerFeedback
+from workers.steps.thresholds import FeedbackRules
 
 MAX_LOGGED = 200
 """Most citations, invalid references and claims in an audit row; all of them are counted."""
@@ -282,3 +286,45 @@ def _completed(enriched: EnrichedAnswer) -> str:
 def _dump(event: Part, *names: str) -> dict[str, Any]:
     columns: dict[str, Any] = event.model_dump(mode="json", include=set(names))
     return columns
+
+
+def reward_row(reward: Reward) -> AnalyticsRow:
+    """The row of a reward; a later revision replaces it."""
+    columns = _dump(
+        reward,
+        "reward_id", "answer_id", "tenant", "model_id", "explicit_reward", "implicit_reward", "satisfaction",
+        "reward", "error_occurred", "retry_detected", "latency_seconds", "latency_tolerance", "revision",
+        "answered_at", "computed_at",
+    )  # fmt: skip
+    return AnalyticsRow(table="rewards", columns=columns | {"query_type": reward.query_type or ""})
+
+
+def implicit_feedback_row(feedback: AnswerFeedback, rules: FeedbackRules) -> AnalyticsRow | None:
+    """The row of seed 001 for an answer, or ``None`` where nothing was observed of it."""
+    seconds = feedback.latency_seconds
+    observed = feedback.error_occurred or seconds is not None or feedback.behaviour is not None
+    if not (observed or feedback.asked_again or feedback.repeats):
+        return None
+    repeated = feedback.repeats[0] if feedback.repeats else None
+    delays = [pair.delay_seconds for pair in feedback.asked_again]
+    columns = {
+        "id": fact_id(feedback.answer_id, "implicit_feedback"),
+        "query_id": feedback.answer_id,
+        "tenant": feedback.tenant,
+        "model_id": feedback.model_id,
+        "query_type": feedback.query_type or "",
+        "timestamp": feedback.answered_at.isoformat(),
+        "error_occurred": feedback.error_occurred,
+        "error_type": feedback.error_type,
+        "latency_seconds": seconds,
+        "latency_accepted": seconds is None or latency_accepted(seconds, delays, rules),
+        "latency_tolerance": None if seconds is None else latency_tolerance(seconds, rules),
+        "retry_detected": repeated is not None,
+        "retry_delay_seconds": repeated.delay_seconds if repeated else None,
+        "similarity_score": repeated.similarity_score if repeated else None,
+        "original_query_id": repeated.original_answer_id if repeated else None,
+        "asked_again": bool(feedback.asked_again),
+        "satisfaction": None if feedback.behaviour is None else satisfaction(feedback.behaviour),
+        "revision": feedback.revision,
+    }
+    return AnalyticsRow(table="implicit_feedback", columns=columns)

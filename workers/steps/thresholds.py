@@ -1,8 +1,8 @@
 """Every threshold of the judgement with its source; the settings are made of these models."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
@@ -55,3 +55,23 @@ class GateThresholds(Thresholds):
     freshness_half_life_days: float = Field(
         default=365.0, gt=0, description="Age of a source at which its freshness is 0.5, in days."
     )
+
+
+class FeedbackRules(Thresholds):
+    """Signals and rewards (seeds 000 and 001)."""
+
+    min_answer_length: int = Field(
+        default=10, ge=0, description="Shorter answers are empty responses, code points (001)."
+    )
+    latency_high_seconds: float = Field(default=10.0, gt=0, description="Up to here tolerance is high (001).")
+    latency_medium_seconds: float = Field(default=30.0, gt=0, description="Up to here it is medium, then low (001).")
+    retry_similarity: Share = Field(default=0.85, description="Cosine of two queries from which one repeats (001).")
+    retry_window_seconds: float = Field(default=300.0, gt=0, description="A later query is no retry any more (001).")
+    explicit_weight: Share = Field(default=0.7, description="Weight of what people say (001).")
+    implicit_weight: Share = Field(default=0.3, description="Weight of what they do (001).")
+
+    @model_validator(mode="after")
+    def _something_counts(self) -> Self:
+        if self.explicit_weight + self.implicit_weight == 0:
+            raise ValueError("explicit_weight and implicit_weight are both 0; nothing would count")
+        return self

@@ -15,9 +15,11 @@ from clickhouse_connect.driver.exceptions import DatabaseError, Error, Operation
 from workers.delivery.errors import RejectedByStore, StoreUnavailable
 from workers.settings import ClickHouseSettings
 
-DATA_ERRORS = frozenset({6, 7, 8, 10, 16, 26, 27, 36, 38, 41, 43, 44, 53, 60, 62, 69, 70, 72, 117, 130, 190, 321, 349})
+DATA_ERRORS = frozenset(
+    {6, 7, 8, 10, 16, 26, 27, 36, 38, 41, 43, 44, 53, 60, 62, 69, 70, 72, 117, 130, 190, 321, 349, 469}
+)
 """ClickHouse error codes that say something of the rows or the statement, so that waiting
-cannot help: cannot parse, unknown column or table, type mismatch, not nullable, syntax. All
+cannot help: cannot parse, unknown column or table, type mismatch, not nullable, syntax, constraint. All
 others (timeouts, memory, too many parts, read-only, keeper) may pass.
 Source: src/Common/ErrorCodes.cpp of ClickHouse."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -14,8 +15,16 @@ from schemas.memory import ConversationTurn
 from workers.delivery.errors import StoreUnavailable
 
 TABLE = "episodic_memory"
+FEEDBACK_TABLE = "turn_feedback"
+"""What people thought of turns, also of those that are not there yet."""
+
 COMPACT_EVERY = 200
 """Writes between two compactions: each write is a new file and a new version."""
+
+
+READERS_NEED = timedelta(minutes=1)
+"""Earlier versions of the files that are kept on a removal: another process may be reading them.
+They go with the next compaction."""
 
 
 def memory_schema(dimensions: int) -> pa.Schema:
@@ -42,6 +51,24 @@ def memory_schema(dimensions: int) -> pa.Schema:
     )
 
 
+FEEDBACK_SCHEMA = pa.schema(
+    [
+        pa.field("turn_id", pa.string(), nullable=False),
+        pa.field("user_feedback", pa.float64()),
+        pa.field("revision", pa.int32()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFeedback:
+    """What a turn's answer earned; a higher revision replaces a lower one."""
+
+    turn_id: str
+    user_feedback: float
+    revision: int
+
+
 class MemoryStore:
     """Upserts conversation turns by their identifier.
 
@@ -54,6 +81,7 @@ class MemoryStore:
         self._uri = uri
         self._dimensions = dimensions
         self._table: Any = None
+        self._feedback: Any = None
         self._lock = asyncio.Lock()
         self._writes = 0
 
@@ -64,8 +92,10 @@ class MemoryStore:
             StoreUnavailable: the path cannot be used, or holds the memory of another model.
         """
         try:
-            database = await lancedb.connect_async(self._uri)
+            # What other processes write is seen at once; by default it would never be.
+            database = await lancedb.connect_async(self._uri, read_consistency_interval=timedelta(0))
             self._table = await database.create_table(TABLE, schema=memory_schema(self._dimensions), exist_ok=True)
+            self._feedback = await database.create_table(FEEDBACK_TABLE, schema=FEEDBACK_SCHEMA, exist_ok=True)
         except (OSError, RuntimeError, ValueError) as error:
             reason = await self._difference() or type(error).__name__
             raise StoreUnavailable(
@@ -94,19 +124,63 @@ class MemoryStore:
         rows = pa.Table.from_pylist(
             [_row(turn, vector) for turn, vector in _latest(turns)], schema=memory_schema(self._dimensions)
         )
+        if not rows.num_rows:
+            return
         async with self._lock:
-            try:
-                await (
-                    self._table.merge_insert("turn_id")
-                    .when_matched_update_all(where="target.revision <= source.revision")
-                    .when_not_matched_insert_all()
-                    .execute(rows)
-                )
-                self._writes += 1
-                if self._writes % COMPACT_EVERY == 0:
-                    await self._table.optimize(cleanup_older_than=timedelta(hours=1))
-            except (OSError, RuntimeError) as error:
-                raise StoreUnavailable(f"the memory did not confirm a write ({type(error).__name__})") from error
+            await self._upsert(self._table, rows)
+            await self._apply(rows["turn_id"].to_pylist())
+
+    async def rate(self, feedback: Sequence[TurnFeedback]) -> None:
+        """Note what people thought of turns, and tell the turns that are there.
+
+        A turn may come later: it is told then. Both write first and look afterwards, so that of
+        two processes that do so at once one sees the other.
+
+        Args:
+            feedback: in any order, of turns that are there or not.
+
+        Raises:
+            StoreUnavailable: not confirmed.
+        """
+        latest = {each.turn_id: each for each in sorted(feedback, key=lambda each: each.revision)}
+        if not latest:
+            return
+        rows = pa.Table.from_pylist([asdict(each) for each in latest.values()], schema=FEEDBACK_SCHEMA)
+        async with self._lock:
+            await self._upsert(self._feedback, rows)
+            await self._apply(list(latest))
+
+    async def _upsert(self, table: Any, rows: pa.Table) -> None:
+        try:
+            await (
+                table.merge_insert("turn_id")
+                .when_matched_update_all(where="target.revision <= source.revision")
+                .when_not_matched_insert_all()
+                .execute(rows)
+            )
+            self._writes += 1
+            if self._writes % COMPACT_EVERY == 0:
+                for written in (self._table, self._feedback):
+                    await written.optimize(cleanup_older_than=timedelta(hours=1))
+        except (OSError, RuntimeError) as error:
+            raise StoreUnavailable(f"the memory did not confirm a write ({type(error).__name__})") from error
+
+    async def _apply(self, turn_ids: Sequence[str]) -> None:
+        """Write into turns what is noted of them."""
+        chosen = f"turn_id IN ({', '.join(map(_quoted, turn_ids))})"
+        try:
+            noted = (await self._feedback.query().where(chosen).to_arrow()).to_pylist()
+            if not noted:
+                return
+            scores = {row["turn_id"]: row["user_feedback"] for row in noted}
+            turns = await self._table.query().where(chosen).to_arrow()
+        except (OSError, RuntimeError) as error:
+            raise StoreUnavailable(f"the memory did not answer ({type(error).__name__})") from error
+        rows = [
+            row | {"user_feedback": scores[row["turn_id"]]} for row in turns.to_pylist() if row["turn_id"] in scores
+        ]
+        if rows:
+            await self._upsert(self._table, pa.Table.from_pylist(rows, schema=memory_schema(self._dimensions)))
 
     async def count(self) -> int:
         """Turns remembered."""
@@ -116,17 +190,54 @@ class MemoryStore:
         """Turns remembered, of one session or all, without vectors."""
         query = self._table.query()
         if session_id is not None:
-            quoted = session_id.replace("'", "''")
-            query = query.where(f"session_id = '{quoted}'")
+            query = query.where(f"session_id = {_quoted(session_id)}")
         columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
         rows: list[dict[str, Any]] = (await query.select(columns).to_arrow()).to_pylist()
         return rows
 
     async def close(self) -> None:
         """Let go of the table."""
-        if self._table is not None:
-            self._table.close()
-            self._table = None
+        for table in (self._table, self._feedback):
+            if table is not None:
+                table.close()
+        self._table = self._feedback = None
+
+
+async def forget_turns(uri: str, tenant: str, user_id: str, turn_ids: Sequence[str]) -> int:
+    """Remove a person's turns, and earlier versions of the files that hold them.
+
+    Args:
+        uri: path or object store; a memory that is not there holds nothing.
+        tenant: whose person.
+        user_id: who.
+        turn_ids: turns that are known to be theirs, whether they name them or not.
+
+    Returns:
+        How many turns there were.
+
+    Raises:
+        StoreUnavailable: not confirmed.
+    """
+    ids = ", ".join(map(_quoted, turn_ids)) or "''"
+    theirs = f"(tenant = {_quoted(tenant)} AND user_id = {_quoted(user_id)}) OR turn_id IN ({ids})"
+    try:
+        database = await lancedb.connect_async(uri)
+        present = set((await database.list_tables()).tables)
+        count = 0
+        for name, condition in ((TABLE, theirs), (FEEDBACK_TABLE, f"turn_id IN ({ids})")):
+            if name in present:
+                table = await database.open_table(name)
+                count += await table.count_rows(condition) if name == TABLE else 0
+                await table.delete(condition)
+                await table.optimize(cleanup_older_than=READERS_NEED)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise StoreUnavailable(f"the memory did not confirm a removal ({type(error).__name__})") from error
+    return count
+
+
+def _quoted(text: str) -> str:
+    """A text as a literal of LanceDB's SQL, which knows no escapes but the doubled quote."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _latest(

@@ -1,0 +1,138 @@
+"""A person is forgotten everywhere, and nobody else is."""
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from schemas.export import example
+from schemas.feedback import AnalyticsRow, FeedbackEvent
+from schemas.identifiers import fact_id, person_digest
+from schemas.memory import ConversationTurn
+from schemas.privacy import Erasure
+from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
+from tests.harness.deployment import Deployment
+from workers.addresses import Addresses
+from workers.erasure import forget
+from workers.settings import Settings
+from workers.steps.retries import AskedQuery
+from workers.stores.analytics import AnalyticsStore
+from workers.stores.feedback import FeedbackStore
+from workers.stores.history import PersonQuery, QueryHistory
+from workers.stores.memory import MemoryStore, TurnFeedback
+from workers.stores.persons import BY_ANSWER
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
+PEOPLE = {"mine": ("acme", "o'brien"), "same name": ("other", "o'brien"), "neighbour": ("acme", "user-18")}
+
+
+@pytest.fixture
+async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
+    deployment = Deployment(addresses, tmp_path)
+    await deployment.prepare()
+    yield deployment
+
+
+@pytest.fixture
+async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
+    opened = await deployment.client()
+    yield opened
+    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
+    await opened.close()
+
+
+def feedback(name: str, answer_id: str, tenant: str, user: str, kind: str = "execution") -> FeedbackEvent:
+    part = {"status": "success"} if kind == "execution" else {"rating": 2, "comment": "private words"}
+    return FeedbackEvent.model_validate(
+        {"feedback_id": name, "answer_id": answer_id, "tenant": tenant, "user_id": user, "kind": kind, kind: part,
+         "occurred_at": NOW}
+    )  # fmt: skip
+
+
+def letter(name: str, tenant: str, user: str) -> dict[str, Any]:
+    value = base64.b64encode(json.dumps({"answer_id": name, "tenant": tenant, "user_id": user}).encode()).decode()
+    return {
+        "dead_letter_id": name, "topic": "answers.generated", "partition": 0, "offset": 1, "agent": "assembly",
+        "error_class": "E", "error": "e", "attempts": 1, "failed_at": NOW.isoformat(), "pipeline_version": "v",
+        "value_base64": value, "headers": "[]",
+    }  # fmt: skip
+
+
+async def fill(client: AsyncClient, deployment: Deployment, settings: Settings) -> None:
+    store = AnalyticsStore(client, deployment.name)
+    events = FeedbackStore(store, deployment.name)
+    memory = MemoryStore(settings.memory_uri, 4)
+    await memory.open()
+    history = QueryHistory(deployment.addresses.redis, settings.redis, 300)
+    vector = np.full(4, 0.5, dtype=np.float16)
+    for name, (tenant, user) in PEOPLE.items():
+        shared = {
+            "tenant": tenant,
+            "answer_id": name,
+            "completed_at": NOW.isoformat(),
+            "pipeline_version": "v",
+            "rank": 1,
+        }
+        await store.insert("answers", [ROW | shared | {"user_id": user}])
+        await store.insert("claims", [shared | {
+            "claim_id": "c", "start": 0, "end": 1, "text": "x", "kind": "fact", "hedged": False, "verdict": "supported",
+        }])  # fmt: skip
+        await store.insert("dead_letters", [letter(f"letter of {name}", tenant, user)])
+        await store.insert("rewards", [{
+            "reward_id": name, "answer_id": name, "tenant": tenant, "model_id": "m", "reward": 0.5, "error_occurred": False,
+            "retry_detected": False, "revision": 1, "answered_at": NOW.isoformat(), "computed_at": NOW.isoformat(),
+        }])  # fmt: skip
+        await events.note([feedback(f"call {name}", name, tenant, user)])
+        turn = ConversationTurn.model_validate(
+            example(ConversationTurn)
+            | {"turn_id": "turn_" + fact_id(name, "turn"), "answer_id": name, "tenant": tenant, "user_id": user}
+        )
+        await memory.remember([(turn, vector.astype(np.float32))])
+        await memory.rate([TurnFeedback(turn.turn_id, 0.5, 1)])
+        await history.exchange([PersonQuery(person_digest(tenant, user), AskedQuery(name, 1.0, vector))])
+    await events.note([feedback("my opinion", "neighbour", "acme", "o'brien", "explicit")])
+    await memory.close()
+    await history.close()
+
+
+async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: Deployment, client: AsyncClient) -> None:
+    settings = deployment.settings
+    await fill(client, deployment, settings)
+    done = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
+    assert (done.answers, done.turns, done.queries, done.tombstones) == (1, 1, 1, 2)
+    assert {table: count for table, count in done.rows.items() if count} == {
+        "answers": 1, "claims": 1, "rewards": 1, "feedback": 2, "dead_letters": 1,
+    }  # fmt: skip
+    for table in ("answers", "claims", "rewards"):
+        left = await client.query(f"SELECT answer_id FROM {deployment.name}.{table} ORDER BY answer_id")
+        assert [row[0] for row in left.result_rows] == ["neighbour", "same name"]
+    left = await client.query(f"SELECT feedback_id FROM {deployment.name}.feedback ORDER BY feedback_id")
+    assert [row[0] for row in left.result_rows] == ["call neighbour", "call same name"]
+    memory = MemoryStore(settings.memory_uri, 4)
+    await memory.open()
+    assert sorted(row["answer_id"] for row in await memory.turns()) == ["neighbour", "same name"]
+    await memory.close()
+    stones = [record for topic in (ANSWERS_RELEASED, FEEDBACK_REWARDS) for record in await deployment.read(topic)]
+    assert [(record.key, record.value) for record in stones] == [(b"mine", None)] * 2
+    (record,) = await deployment.read(PRIVACY_ERASURES)
+    erasure = Erasure.from_bytes(record.value)
+    assert (record.key, erasure.digest) == (done.digest.encode(), person_digest("acme", "o'brien"))
+    assert b"brien" not in record.value, "the register names nobody"
+    assert done.kept_until["answers.generated"] == NOW + timedelta(days=30)
+    assert set(done.kept_until) == {topic.name for topic in TOPICS if topic.cleanup == "delete"}
+    again = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
+    assert (again.answers, again.turns, again.queries, sum(again.rows.values())) == (0, 0, 0, 0)
+
+
+async def test_every_table_with_rows_of_answers_is_looked_at(deployment: Deployment, client: AsyncClient) -> None:
+    tables = await client.query(
+        f"SELECT DISTINCT table FROM system.columns WHERE database = '{deployment.name}' AND name IN ('answer_id', 'query_id')"
+    )
+    assert {row[0] for row in tables.result_rows} == set(BY_ANSWER)

@@ -1,0 +1,160 @@
+"""Posteriors are a query over stored rewards: no order, no repeat and no revision can spoil them."""
+
+import math
+import random
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from schemas.feedback import ModelPosterior, Reward
+from schemas.identifiers import fact_id
+from workers.addresses import Addresses
+from workers.agents.posteriors import PosteriorPublisher
+from workers.delivery.errors import StoreUnavailable
+from workers.delivery.records import Output
+from workers.settings import Settings
+from workers.steps.posteriors import age_reference
+from workers.steps.rows import reward_row
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.feedback import FeedbackStore
+from workers.stores.migrations import migrate
+
+NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
+    opened = await connect(settings.clickhouse, addresses.clickhouse)
+    await migrate(opened, settings.clickhouse.database)
+    yield opened
+    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
+    await opened.close()
+
+
+@pytest.fixture
+def analytics(client: AsyncClient, settings: Settings) -> AnalyticsStore:
+    return AnalyticsStore(client, settings.clickhouse.database)
+
+
+@pytest.fixture
+def store(analytics: AnalyticsStore, settings: Settings) -> FeedbackStore:
+    return FeedbackStore(analytics, settings.clickhouse.database)
+
+
+def row(number: int, reward: float, days: float = 0, revision: int = 1, **changes: Any) -> dict[str, Any]:
+    answer_id = f"a-{number}"
+    found = Reward(
+        reward_id=fact_id(answer_id, "reward"), answer_id=answer_id, reward=reward, revision=revision,
+        answered_at=NOW - timedelta(days=days), computed_at=NOW,
+        **({"tenant": "acme", "model_id": "m", "query_type": "ops"} | changes),
+    )  # fmt: skip
+    return reward_row(found).columns
+
+
+async def sums(store: FeedbackStore, half_life: float = 14.0) -> dict[tuple[str, str, str], tuple[float, float]]:
+    found = await store.weighted_rewards(NOW, half_life)
+    return {(each.tenant, each.model_id, each.query_type): (each.successes, each.failures) for each in found}
+
+
+async def test_rewards_are_summed_by_tenant_model_and_query_type(
+    store: FeedbackStore, analytics: AnalyticsStore
+) -> None:
+    rows = [
+        row(1, 0.9),
+        row(2, 0.5),
+        row(3, 1.0, model_id="n"),
+        row(4, 0.0, tenant="other"),
+        row(5, 1.0, query_type=None),
+    ]
+    await analytics.insert("rewards", [*rows, row(6, 1.0, model_id="unknown")])
+    found = await sums(store)
+    assert found == {
+        ("acme", "m", "ops"): pytest.approx((1.4, 0.6)), ("acme", "n", "ops"): pytest.approx((1, 0)),
+        ("other", "m", "ops"): pytest.approx((0, 1)), ("acme", "m", ""): pytest.approx((1, 0)),
+    }  # fmt: skip
+
+
+async def test_a_reward_counts_half_after_a_half_life_and_nothing_long_after(
+    store: FeedbackStore, analytics: AnalyticsStore
+) -> None:
+    await analytics.insert("rewards", [row(1, 1.0, 14), row(2, 0.0, 28), row(3, 1.0, 1000), row(4, 1.0, -1)])
+    assert (await sums(store))["acme", "m", "ops"] == pytest.approx((0.5 + 1, 0.25))
+
+
+async def test_neither_order_nor_repeats_nor_revisions_add_anything(
+    store: FeedbackStore, analytics: AnalyticsStore
+) -> None:
+    """Each answer has three revisions, each of them comes up to three times, in chance's order."""
+    rng = random.Random(5)
+    final = {number: rng.random() for number in range(60)}
+    rows = [
+        row(number, final[number] if revision == 3 else rng.random(), number % 30, revision)
+        for number in final
+        for revision in (1, 2, 3)
+        for _ in range(rng.randint(1, 3))
+    ]
+    weights = {number: 0.5 ** ((number % 30) / 14) for number in final}
+    expected = (sum(weights[n] * final[n] for n in final), sum(weights[n] * (1 - final[n]) for n in final))
+    rng.shuffle(rows)
+    for start in range(0, len(rows), 50):
+        await analytics.insert("rewards", rows[start : start + 50])
+    assert (await sums(store))["acme", "m", "ops"] == pytest.approx(expected)
+    rng.shuffle(rows)
+    await analytics.insert("rewards", rows)
+    assert (await sums(store))["acme", "m", "ops"] == pytest.approx(expected)
+
+
+class Producer:
+    """Takes what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[Output] = []
+
+    async def send(self, outputs: list[Output], *, agent: str) -> None:
+        self.sent += outputs
+
+
+class Clock:
+    now = NOW
+
+
+async def test_only_what_has_changed_is_published_and_what_is_gone_gets_a_tombstone(
+    store: FeedbackStore, analytics: AnalyticsStore, client: AsyncClient, settings: Settings
+) -> None:
+    producer, clock = Producer(), Clock()
+    resources: Any = SimpleNamespace(
+        feedback=store, producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v"
+    )
+    publisher = PosteriorPublisher(resources, lambda: True)
+    await analytics.insert("rewards", [row(1, 1.0), row(2, 0.5, model_id="n")])
+    assert [await publisher.publish(), await publisher.publish()] == [2, 0]
+    await analytics.insert("rewards", [row(3, 1.0)])
+    assert await publisher.publish() == 1
+    latest = ModelPosterior.from_bytes(producer.sent[-1].value)
+    weight = (
+        0.5 ** (((age_reference(NOW, 14) - NOW).total_seconds()) / (14 * 86_400)) if age_reference(NOW, 14) > NOW else 1
+    )
+    assert (latest.model_id, latest.alpha, latest.beta) == ("m", pytest.approx(1 + 2 * weight), 1.0)
+    clock.now += timedelta(days=14)
+    assert await publisher.publish() == 2
+    assert math.isclose(ModelPosterior.from_bytes(producer.sent[-2].value).observations, 1.0, rel_tol=0.02)
+    await client.command(f"DELETE FROM {settings.clickhouse.database}.rewards WHERE model_id = 'n'")
+    assert await publisher.publish() == 1
+    assert (producer.sent[-1].key, producer.sent[-1].value) == (b'["acme","n","ops"]', None)
+
+
+async def test_a_store_that_is_away_is_told(
+    client: AsyncClient, store: FeedbackStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(client, "query", fail)
+    with pytest.raises(StoreUnavailable, match="about feedback"):
+        await store.weighted_rewards(NOW, 14)
+    with pytest.raises(StoreUnavailable, match="about feedback"):
+        await store.known(["a"])

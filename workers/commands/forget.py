@@ -1,0 +1,50 @@
+"""``touchstone forget``: remove a person."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from workers.addresses import adapted, find_addresses
+from workers.commands.output import console, print_json, read_settings
+
+
+def forget(
+    user: Annotated[str, typer.Option("--user", help="The person's user_id as answers carry it.")],
+    tenant: Annotated[str, typer.Option("--tenant", help="Whose person.")] = "default",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Remove a person from ClickHouse, memory and Redis, and from compacted topics.
+
+    What other topics hold goes with their retention; the report says when. Safe to repeat.
+
+    Example: touchstone forget --user user-17 --tenant acme
+    """
+    # Here, not above: LanceDB takes a second that other commands need not wait for.
+    from workers.erasure import forget as forget_person
+
+    settings = read_settings(quiet=True)
+    if not yes:
+        typer.confirm(f"Remove everything of user {user!r} of tenant {tenant!r}, for good?", abort=True, err=True)
+    addresses = find_addresses(settings)
+    done = asyncio.run(forget_person(adapted(settings, addresses), addresses, tenant, user, lambda: datetime.now(UTC)))
+    kept = {topic: f"{until:%Y-%m-%d %H:%M} UTC" for topic, until in done.kept_until.items()}
+    if as_json:
+        print_json({
+            "digest": done.digest, "answers": done.answers, "rows": done.rows, "turns": done.turns,
+            "queries": done.queries, "tombstones": done.tombstones, "kept_until": kept,
+        })  # fmt: skip
+        return
+    table = Table("where", "removed")
+    for name, count in done.rows.items():
+        table.add_row(f"ClickHouse {name}", str(count))
+    table.add_row("memory", str(done.turns))
+    table.add_row("Redis", str(done.queries))
+    table.add_row("tombstones", str(done.tombstones))
+    console.print(table)
+    console.print("Retention removes what these topics hold, at the latest:", highlight=False)
+    for topic, until in kept.items():
+        console.print(f"  {topic:<22} {until}", highlight=False)
