@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from workers.commands import chaos, dead_letters, demo, forget, ingest, insights, local, schemas, topics, worker
+from workers.commands import (
+    chaos,
+    dead_letters,
+    demo,
+    evaluate,
+    forget,
+    ingest,
+    insights,
+    local,
+    schemas,
+    topics,
+    worker,
+)
 from workers.commands.output import fail
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
@@ -27,6 +39,8 @@ app.command("forget")(forget.forget)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)
+app.add_typer(evaluate.app, name="eval")
+app.add_typer(evaluate.calibrate, name="calibrate")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(schemas.app, name="schemas")

@@ -96,6 +96,11 @@ def folds(sources: Sequence[str], count: int = FOLDS) -> list[tuple[list[int], l
     ]
 
 
+def empty_document(words: dict[str, Any]) -> dict[str, Any]:
+    """A calibration that knows the weights of words and nothing else: enough to measure with."""
+    return _document({"intercept": 0.0, "trees": []}, words, "unfitted")
+
+
 def _document(claim: dict[str, Any], words: dict[str, Any], version: str) -> dict[str, Any]:
     return {
         "version": version,

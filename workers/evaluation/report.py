@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from workers.delivery.errors import TouchstoneError
 from workers.evaluation.measured import MeasuredRow
 from workers.evaluation.methods import Scored
 from workers.evaluation.metrics import auroc, balanced_accuracy, calibration_error, f1
@@ -98,6 +100,34 @@ def table(all_figures: Sequence[Figures]) -> Table:
             f"{each.milliseconds:.1f}",
         )  # fmt: skip
     return shown
+
+
+def draw_reliability(rows: Sequence[MeasuredRow], scored: Sequence[Scored], file: Path) -> None:
+    """How often answers of a risk are bad, against that risk; the straight line is perfect.
+
+    Raises:
+        TouchstoneError: the plotting library is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise TouchstoneError("--plot needs matplotlib; install it with `pip install matplotlib`") from error
+    figure = Figure(figsize=(5, 5))
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+    for name in dict.fromkeys(row.row.set for row in rows):
+        known = [
+            (each.score, row.row.label)
+            for row, each in zip(rows, scored, strict=True)
+            if row.row.set == name and each.score is not None
+        ]
+        distance, bins = calibration_error([score for score, _ in known], [label for _, label in known])
+        axes.plot(
+            [mean for mean, _, _ in bins], [share for _, share, _ in bins], "o-", label=f"{name} ({distance:.3f})"
+        )
+    axes.set(xlabel="hallucination risk", ylabel="share of answers with unsupported content", xlim=(0, 1), ylim=(0, 1))
+    axes.legend(title="set (calibration error)")
+    figure.savefig(file, dpi=120, bbox_inches="tight")
 
 
 def gallery(rows: Sequence[MeasuredRow], scored: Sequence[Scored], count: int) -> Iterator[dict[str, Any]]:

@@ -40,6 +40,7 @@ from workers.steps.checks import Details, agrees, read_details
 from workers.steps.evidence import EvidenceUnit
 from workers.steps.quantities import Date, Quantity
 from workers.steps.records import RecordFacts, RecordVerdict, check_record
+from workers.steps.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from workers.steps.words import STOP_WORDS, stem
 
 FEATURES = (
@@ -65,6 +66,9 @@ FEATURES = (
 
 PAIR_WINDOW = 5
 """Content words within which two words count as standing together."""
+
+_NUMERIC = frozenset(stem(word) for word in (*NUMBER_WORDS, *UNITS, *SCALES, *MONTHS))
+"""Words that write a number, a unit or a month: what they say is compared by value."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
 
@@ -187,7 +191,11 @@ def measure_claim(
         mismatches: what stands against the best unit.
         weights: of words.
     """
+    numbers, dates, names = _missing(read_details(plain), index, nearest)
     sequence = content_sequence(plain)
+    if not numbers and not dates:
+        # "0.75 hours" is written nowhere in "45 minutes" and yet is there.
+        sequence = [word for word in sequence if index.has(word) or not _is_numeric(word)]
     words = list(dict.fromkeys(sequence))
     joined = {a: a + b for a, b in pairwise(sequence)} | {b: a + b for a, b in pairwise(sequence)}
     unseen = [word for word in words if not index.has(word) and not index.has(joined.get(word, ""))]
@@ -196,7 +204,6 @@ def measure_claim(
     pairs = list(dict.fromkeys(pair for pair in pairwise(sequence) if pair[0] != pair[1]))
     apart_pairs = sum(not index.has_pair(one, two) and not index.has(one + two) for one, two in pairs)
     record = check_record(plain, index.records) if index.records else RecordVerdict()
-    numbers, dates, names = _missing(read_details(plain), index, nearest)
     values = (
         1.0 - max(0.0, best_similarity),
         len(unseen) / len(words) if words else 0.0,
@@ -215,6 +222,10 @@ def measure_claim(
     )
     unseen.sort(key=lambda word: (-weights[word], word))
     return ClaimMeasures(np.array(values, dtype=np.float64), record, tuple(unseen))
+
+
+def _is_numeric(word: str) -> bool:
+    return word in _NUMERIC or any(character.isdigit() for character in word)
 
 
 def _apart(words: Sequence[str], total: float, index: EvidenceIndex, weights: WordWeights) -> float:

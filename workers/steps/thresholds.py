@@ -17,14 +17,14 @@ class GroundingThresholds(Thresholds):
     """Hallucination detection (seed 000) and grounding score (seed 004)."""
 
     context_similarity: Share = Field(default=0.7, description="Answer against context, below is an issue (000).")
-    fact_match: Share = Field(default=0.8, description="Claim against evidence, from here it matches (000).")
     facts_verified: Share = Field(default=0.6, description="Share of facts verified, below is an issue (000).")
     citation_coverage: Share = Field(default=0.5, description="Share of sentences cited, below is an issue (000).")
     uncertainty_markers: int = Field(default=2, ge=0, description="More than this many are an issue (000).")
     risk_medium: Share = Field(default=0.3, description="Risk score from which risk is medium (000).")
     risk_high: Share = Field(default=0.7, description="Risk score from which risk is high (000).")
     grounding_minimum: Share = Field(
-        default=0.6, description="Grounding score below which the answer falls back (004)."
+        default=0.6,
+        description="Confidence from which a claim is supported; grounding score below which the answer falls back (004).",
     )
     grounding_high: Share = Field(default=0.8, description="Strong grounding (004).")
     grounding_low: Share = Field(default=0.4, description="Weak grounding (004).")
