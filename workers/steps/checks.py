@@ -16,6 +16,7 @@ from functools import lru_cache
 from schemas.grounding import Mismatch
 from workers.steps.arithmetic import Pool, is_derived
 from workers.steps.language import guess_language
+from workers.steps.oppositions import opposites
 from workers.steps.quantities import Date, Quantity, read_dates, read_quantities
 from workers.steps.units import UNITS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
@@ -117,7 +118,8 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("name")
     if negation_mismatch(own, theirs):
         found.append("negation")
-    return tuple(found)
+    found += opposites(claim[:MAX_LENGTH], evidence[:MAX_LENGTH], [text[:MAX_LENGTH] for text in other_evidence])
+    return tuple(dict.fromkeys(found))
 
 
 def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
