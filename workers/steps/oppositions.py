@@ -79,6 +79,7 @@ class Statement:
         left: stems before "than", "before" or "after", empty without a comparison.
         right: stems behind it.
         graded: stems of its comparatives and superlatives.
+        denied: stems of the words that a negation governs.
         only: whether it says "only", "any" or neither ("").
     """
 
@@ -88,6 +89,7 @@ class Statement:
     left: frozenset[str]
     right: frozenset[str]
     graded: frozenset[str]
+    denied: frozenset[str]
     only: str
 
 
@@ -141,7 +143,7 @@ def _antonym(own: Statement, other: Statement, everything: Sequence[Statement]) 
         rest = other.words - words - their_words
         if not same_matter(mine, rest) or _said(row, sign, mine, everything):
             continue
-        if plain:
+        if plain or bool(words & own.denied) != bool(their_words & other.denied):
             return "negation"
         return "comparative" if words & own.graded else "antonym"
     return None
@@ -189,7 +191,8 @@ def _quantified(own: Statement, other: Statement, everything: Sequence[Statement
 
 def _statement(text: str) -> Statement:
     shares = _shares(text)
-    tokens = [match[0].lower() for match in _WORD.finditer(text)]
+    written = [match[0] for match in _WORD.finditer(text)]
+    tokens = [word.lower() for word in written]
     denied = _denied(tokens)
     poles: dict[Row, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for index, token in enumerate(tokens):
@@ -200,6 +203,8 @@ def _statement(text: str) -> Statement:
             continue
         if index and tokens[index - 1] in ("less", "least"):
             sign = -sign
+        if index and written[index].istitle():
+            continue  # the "New" of "New York" has no opposite
         if token not in ("on", "off") or (index and tokens[index - 1] in PARTICLE_VERBS):
             for row, side in POLES.get(token, ()):
                 poles[row][side * sign].add(stem(token))
@@ -211,10 +216,11 @@ def _statement(text: str) -> Statement:
             poles["=" + stem(bare)][-sign].add(stem(token))
     words = frozenset(_content(text))
     left, right = _sides(tokens)
+    negated = frozenset(stem(tokens[index]) for index in denied)
     graded = frozenset(stem(token) for token in tokens if token in DEGREES)
     only = "only" if "only" in tokens else "any" if {"any", "anyone", "anybody"} & set(tokens) else ""
     frozen = {row: {side: frozenset(names) for side, names in sides.items()} for row, sides in poles.items()}
-    return Statement(words, frozen, shares, left, right, graded, only)
+    return Statement(words, frozen, shares, left, right, graded, negated, only)
 
 
 def _content(text: str) -> list[str]:
