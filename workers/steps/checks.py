@@ -14,11 +14,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from schemas.grounding import Mismatch
-from workers.steps.arithmetic import Pool, is_derived
+from workers.steps.arithmetic import Pool, is_derived, same_dimension, satisfies
 from workers.steps.language import guess_language
-from workers.steps.oppositions import opposites
-from workers.steps.quantities import Date, Quantity, read_dates, read_quantities
-from workers.steps.units import UNITS
+from workers.steps.oppositions import opposites, same_matter
+from workers.steps.quantities import (
+    Date,
+    Period,
+    Quantity,
+    implied_quantities,
+    months_of,
+    read_dates,
+    read_periods,
+    read_quantities,
+    read_weekdays,
+)
+from workers.steps.units import FAMILIES, UNITS, WEEKDAYS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
 
 NAME_OVERLAP = 0.7
@@ -36,6 +46,10 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEGATION = re.compile(
     r"\b(?:not(?! (?:only|all|every|necessarily|just|always)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
     r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?)\b",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(
+    r"\b(?:in total|a total of|total(?:l?ed|s)?|altogether|together|combined|in all|in sum|sum of|insgesamt|zusammen|au total)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
@@ -71,7 +85,11 @@ class Details:
 
     Attributes:
         quantities: its numbers with units.
+        implied: durations that follow from its dates.
+        is_total: whether it speaks of a total.
         dates: its dates and times of day.
+        periods: its centuries, decades and quarters as first and last month.
+        weekdays: the days of the week it names, 0..6.
         codes: identifiers with a number, as (series, number): ("inc", "4711"), ("grinder", "5").
         names: capitalised words that are names, lower case.
         words: stems of its content words.
@@ -79,7 +97,11 @@ class Details:
     """
 
     quantities: tuple[Quantity, ...]
+    implied: tuple[Quantity, ...]
+    is_total: bool
     dates: tuple[Date, ...]
+    periods: tuple[Period, ...]
+    weekdays: frozenset[int]
     codes: frozenset[tuple[str, str]]
     names: frozenset[str]
     words: frozenset[str]
@@ -90,9 +112,19 @@ class Details:
 def read_details(text: str) -> Details:
     """Read what a text says exactly; pure, so its results may be kept."""
     text = text[:MAX_LENGTH]
-    dates, rest = read_dates(text)
+    periods, rest = read_periods(text)
+    dates, rest = read_dates(rest)
     return Details(
-        tuple(read_quantities(text)), tuple(dates), _codes(rest), _names(rest), content_words(text), _clauses(text)
+        tuple(read_quantities(text)),
+        tuple(implied_quantities(text, dates)),
+        bool(_TOTAL.search(text)),
+        tuple(dates),
+        tuple(periods),
+        read_weekdays(text),
+        _codes(rest),
+        _names(rest),
+        content_words(text),
+        _clauses(text),
     )
 
 
@@ -124,15 +156,31 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
 
 def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
     """A number of the claim differs from every number of its kind in the evidence."""
-    pool = [*evidence.quantities, *(number for other in others for number in other.quantities)]
+    near = [*evidence.quantities, *evidence.implied]
+    pool = [*near, *(number for other in others for number in (*other.quantities, *other.implied))]
     known = Pool(pool)
     for number in claim.quantities:
-        rivals = [other for other in evidence.quantities if number.dimension and other.dimension == number.dimension]
-        if not rivals or known.has(number):
+        rivals = [other for other in near if number.dimension and same_dimension(other.dimension, number.dimension)]
+        if number.bound and rivals:
+            if not any(satisfies(other, number) for other in pool if same_dimension(other.dimension, number.dimension)):
+                return True
             continue
-        if not is_derived(number, [*pool, *(other for other in claim.quantities if other is not number)]):
+        if known.has(number):
+            continue
+        inputs = [*pool, *(other for other in claim.quantities if other is not number)]
+        if not rivals and not _in_another_unit(number, near):
+            continue
+        if not is_derived(number, inputs, only_sums=claim.is_total):
             return True
     return False
+
+
+def _in_another_unit(number: Quantity, near: Sequence[Quantity]) -> bool:
+    """Whether the evidence has the same figure in a unit that does not convert to the claim's."""
+    family = FAMILIES.get(number.dimension)
+    return family is not None and any(
+        FAMILIES.get(other.dimension) == family and other.face == number.face for other in near
+    )
 
 
 def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
@@ -142,7 +190,32 @@ def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
         rivals = [other for other in evidence.dates if _comparable(date, other)]
         if rivals and not any(agrees(date, other) for other in pool):
             return True
-    return False
+    return _period_mismatch(claim, evidence, others) or _weekday_mismatch(claim, evidence, others)
+
+
+def _period_mismatch(claim: Details, evidence: Details, others: Sequence[Details]) -> bool:
+    """A century, decade or quarter of the claim contains no date of the evidence, or the other way round."""
+    pool = [span for other in (evidence, *others) for span in _spans(other)]
+    checked = list(claim.periods)
+    if evidence.periods and not any(months_of(date) for date in evidence.dates):
+        checked += filter(None, map(months_of, claim.dates))
+    return bool(_spans(evidence)) and any(
+        not any(first <= end and start <= last for start, end in pool) for first, last in checked
+    )
+
+
+def _spans(details: Details) -> list[Period]:
+    return [*details.periods, *filter(None, map(months_of, details.dates))]
+
+
+def _weekday_mismatch(claim: Details, evidence: Details, others: Sequence[Details]) -> bool:
+    """The claim names other days of the week for the same matter."""
+    if not claim.weekdays or not evidence.weekdays or claim.weekdays & evidence.weekdays:
+        return False
+    if any(claim.weekdays & other.weekdays for other in others):
+        return False
+    days = {stem(name) for name in WEEKDAYS}
+    return same_matter(claim.words - days, evidence.words - days)
 
 
 def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
@@ -190,18 +263,31 @@ def missing_details(claim: str, evidence: Iterable[str]) -> float:
     """
     own = read_details(claim)
     pool = [read_details(text) for text in evidence]
-    numbers = [number for other in pool for number in other.quantities]
+    numbers = [number for other in pool for number in (*other.quantities, *other.implied)]
     dates = [date for other in pool for date in other.dates]
+    spans = [span for other in pool for span in _spans(other)]
     codes: set[tuple[str, str]] = set().union(*(other.codes for other in pool))
     words: set[str] = set().union(*(other.words | other.names for other in pool))
     known = Pool(numbers)
     checks = [
-        *(known.has(number) or is_derived(number, numbers) for number in own.quantities),
+        *(_is_known(number, numbers, known, own.quantities) for number in own.quantities),
         *(any(agrees(date, other) for other in dates) for date in own.dates),
+        *(any(first <= end and start <= last for start, end in spans) for first, last in own.periods),
         *(code in codes for code in own.codes),
         *(name in words or stem(name) in words for name in own.names),
     ]
     return 1.0 - sum(checks) / len(checks) if checks else 0.0
+
+
+def _is_known(number: Quantity, numbers: Sequence[Quantity], known: Pool, own: Sequence[Quantity]) -> bool:
+    """Whether evidence has a number, keeps its bound or lets it follow."""
+    if known.has(number):
+        return True
+    if number.bound and any(
+        same_dimension(number.dimension, other.dimension) and satisfies(other, number) for other in numbers
+    ):
+        return True
+    return is_derived(number, [*numbers, *(other for other in own if other is not number)] if numbers else [])
 
 
 def _comparable(one: Date, two: Date) -> bool:

@@ -6,10 +6,10 @@ without a unit is compared by the noun behind it ("3 restarts").
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.steps.units import AMBIGUOUS_NUMBER_WORDS, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS
+from workers.steps.units import AMBIGUOUS_NUMBER_WORDS, FRACTIONS, MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS, WEEKDAYS
 from workers.steps.words import STOP_WORDS, stem
 
 
@@ -56,6 +56,9 @@ class Date:
         """Year, month, day, minute of the day."""
         return (self.year, self.month, self.day, self.minute)
 
+
+Period = tuple[int, int]
+"""First and last month, counted from the year 0."""
 
 _MONTH = "(?P<n>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?:,?\s+(?:de\s+)?(?P<y>\d{4})(?!\d))?"
@@ -133,9 +136,20 @@ _COMPOUND = re.compile(
     r"|(?<![\w.,:])(\d{1,4}) ?(m|min|mins|minutes?)(?:,| and)? ?(\d{1,2}) ?(s|secs?|seconds?)\b",
     re.IGNORECASE,
 )
+_AGE = re.compile(
+    r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|\b(\d{1,3})[- ]years?[- ]old\b", re.IGNORECASE
+)
+_BEGINS = re.compile(r"\b(?:began|begins?|beginning|start(?:s|ed)?|open(?:s|ed)?|from|between)\b", re.IGNORECASE)
+_BORN = re.compile(r"\bborn\b", re.IGNORECASE)
+_DIED = re.compile(r"\b(?:died|death|passed away)\b", re.IGNORECASE)
 _TIMES = re.compile(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re.IGNORECASE)
 _KEY_BEFORE = re.compile(r"([^\W\d]+(?: [^\W\d]+){0,4}):\s*[$€£]?$")
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
+_CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)[ -]century\b", re.IGNORECASE)
+_DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)['’]?s\b")
+_QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
+_WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_WEEKEND = re.compile(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s")
 
 
@@ -151,12 +165,44 @@ def read_dates(text: str) -> tuple[list[Date], str]:
     return dates, text
 
 
+def read_periods(text: str) -> tuple[list[Period], str]:
+    """Centuries, decades and quarters of a text, and the text without them."""
+    found: list[Period] = []
+    for match in _CENTURY.finditer(text):
+        last = 12 * 100 * int(match[1])
+        found.append((last - 1200 + 12, last + 11))
+    for match in _DECADE_OF.finditer(text):
+        found.append((12 * int(match[1]), 12 * int(match[1]) + 119))
+    for match in _QUARTER.finditer(text):
+        quarter = int(match[1]) if match[1] else ORDINALS[match[2].lower()]
+        start = 12 * int(match[3]) + 3 * (quarter - 1)
+        found.append((start, start + 2))
+    for pattern in (_CENTURY, _DECADE_OF, _QUARTER):
+        text = pattern.sub(_blank, text)
+    return found, text
+
+
+def months_of(date: Date) -> Period | None:
+    """The months that a date lies in; ``None`` if its year is not named."""
+    if date.year is None:
+        return None
+    if date.month is None:
+        return 12 * date.year, 12 * date.year + 11
+    return 12 * date.year + date.month - 1, 12 * date.year + date.month - 1
+
+
+def read_weekdays(text: str) -> frozenset[int]:
+    """Days of the week that a text names, 0..6; the weekend is two of them."""
+    days = {WEEKDAYS[match[0].lower()] for match in _WEEKDAY.finditer(text)}
+    return frozenset(days | ({5, 6} if _WEEKEND.search(text) else set()))
+
+
 def read_quantities(text: str) -> list[Quantity]:
     """Numbers of a text that are no date and no part of an identifier."""
-    _, rest = read_dates(text)
+    _, rest = read_dates(read_periods(text)[1])
     rest = _DECADE.sub(_blank, rest)
     found: list[Quantity] = []
-    for reader in (_compounds, _shares, _halves):
+    for reader in (_ages, _compounds, _shares, _halves):
         more, rest = reader(rest)
         found += more
     return [*found, *_written(rest), *_spelled(rest)]
@@ -164,6 +210,30 @@ def read_quantities(text: str) -> list[Quantity]:
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
+
+
+def _ages(text: str) -> tuple[list[Quantity], str]:
+    """Ages as years, in months as all of them, and the text without them."""
+    years = [float(match[1] or match[2]) for match in _AGE.finditer(text)]
+    return [Quantity((12 * age,), "month", True, False, 6.0, 0, age) for age in years], _AGE.sub(_blank, text)
+
+
+def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
+    """Durations that follow from two times of day or from the years of birth and death."""
+    found = []
+    clock = [date.minute for date in dates if date.minute is not None]
+    if len(clock) == 2 and clock[0] != clock[1] and _BEGINS.search(text):
+        seconds = 60.0 * ((clock[1] - clock[0]) % 1440)
+        found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds))
+    lived = [date for date in dates if date.year is not None]
+    if len(lived) == 2 and _BORN.search(text) and _DIED.search(text):
+        born, died = sorted(lived, key=lambda date: date.year or 0)
+        age = (died.year or 0) - (born.year or 0)
+        known = None not in (born.month, born.day, died.month, died.day)
+        early = known and (died.month or 0, died.day or 0) < (born.month or 0, born.day or 0)
+        ages = (age - early,) if known else (age, age - 1)
+        found.append(Quantity(tuple(12.0 * each for each in ages), "month", True, False, 6.0, 0, float(ages[0])))
+    return found
 
 
 def _compounds(text: str) -> tuple[list[Quantity], str]:
@@ -259,7 +329,7 @@ def _written(text: str) -> Iterator[Quantity]:
         scaled = tuple(sign * value * shown * factor for value in values)
         about = bool(_APPROXIMATE.search(before))
         face = sign * values[0] * shown
-        per = _per(text, match.start("next") if match["cur"] and match["next"] else match.end())
+        per = _per(text, match.start("next") if match["cur"] and match["next"] else match.end()) or _key_rate(text, match)
         yield Quantity(scaled, dimension, is_unit, about, step, _bound(text, match.start()), face, per)
 
 
@@ -282,6 +352,13 @@ def _per(text: str, end: int) -> tuple[str, float] | None:
 def _decimals(written: str, value: float) -> int:
     """Digits behind the decimal separator; none where the separators group thousands."""
     return 0 if value == int(value) else len(re.split(r"[.,]", written)[-1])
+
+
+def _key_rate(text: str, match: re.Match[str]) -> tuple[str, float] | None:
+    """The unit of time in the key of a field: "rate usd per hour: 3000"."""
+    key = _KEY_BEFORE.search(text[max(0, match.start() - 60) : match.start()])
+    unit = UNITS.get(key[1].lower().partition(" per ")[2]) if key else None
+    return unit if unit and unit[0] in ("time", "month") else None
 
 
 def _spelled(text: str) -> Iterator[Quantity]:
