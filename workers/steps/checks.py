@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from schemas.grounding import Mismatch
 from workers.steps.arithmetic import Pool, is_derived, same_dimension, satisfies
+from workers.steps.comparisons import wrong_change, wrong_order
 from workers.steps.language import guess_language
 from workers.steps.oppositions import opposites, same_matter
 from workers.steps.quantities import (
@@ -28,6 +29,9 @@ from workers.steps.quantities import (
     read_quantities,
     read_weekdays,
 )
+from workers.steps.roles import swapped
+from workers.steps.rivals import own_row
+from workers.steps.series import NOT_SERIES, find_codes
 from workers.steps.units import FAMILIES, UNITS, WEEKDAYS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
 
@@ -37,11 +41,13 @@ two sentences on different things have different names by right."""
 CLAUSE_OVERLAP = (0.7, 0.5)
 """Share of the shorter and of the longer clause's words that two clauses must have in common to be
 on one matter; a sentence that compares two things denies of one what it says of the other."""
+PERIOD_OVERLAP = 0.5
+"""Share of words in common from which a period of the one excludes a date of the other."""
 MAX_LENGTH = 2_000
 """Longest text that is read, code points; sentences are shorter."""
 
-_CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:]\d|\s?[%€$£])", re.IGNORECASE)
 _NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1,20})?)")
+_ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEGATION = re.compile(
     r"\b(?:not(?! (?:only|all|every|necessarily|just|always)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
@@ -67,14 +73,6 @@ _AUXILIARIES = word_set(
     be been being longer yet any the a an to have has had do does did is are was were will would can could
     may might must should ever also even actually currently very wurde wird werden ist sind hat haben war
     pas est sont été a
-    """
-)
-_SERIES_STOP = word_set(
-    """
-    in on at by of to for from with about around over under than and or is was are were the a an version
-    page step chapter section figure table top last next first past within after before until since
-    approximately only just up january february march april may june july august september october november
-    december passage source document context text note item
     """
 )
 
@@ -114,14 +112,16 @@ def read_details(text: str) -> Details:
     text = text[:MAX_LENGTH]
     periods, rest = read_periods(text)
     dates, rest = read_dates(rest)
+    codes = frozenset(code for code, _, _ in find_codes(rest))
+    members = {number for _, number in codes}
     return Details(
-        tuple(read_quantities(text)),
+        tuple(number for number in read_quantities(text) if number.is_unit or f"{number.face:g}" not in members),
         tuple(implied_quantities(text, dates)),
         bool(_TOTAL.search(text)),
         tuple(dates),
         tuple(periods),
         read_weekdays(text),
-        _codes(rest),
+        codes,
         _names(rest),
         content_words(text),
         _clauses(text),
@@ -139,10 +139,12 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     Returns:
         Kinds of mismatch in a fixed order; empty where nothing contradicts.
     """
+    claim, evidence, other_evidence = claim[:MAX_LENGTH], evidence[:MAX_LENGTH], [t[:MAX_LENGTH] for t in other_evidence]
+    evidence, other_evidence = own_row(claim, evidence, other_evidence)
     own, theirs = read_details(claim), read_details(evidence)
     others = [read_details(text) for text in other_evidence]
     found: list[Mismatch] = []
-    if number_mismatch(own, theirs, others):
+    if number_mismatch(own, theirs, others) or wrong_change(claim, evidence):
         found.append("number")
     if date_mismatch(own, theirs, others):
         found.append("date")
@@ -150,8 +152,16 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("name")
     if negation_mismatch(own, theirs):
         found.append("negation")
-    found += opposites(claim[:MAX_LENGTH], evidence[:MAX_LENGTH], [text[:MAX_LENGTH] for text in other_evidence])
+    found += opposites(claim, evidence, other_evidence)
+    if wrong_order(claim, [evidence, *other_evidence]):
+        found.append("comparative")
+    if swapped(claim, evidence) and not any(_same_words(claim, text) for text in other_evidence):
+        found.append("role")
     return tuple(dict.fromkeys(found))
+
+
+def _same_words(one: str, two: str) -> bool:
+    return _WORD.findall(one.lower()) == _WORD.findall(two.lower())
 
 
 def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
@@ -195,6 +205,8 @@ def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
 
 def _period_mismatch(claim: Details, evidence: Details, others: Sequence[Details]) -> bool:
     """A century, decade or quarter of the claim contains no date of the evidence, or the other way round."""
+    if not same_matter(_wordy(claim), _wordy(evidence), PERIOD_OVERLAP, PERIOD_OVERLAP):
+        return False
     pool = [span for other in (evidence, *others) for span in _spans(other)]
     checked = list(claim.periods)
     if evidence.periods and not any(months_of(date) for date in evidence.dates):
@@ -202,6 +214,10 @@ def _period_mismatch(claim: Details, evidence: Details, others: Sequence[Details
     return bool(_spans(evidence)) and any(
         not any(first <= end and start <= last for start, end in pool) for first, last in checked
     )
+
+
+def _wordy(details: Details) -> frozenset[str]:
+    return frozenset(word for word in details.words if not word[0].isdigit() and word != "century")
 
 
 def _spans(details: Details) -> list[Period]:
@@ -301,15 +317,6 @@ def agrees(one: Date, two: Date) -> bool:
     return _comparable(one, two) and all(a == b for a, b in pairs if a is not None and b is not None)
 
 
-def _codes(text: str) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (match[1].lower(), match[2].lstrip("0") or "0")
-        for match in _CODE.finditer(text)
-        if match[1].lower() not in _SERIES_STOP
-        and ("-" in match[0] or "_" in match[0] or match[1][0].isupper() or match[1] + match[2] == match[0])
-    )
-
-
 def _names(text: str) -> frozenset[str]:
     """Capitalised words that are not so by position or by the rules of the language."""
     words = _WORD.findall(text)
@@ -324,10 +331,10 @@ def _names(text: str) -> frozenset[str]:
         starts = not before or before[-1] in ".!?:;"
         word = match[1].lower().removesuffix("'s").removesuffix("’s")
         followed = text[match.end() : match.end() + 2]
-        surname = followed[:1] == " " and followed[1:].isupper()
+        surname = followed[:1] == " " and followed[1:].isupper() and not _ACRONYM.match(text, match.end())
         if word in UNITS:
             continue
-        if (not starts or surname or match[1].isupper()) and word not in STOP_WORDS | _SERIES_STOP:
+        if (not starts or surname or match[1].isupper()) and word not in STOP_WORDS | NOT_SERIES:
             names.add(word)
     return frozenset(names)
 

@@ -13,12 +13,13 @@ antonyms and quantifiers under alignment and polarity; the thresholds are measur
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from schemas.grounding import Mismatch
 from workers.steps.antonyms import DEGREES, PARTICLE_VERBS, POLES, SHARES, without_privative
+from workers.steps.rivals import read_fields
 from workers.steps.units import NUMBER_WORDS, UNITS
 from workers.steps.words import STOP_WORDS, stem, word_set
 
@@ -26,6 +27,8 @@ CLAIM_OVERLAP = 0.65
 """Share of the claim's other words that the evidence must have to be on the same matter."""
 EVIDENCE_OVERLAP = 0.5
 """The same for the evidence's other words; it may say more than the claim."""
+MAX_VALUE_WORDS = 3
+"""Longer values of fields are prose."""
 MIN_RATIO = 2
 """A claim with one other word is compared with evidence of at most this many."""
 
@@ -81,6 +84,7 @@ class Statement:
         graded: stems of its comparatives and superlatives.
         denied: stems of the words that a negation governs.
         only: whether it says "only", "any" or neither ("").
+        is_field: whether it is a field of a record, with the words of the whole record.
     """
 
     words: frozenset[str]
@@ -91,11 +95,14 @@ class Statement:
     graded: frozenset[str]
     denied: frozenset[str]
     only: str
+    is_field: bool = False
 
 
 @lru_cache(maxsize=4_096)
 def read_statements(text: str) -> tuple[Statement, ...]:
     """The clauses of a text; a clause of a single word belongs to the one before it."""
+    if (fields := read_fields(text)) is not None:
+        return tuple(_field_statements(text, fields))
     text = _FREE.sub(" optional ", text)
     parts: list[str] = []
     for part in _CLAUSE.split(_DECIMAL.sub("", text)):
@@ -115,7 +122,9 @@ def opposites(claim: str, evidence: str, others: Sequence[str] = ()) -> list[Mis
         others: further evidence; what agrees there is no opposite.
     """
     found: dict[Mismatch, None] = {}
-    theirs = read_statements(evidence)
+    # Fields of one record are pieces of evidence of their own; the whole record says what they are about.
+    records = [text for text in others if read_fields(text) is not None]
+    theirs = [statement for text in (evidence, *records) for statement in read_statements(text)]
     everything = [*theirs, *(statement for other in others for statement in read_statements(other))]
     for own in read_statements(claim):
         for statement in theirs:
@@ -141,7 +150,7 @@ def _antonym(own: Statement, other: Statement, everything: Sequence[Statement]) 
             continue
         mine = own.words - words - their_words
         rest = other.words - words - their_words
-        if not same_matter(mine, rest) or _said(row, sign, mine, everything):
+        if not same_matter(mine, rest, other=0.0 if other.is_field else EVIDENCE_OVERLAP) or _said(row, sign, mine, everything):
             continue
         if plain or bool(words & own.denied) != bool(their_words & other.denied):
             return "negation"
@@ -157,12 +166,21 @@ def _said(row: Row, sign: int, words: frozenset[str], everything: Iterable[State
     )
 
 
-def same_matter(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether two clauses, without what is compared in them, speak of one matter."""
+def same_matter(
+    mine: frozenset[str], theirs: frozenset[str], own: float = CLAIM_OVERLAP, other: float = EVIDENCE_OVERLAP
+) -> bool:
+    """Whether two clauses, without what is compared in them, speak of one matter.
+
+    Args:
+        mine: stems of the claim.
+        theirs: stems of the evidence.
+        own: share of the claim's that must be in common.
+        other: share of the evidence's.
+    """
     common = len(mine & theirs)
     if not common or (len(mine) == 1 and len(theirs) > MIN_RATIO):
         return False
-    return common >= CLAIM_OVERLAP * len(mine) and common >= EVIDENCE_OVERLAP * len(theirs)
+    return common >= own * len(mine) and common >= other * len(theirs)
 
 
 def _orientation(own: Statement, other: Statement) -> int:
@@ -179,7 +197,7 @@ def _quantified(own: Statement, other: Statement, everything: Sequence[Statement
         for their_level, their_noun, theirs_of_times in other.shares:
             if of_times != theirs_of_times or (not of_times and noun != their_noun):
                 continue
-            if their_level not in _EXCLUDED[level] or not same_matter(own.words, other.words):
+            if other.is_field or their_level not in _EXCLUDED[level] or not same_matter(own.words, other.words):
                 continue
             agreed = (level, noun, of_times)
             if not any(agreed in statement.shares for statement in everything):
@@ -221,6 +239,14 @@ def _statement(text: str) -> Statement:
     only = "only" if "only" in tokens else "any" if {"any", "anyone", "anybody"} & set(tokens) else ""
     frozen = {row: {side: frozenset(names) for side, names in sides.items()} for row, sides in poles.items()}
     return Statement(words, frozen, shares, left, right, graded, negated, only)
+
+
+def _field_statements(text: str, fields: Sequence[tuple[str, str]]) -> Iterator[Statement]:
+    """A statement for each short value; a key says what may hold, not what holds."""
+    words = frozenset(_content(text))
+    for _, value in fields:
+        if len(value.split()) <= MAX_VALUE_WORDS:
+            yield replace(_statement(value), words=words, is_field=True)
 
 
 def _content(text: str) -> list[str]:

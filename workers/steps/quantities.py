@@ -77,9 +77,17 @@ _DATE_PATTERNS = (
     re.compile(rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})(?!\d)", re.IGNORECASE),
     # 4.10.2020: only with dots, since the order of slashes is anybody's guess
     re.compile(r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\w)"),
+    # 9:0-17:0, as records write opening hours
+    re.compile(r"(?<![\w:.])(?P<h>\d{1,2}):(?P<i>\d{1,2})(?=-\d{1,2}:\d{1,2}(?![\w:]))"),
+    re.compile(r"(?<=-)(?P<h>\d{1,2}):(?P<i>\d{1,2})(?![\w:])"),
     # 14:03, 2:03 pm, 5pm
     re.compile(rf"(?<![\w:.]){_CLOCK}(?![\w:])\s?(?P<p>[ap]\.?m\b)?", re.IGNORECASE),
     re.compile(r"(?<![\w:.])(?P<h>\d{1,2})\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
+    # in 1648: an earlier year only where a preposition and no noun behind it make it one
+    re.compile(
+        r"\b(?:in|since|until|circa|year|born|died) (?P<y>1[0-8]\d{2})(?=[.,;:)]|$|\s(?:and|to|by|when|as|at|for|after|with|until|or)\b)",
+        re.IGNORECASE,
+    ),
     # 2024, if nothing makes it an amount
     re.compile(
         r"(?<![\w.,:/$€£#-])(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
@@ -93,7 +101,7 @@ _NUMBER = re.compile(
 )
 _NUMBER_NAME = "(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
 _WORD_NUMBER = re.compile(
-    rf"\b((?:an? (?=hundred|thousand|million|billion))?{_NUMBER_NAME}(?:(?:[\s-]| and ){_NUMBER_NAME}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
+    rf"(?<!\d[\s-])\b((?:an? (?=hundred|thousand|million|billion))?{_NUMBER_NAME}(?:(?:[\s-]| and ){_NUMBER_NAME}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
     re.IGNORECASE,
 )
 _APPROXIMATE = re.compile(
