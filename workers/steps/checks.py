@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from schemas.grounding import Mismatch
 from workers.steps.arithmetic import Pool, is_derived, same_dimension, satisfies
-from workers.steps.comparisons import wrong_change, wrong_order
+from workers.steps.comparisons import wrong_change, wrong_order, wrong_share
 from workers.steps.language import guess_language
 from workers.steps.oppositions import opposites, same_matter
 from workers.steps.quantities import (
@@ -29,7 +29,7 @@ from workers.steps.quantities import (
     read_quantities,
     read_weekdays,
 )
-from workers.steps.roles import swapped
+from workers.steps.roles import reordered, swapped
 from workers.steps.rivals import own_row
 from workers.steps.series import NOT_SERIES, find_codes
 from workers.steps.units import FAMILIES, UNITS, WEEKDAYS
@@ -144,7 +144,7 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     own, theirs = read_details(claim), read_details(evidence)
     others = [read_details(text) for text in other_evidence]
     found: list[Mismatch] = []
-    if number_mismatch(own, theirs, others) or wrong_change(claim, evidence):
+    if number_mismatch(own, theirs, others) or wrong_change(claim, evidence) or wrong_share(claim):
         found.append("number")
     if date_mismatch(own, theirs, others):
         found.append("date")
@@ -152,12 +152,21 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("name")
     if negation_mismatch(own, theirs):
         found.append("negation")
-    found += opposites(claim, evidence, other_evidence)
+    if not _other_subject(own, theirs):
+        found += opposites(claim, evidence, other_evidence)
     if wrong_order(claim, [evidence, *other_evidence]):
         found.append("comparative")
-    if swapped(claim, evidence) and not any(_same_words(claim, text) for text in other_evidence):
+    turned = swapped(claim, evidence) or reordered(claim, evidence)
+    if turned and not any(_same_words(claim, text) for text in other_evidence):
         found.append("role")
     return tuple(dict.fromkeys(found))
+
+
+def _other_subject(claim: Details, evidence: Details) -> bool:
+    """Whether both name somebody and nobody in common: what they say does not exclude each other."""
+    known = evidence.names | evidence.words
+    strange = claim.names and not any(name in known or stem(name) in known for name in claim.names)
+    return bool(strange and evidence.names)
 
 
 def _same_words(one: str, two: str) -> bool:
@@ -195,6 +204,9 @@ def _in_another_unit(number: Quantity, near: Sequence[Quantity]) -> bool:
 
 def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
     """A date of the claim differs from every comparable date of the evidence."""
+    if claim.weekdays and claim.weekdays == evidence.weekdays:
+        # The hours of another day do not vouch for those of this one.
+        others = [other for other in others if other.weekdays <= claim.weekdays]
     pool = [*evidence.dates, *(date for other in others for date in other.dates)]
     for date in claim.dates:
         rivals = [other for other in evidence.dates if _comparable(date, other)]
@@ -284,9 +296,8 @@ def missing_details(claim: str, evidence: Iterable[str]) -> float:
     spans = [span for other in pool for span in _spans(other)]
     codes: set[tuple[str, str]] = set().union(*(other.codes for other in pool))
     words: set[str] = set().union(*(other.words | other.names for other in pool))
-    known = Pool(numbers)
     checks = [
-        *(_is_known(number, numbers, known, own.quantities) for number in own.quantities),
+        *_known(own.quantities, numbers),
         *(any(agrees(date, other) for other in dates) for date in own.dates),
         *(any(first <= end and start <= last for start, end in spans) for first, last in own.periods),
         *(code in codes for code in own.codes),
@@ -295,15 +306,27 @@ def missing_details(claim: str, evidence: Iterable[str]) -> float:
     return 1.0 - sum(checks) / len(checks) if checks else 0.0
 
 
-def _is_known(number: Quantity, numbers: Sequence[Quantity], known: Pool, own: Sequence[Quantity]) -> bool:
-    """Whether evidence has a number, keeps its bound or lets it follow."""
-    if known.has(number):
-        return True
-    if number.bound and any(
-        same_dimension(number.dimension, other.dimension) and satisfies(other, number) for other in numbers
-    ):
-        return True
-    return is_derived(number, [*numbers, *(other for other in own if other is not number)] if numbers else [])
+def _known(claimed: Sequence[Quantity], numbers: Sequence[Quantity]) -> list[bool]:
+    """For each number of a claim whether the evidence has it, keeps its bound or lets it follow.
+
+    A duration that another number of the claim follows from is an assumption, and no news.
+    """
+    pool = Pool(numbers)
+    known = [pool.has(number) or any(_keeps(other, number) for other in numbers) for number in claimed]
+    for place, number in enumerate(claimed):
+        if known[place] or not numbers:
+            continue
+        if is_derived(number, numbers):
+            known[place] = True
+            continue
+        for other, assumed in enumerate(claimed):
+            if other != place and assumed.dimension in ("time", "month") and is_derived(number, [*numbers, assumed]):
+                known[place] = known[other] = True
+    return known
+
+
+def _keeps(other: Quantity, number: Quantity) -> bool:
+    return bool(number.bound) and same_dimension(number.dimension, other.dimension) and satisfies(other, number)
 
 
 def _comparable(one: Date, two: Date) -> bool:

@@ -26,6 +26,10 @@ _SIZES = {
 """Which of two figures a comparison says to be the larger."""
 _MULTIPLES = {"doubled": 2.0, "tripled": 3.0, "trebled": 3.0, "quadrupled": 4.0, "halved": 0.5}
 _FROM_TO = re.compile(r"\b(?:from|between) (\w{3,20}) (?:to|and) (\w{3,20})\b", re.IGNORECASE)
+_SHARE_OF = re.compile(
+    r"\b(\d{1,7}) (?:out )?of (?:the |all )?(\d{1,7})\b[^.;]{0,60}?(?:which is|that is|i\.e\.|\()\s?(?:about |around )?(\d{1,3})(?:\.(\d{1,4}))?\s?(?:%|percent)",
+    re.IGNORECASE,
+)
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _CHANGE_ROW = next(row for row, _ in POLES["increase"] & POLES["grow"])
@@ -95,6 +99,16 @@ def wrong_change(claim: str, evidence: str) -> bool:
     return bool(told) and not any(
         _near(number.values[0], change, number.step) for number, change in zip(told, changes, strict=True)
     )
+
+
+def wrong_share(claim: str) -> bool:
+    """Whether a claim gives a share that its own figures do not ("60 of the 80, which is 80 %")."""
+    match = _SHARE_OF.search(claim)
+    if not match or not int(match[2]):
+        return False
+    step = 0.5 * 10.0 ** -len(match[4] or "")
+    told = float(f"{match[3]}.{match[4] or 0}")
+    return abs(100 * int(match[1]) / int(match[2]) - told) > max(step, 1.0)
 
 
 def _pair(evidence: str, told: Sequence[Quantity]) -> tuple[float, float] | None:

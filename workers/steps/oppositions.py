@@ -53,6 +53,9 @@ _SKIPPED = word_set(
     " should ever also even actually currently very wurde wird werden ist sind hat haben war est sont été of its their"
     " so too get gets got become became"
 )
+_NAMED = word_set("named called look looks looking looked sought modelled take takes took")
+_ONLY = re.compile(r"\b(\w+) only (?:an? |the |one )?(\w+)\W*$", re.IGNORECASE)
+_ITEMS = re.compile(r", (?:and )?| and ", re.IGNORECASE)
 _PIVOTS = word_set("than before after")
 _NO_NOUN = word_set("of the its their our his her these those such a an")
 _TIMES = word_set("always mostly usually generally often frequently sometimes occasionally rarely seldom never")
@@ -133,7 +136,21 @@ def opposites(claim: str, evidence: str, others: Sequence[str] = ()) -> list[Mis
                 found[kind] = None
             if _quantified(own, statement, everything):
                 found["quantifier"] = None
+    if _only_one_of_many(claim, evidence):
+        found["quantifier"] = None
     return list(found)
+
+
+def _only_one_of_many(claim: str, evidence: str) -> bool:
+    """Whether a claim says "contains only a hammer" and the evidence "contains a hammer, a saw and a file"."""
+    match = _ONLY.search(claim)
+    if not match:
+        return False
+    before, verb, listed = evidence.lower().partition(f" {match[1].lower()} ")
+    items = [_content(item) for item in _ITEMS.split(listed)]
+    subject = frozenset(_content(claim[: match.start()]))
+    named = any(stem(match[2]) in item for item in items)
+    return bool(verb) and named and len(items) > 1 and all(items) and subject == frozenset(_content(before))
 
 
 def _antonym(own: Statement, other: Statement, everything: Sequence[Statement]) -> Mismatch | None:
@@ -223,6 +240,8 @@ def _statement(text: str) -> Statement:
             sign = -sign
         if index and written[index].istitle():
             continue  # the "New" of "New York" has no opposite
+        if token == "after" and index and tokens[index - 1] in _NAMED:
+            continue
         if token not in ("on", "off") or (index and tokens[index - 1] in PARTICLE_VERBS):
             for row, side in POLES.get(token, ()):
                 poles[row][side * sign].add(stem(token))
@@ -250,13 +269,16 @@ def _field_statements(text: str, fields: Sequence[tuple[str, str]]) -> Iterator[
 
 
 def _content(text: str) -> list[str]:
-    """Stems that tell what a clause is about."""
-    return [
-        stem(token)
-        for token in (match[0].lower() for match in _WORD.finditer(text))
-        if token not in STOP_WORDS and token not in UNITS and token not in SHARES and token not in _SKIPPED
-        or (token in POLES and token not in ("on", "off", "before", "after", "below", "above") and token not in STOP_WORDS)
-    ]
+    """Stems that tell what a clause is about, those of the parts of compounds too."""
+    found = []
+    for match in _WORD.finditer(text):
+        token = match[0].lower()
+        found += [stem(part) for part in {token, *token.split("-")} if _tells(part)]
+    return found
+
+
+def _tells(token: str) -> bool:
+    return bool(token) and not (token in STOP_WORDS or token in UNITS or token in SHARES or token in _SKIPPED)
 
 
 def _denied(tokens: Sequence[str]) -> set[int]:

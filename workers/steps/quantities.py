@@ -130,7 +130,7 @@ _FRACTION = re.compile(
     re.IGNORECASE,
 )
 _ODD_SHARE = re.compile(
-    r"\b(?:share|fraction|proportion|probability|ratio|rate)\b[^.;]{0,40}?(?<![\w.,])(0[.,]\d{1,6})(?![\w%.,]|\s?(?:%|percent))",
+    r"\b(?:share|fraction|proportion|probability|ratio|rate)\b[^.;]{0,40}?(?<![\w.,])(0[.,]\d{1,6})(?![\w%]|[.,]\d|\s?(?:%|percent))",
     re.IGNORECASE,
 )
 _AND_A_HALF = re.compile(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)

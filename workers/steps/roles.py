@@ -1,4 +1,4 @@
-"""Exchanged roles: "Contoso sued Northwind" where the evidence says "Northwind sued Contoso".
+"""Exchanged roles: "Contoso sued Northwind" where the evidence says "Northwind sued Contoso"; exchanged steps.
 
 Two sentences of the same words, in which two groups of words have changed places around the same
 middle, say the opposite of each other, unless the middle is symmetric ("and", "met", "equals").
@@ -6,17 +6,20 @@ middle, say the opposite of each other, unless the middle is symmetric ("and", "
 
 import re
 
-from workers.steps.words import word_set
+from workers.steps.words import content_words, stem, word_set
 
 MAX_WORDS = 40
 """Longer sentences are not compared word by word."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_THEN = re.compile(r",? (?:and )?then |,? after which |; then ", re.IGNORECASE)
+_IN_ORDER = re.compile(r"\b(?:first|then|afterwards|next|finally|later|subsequently)\b", re.IGNORECASE)
 _ARTICLES = word_set("a an the der die das den dem le la les el los las")
 _SYMMETRIC = word_set(
     """
     and or is are was were be equals equal with to from between vs versus met meets meet married marries marry near
     borders border resembles resemble differs differ matches match joins joined shares share und oder et y both
+    have has had been being also part include includes included consist consists
     in on at of by as same like different similar apart together alongside linked connected compared
     """
 )
@@ -37,6 +40,20 @@ def swapped(claim: str, evidence: str) -> bool:
             if turned == second and not set(middle) <= _SYMMETRIC:
                 return True
     return False
+
+
+def reordered(claim: str, evidence: str) -> bool:
+    """Whether the two steps of a claim ("…, then …") stand the other way round in the evidence.
+
+    The evidence must say that it gives an order, and have all words of both steps.
+    """
+    steps = [content_words(part) for part in _THEN.split(claim)]
+    if len(steps) != 2 or not _IN_ORDER.search(evidence) or min(map(len, steps)) < 2 or steps[0] & steps[1]:
+        return False
+    places = {stem(match[0]): match.start() for match in reversed(list(_WORD.finditer(evidence)))}
+    if not all(word in places for step in steps for word in step):
+        return False
+    return min(places[word] for word in steps[0]) > max(places[word] for word in steps[1])
 
 
 def _tokens(text: str) -> list[str]:
