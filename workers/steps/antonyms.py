@@ -66,7 +66,7 @@ hot warm | cold cool chilly
 strong | weak
 heavy | light
 long | short
-large big huge great | small little tiny
+large big huge | small little tiny
 thick | thin
 wide broad | narrow
 deep | shallow
@@ -135,7 +135,10 @@ best | worst
 """
 
 _SHARE_ROWS = (
-    ("all", "all every each both everyone everybody everything always alle jeder jede jedes immer tous toutes toujours"),
+    (
+        "all",
+        "all every each both everyone everybody everything always alle jeder jede jedes immer tous toutes toujours",
+    ),
     ("most", "most mostly usually generally meist meistens"),
     ("many", "many often frequently numerous viele oft"),
     ("half", "half"),
@@ -146,19 +149,88 @@ _SHARE_ROWS = (
 """Quantifiers from everything to nothing, of things and of times."""
 
 PARTICLE_VERBS = frozenset(
-    form for verb in ("turn", "switch", "power", "log", "sign") for form in (verb, verb + "s", verb + "ed", verb + "ing")
+    form
+    for verb in ("turn", "switch", "power", "log", "sign")
+    for form in (verb, verb + "s", verb + "ed", verb + "ing")
 ) | {"switches"}
 """Behind these "on" and "off" are opposites; elsewhere they are prepositions."""
 
 _PRIVATIVES = ("non-", "non", "un", "dis", "in", "im", "il", "ir")
 _NOT_PRIVATIVE = frozenset(
-    """
-    invaluable inflammable input inside income inform import improve impress increase inhabit infamous intake intense
-    intend invent invest involve inlaw illuminate union unit united unite until under universe uniform unique display
-    discover discount discuss disease distance district dispose disclose discharge dissolve distill disable disabled
-    impart impose impact implant imprint immigrant include included inclusion indeed index indoor inner insert inset
-    insight inspect install instance instant instead instruct insure inter internal interest into inter indent
-    """.split()
+    [
+        "invaluable",
+        "inflammable",
+        "input",
+        "inside",
+        "income",
+        "inform",
+        "import",
+        "improve",
+        "impress",
+        "increase",
+        "inhabit",
+        "infamous",
+        "intake",
+        "intense",
+        "intend",
+        "invent",
+        "invest",
+        "involve",
+        "inlaw",
+        "illuminate",
+        "union",
+        "unit",
+        "united",
+        "unite",
+        "until",
+        "under",
+        "universe",
+        "uniform",
+        "unique",
+        "display",
+        "discover",
+        "discount",
+        "discuss",
+        "disease",
+        "distance",
+        "district",
+        "dispose",
+        "disclose",
+        "discharge",
+        "dissolve",
+        "distill",
+        "disable",
+        "disabled",
+        "impart",
+        "impose",
+        "impact",
+        "implant",
+        "imprint",
+        "immigrant",
+        "include",
+        "included",
+        "inclusion",
+        "indeed",
+        "index",
+        "indoor",
+        "inner",
+        "insert",
+        "inset",
+        "insight",
+        "inspect",
+        "install",
+        "instance",
+        "instant",
+        "instead",
+        "instruct",
+        "insure",
+        "inter",
+        "internal",
+        "interest",
+        "into",
+        "inter",
+        "indent",
+    ]
 )
 
 
@@ -184,26 +256,36 @@ def _rows(table: str) -> Iterator[tuple[list[str], list[str]]]:
         yield one.split(), two.split()
 
 
+def _numbered() -> Iterator[tuple[int, bool, int, list[str]]]:
+    """Sides of all rows: number of the row, whether of verbs, sign, words."""
+    verbs = list(_rows(_VERB_ROWS))
+    for number, sides in enumerate([*verbs, *_rows(_WORD_ROWS)]):
+        for sign, words in zip((1, -1), sides, strict=True):
+            yield number, number < len(verbs), sign, words
+
+
 def _poles() -> Iterator[tuple[str, tuple[int, int]]]:
-    number = 0
-    for number, sides in enumerate(_rows(_VERB_ROWS)):
-        for sign, words in zip((1, -1), sides, strict=True):
-            yield from ((form, (number, sign)) for word in words for form in (word, *_inflected(word)))
-    for number, sides in enumerate(_rows(_WORD_ROWS), number + 1):
-        for sign, words in zip((1, -1), sides, strict=True):
-            yield from ((word, (number, sign)) for word in words)
+    for number, of_verbs, sign, words in _numbered():
+        for word in words:
+            yield word, (number, sign)
+            if of_verbs:
+                yield from ((form, (number, sign)) for form in _inflected(word))
 
 
 def _degrees() -> Iterator[tuple[str, tuple[int, int]]]:
-    first = len(list(_rows(_VERB_ROWS)))
-    for number, sides in enumerate(_rows(_WORD_ROWS), first):
-        for sign, words in zip((1, -1), sides, strict=True):
-            short = (word for word in words if len(word) <= 7 and word not in _GRADED)
-            yield from ((form, (number, sign)) for word in short for form in _compared(word))
-            yield from ((word, (number, sign)) for word in words if word in _GRADED)
+    for number, of_verbs, sign, words in _numbered():
+        if of_verbs:
+            continue
+        for word in words:
+            if word in _GRADED:
+                yield word, (number, sign)
+            elif len(word) <= LONGEST_COMPARED:
+                yield from ((form, (number, sign)) for form in _compared(word))
 
 
-_GRADED = frozenset("more less fewer most least fewest better worse best worst".split())
+LONGEST_COMPARED = 7
+"""Letters: longer adjectives are compared with "more" and "most"."""
+_GRADED = frozenset(["more", "less", "fewer", "most", "least", "fewest", "better", "worse", "best", "worst"])
 
 
 def _collected(pairs: Iterable[tuple[str, tuple[int, int]]]) -> dict[str, frozenset[tuple[int, int]]]:

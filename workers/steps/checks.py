@@ -29,8 +29,8 @@ from workers.steps.quantities import (
     read_quantities,
     read_weekdays,
 )
-from workers.steps.roles import reordered, swapped
 from workers.steps.rivals import own_row
+from workers.steps.roles import reordered, swapped
 from workers.steps.series import NOT_SERIES, find_codes
 from workers.steps.units import FAMILIES, UNITS, WEEKDAYS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
@@ -139,7 +139,11 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     Returns:
         Kinds of mismatch in a fixed order; empty where nothing contradicts.
     """
-    claim, evidence, other_evidence = claim[:MAX_LENGTH], evidence[:MAX_LENGTH], [t[:MAX_LENGTH] for t in other_evidence]
+    claim, evidence, other_evidence = (
+        claim[:MAX_LENGTH],
+        evidence[:MAX_LENGTH],
+        [t[:MAX_LENGTH] for t in other_evidence],
+    )
     evidence, other_evidence = own_row(claim, evidence, other_evidence)
     own, theirs = read_details(claim), read_details(evidence)
     others = [read_details(text) for text in other_evidence]
@@ -312,6 +316,7 @@ def _known(claimed: Sequence[Quantity], numbers: Sequence[Quantity]) -> list[boo
     A duration that another number of the claim follows from is an assumption, and no news.
     """
     pool = Pool(numbers)
+    rates = {"time", "month", *(number.per[0] for number in numbers if number.per)}
     known = [pool.has(number) or any(_keeps(other, number) for other in numbers) for number in claimed]
     for place, number in enumerate(claimed):
         if known[place] or not numbers:
@@ -320,7 +325,7 @@ def _known(claimed: Sequence[Quantity], numbers: Sequence[Quantity]) -> list[boo
             known[place] = True
             continue
         for other, assumed in enumerate(claimed):
-            if other != place and assumed.dimension in ("time", "month") and is_derived(number, [*numbers, assumed]):
+            if other != place and assumed.dimension in rates and is_derived(number, [*numbers, assumed]):
                 known[place] = known[other] = True
     return known
 

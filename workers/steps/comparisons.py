@@ -18,10 +18,28 @@ CHANGE_TOLERANCE = 0.02
 
 _UP, _DOWN = 1, -1
 _SIZES = {
-    **{word: _UP for word in "more most higher highest larger largest greater greatest bigger biggest longer longest".split()},
-    **{word: _UP for word in "heavier heaviest taller tallest expensive costlier costliest".split()},
-    **{word: _DOWN for word in "less least fewer fewest lower lowest smaller smallest shorter shortest".split()},
-    **{word: _DOWN for word in "lighter lightest cheaper cheapest".split()},
+    **dict.fromkeys(
+        [
+            "more",
+            "most",
+            "higher",
+            "highest",
+            "larger",
+            "largest",
+            "greater",
+            "greatest",
+            "bigger",
+            "biggest",
+            "longer",
+            "longest",
+        ],
+        _UP,
+    ),
+    **dict.fromkeys(["heavier", "heaviest", "taller", "tallest", "expensive", "costlier", "costliest"], _UP),
+    **dict.fromkeys(
+        ["less", "least", "fewer", "fewest", "lower", "lowest", "smaller", "smallest", "shorter", "shortest"], _DOWN
+    ),
+    **dict.fromkeys(["lighter", "lightest", "cheaper", "cheapest"], _DOWN),
 }
 """Which of two figures a comparison says to be the larger."""
 _MULTIPLES = {"doubled": 2.0, "tripled": 3.0, "trebled": 3.0, "quadrupled": 4.0, "halved": 0.5}
@@ -47,7 +65,11 @@ def wrong_order(claim: str, evidence: Sequence[str]) -> bool:
             return False
         one, two = figures[codes[0]], figures[codes[1]]
         return one.dimension == two.dimension and sizes[0] * (one.values[0] - two.values[0]) <= 0
-    if len(codes) != 1 or codes[0] not in figures or not any(word.endswith("st") for word in _words(claim) if word in _SIZES):
+    if (
+        len(codes) != 1
+        or codes[0] not in figures
+        or not any(word.endswith("st") for word in _words(claim) if word in _SIZES)
+    ):
         return False
     own = figures[codes[0]]
     rivals = [
@@ -95,7 +117,10 @@ def wrong_change(claim: str, evidence: str) -> bool:
         return True
     if not direction or not before:
         return False
-    changes = [100 * abs(after - before) / abs(before) if number.dimension == "percent" else abs(after - before) for number in told]
+    changes = [
+        100 * abs(after - before) / abs(before) if number.dimension == "percent" else abs(after - before)
+        for number in told
+    ]
     return bool(told) and not any(
         _near(number.values[0], change, number.step) for number, change in zip(told, changes, strict=True)
     )

@@ -42,11 +42,15 @@ _FREE = re.compile(
     r"|no need to)\b",
     re.IGNORECASE,
 )
-_ONE_OF = re.compile(r"\b(?:only |just )?(?:one|two|three|some|part) of (?:the|its|our|their)\b|\bonly some\b", re.IGNORECASE)
-_EVERY_ONE = re.compile(r"\b(?:every|each) (?:single )?one of\b|\ball of\b", re.IGNORECASE)
+_ONE_OF = re.compile(
+    r"\b(?:only |just )?(?:one|two|three|some|part) of (?:the|its|our|their)\b|\bonly some\b", re.IGNORECASE
+)
+_EVERY_ONE = re.compile(r"\b(?:every|each) (?:single )?one of\b", re.IGNORECASE)
 _NOT_ALL = re.compile(r"\bnot (?:all|every|each|always|everyone|everybody)\b", re.IGNORECASE)
 _SHARE = re.compile(r"(\d{1,3})(?:[.,]\d{1,3})?\s?(?:%|percent|per cent)", re.IGNORECASE)
-_NO_SHARE = re.compile(r"\b(?:at all|after all|all over|all in all|above all|half an?|each other|one another)\b", re.IGNORECASE)
+_NO_SHARE = re.compile(
+    r"\b(?:at all|after all|all over|all in all|above all|half an?|each other|one another)\b", re.IGNORECASE
+)
 _NEGATIONS = word_set("not never no neither nor none nobody nothing cannot nicht kein keine nie pas jamais")
 _SKIPPED = word_set(
     "be been being longer yet any the a an to have has had do does did is are was were will would can could may might"
@@ -157,19 +161,22 @@ def _antonym(own: Statement, other: Statement, everything: Sequence[Statement]) 
     for row, sides in own.poles.items():
         if row not in other.poles or len(sides) > 1 or len(other.poles[row]) > 1:
             continue
-        (sign, words), = sides.items()
-        (their_sign, their_words), = other.poles[row].items()
-        plain = isinstance(row, str)
-        if words == their_words or (plain and not (words - {row[1:]} or their_words - {row[1:]})):
+        ((sign, words),) = sides.items()
+        ((their_sign, their_words),) = other.poles[row].items()
+        bare = frozenset({row[1:]}) if isinstance(row, str) else frozenset()
+        # The same word on both sides is a matter of negation, which is compared elsewhere.
+        if words == their_words or (bare and words | their_words == bare):
             continue
         orientation = _orientation(own, other)
         if sign * orientation == their_sign or not orientation:
             continue
         mine = own.words - words - their_words
         rest = other.words - words - their_words
-        if not same_matter(mine, rest, other=0.0 if other.is_field else EVIDENCE_OVERLAP) or _said(row, sign, mine, everything):
+        if not same_matter(mine, rest, other=0.0 if other.is_field else EVIDENCE_OVERLAP) or _said(
+            row, sign, mine, everything
+        ):
             continue
-        if plain or bool(words & own.denied) != bool(their_words & other.denied):
+        if bare or bool(words & own.denied) != bool(their_words & other.denied):
             return "negation"
         return "comparative" if words & own.graded else "antonym"
     return None
@@ -227,35 +234,35 @@ def _quantified(own: Statement, other: Statement, everything: Sequence[Statement
 def _statement(text: str) -> Statement:
     shares = _shares(text)
     written = [match[0] for match in _WORD.finditer(text)]
-    tokens = [word.lower() for word in written]
+    tokens = [token.lower() for token in written]
     denied = _denied(tokens)
     poles: dict[Row, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for index, token in enumerate(tokens):
+    for index, word in enumerate(tokens):
         sign = -1 if index in denied else 1
-        if token in ("less", "least") and index + 1 < len(tokens) and tokens[index + 1] in POLES:
+        if word in ("less", "least") and index + 1 < len(tokens) and tokens[index + 1] in POLES:
             continue  # "less expensive": it is the next word that is turned round
-        if token in ("more", "most") and index + 1 < len(tokens) and tokens[index + 1] in POLES:
+        if word in ("more", "most") and index + 1 < len(tokens) and tokens[index + 1] in POLES:
             continue
         if index and tokens[index - 1] in ("less", "least"):
             sign = -sign
         if index and written[index].istitle():
             continue  # the "New" of "New York" has no opposite
-        if token == "after" and index and tokens[index - 1] in _NAMED:
+        if word == "after" and index and tokens[index - 1] in _NAMED:
             continue
-        if token not in ("on", "off") or (index and tokens[index - 1] in PARTICLE_VERBS):
-            for row, side in POLES.get(token, ()):
-                poles[row][side * sign].add(stem(token))
-        if token in STOP_WORDS or len(token) < 4:
+        if word not in ("on", "off") or (index and tokens[index - 1] in PARTICLE_VERBS):
+            for row, side in POLES.get(word, ()):
+                poles[row][side * sign].add(stem(word))
+        if word in STOP_WORDS or len(word) < 4:
             continue
-        poles["=" + stem(token)][sign].add(stem(token))
-        bare = without_privative(token)
+        poles["=" + stem(word)][sign].add(stem(word))
+        bare = without_privative(word)
         if bare:
-            poles["=" + stem(bare)][-sign].add(stem(token))
+            poles["=" + stem(bare)][-sign].add(stem(word))
     words = frozenset(_content(text))
     left, right = _sides(tokens)
     negated = frozenset(stem(tokens[index]) for index in denied)
-    graded = frozenset(stem(token) for token in tokens if token in DEGREES)
-    only = "only" if "only" in tokens else "any" if {"any", "anyone", "anybody"} & set(tokens) else ""
+    graded = frozenset(stem(word) for word in tokens if word in DEGREES)
+    only = "only" if tokens[:1] == ["only"] else "any" if tokens[:1] in (["any"], ["anyone"], ["anybody"]) else ""
     frozen = {row: {side: frozenset(names) for side, names in sides.items()} for row, sides in poles.items()}
     return Statement(words, frozen, shares, left, right, graded, negated, only)
 
@@ -284,8 +291,8 @@ def _tells(token: str) -> bool:
 def _denied(tokens: Sequence[str]) -> set[int]:
     """Positions of the words that a negation governs: the next one that says anything."""
     found = set()
-    for index, token in enumerate(tokens):
-        if token in _NEGATIONS or token.endswith(("n't", "n’t")):
+    for index, word in enumerate(tokens):
+        if word in _NEGATIONS or word.endswith(("n't", "n’t")):
             after = range(index + 1, min(index + 8, len(tokens)))
             told = [place for place in after if tokens[place] not in _SKIPPED and not tokens[place].endswith("ly")]
             found.update(told[:1])
@@ -294,7 +301,7 @@ def _denied(tokens: Sequence[str]) -> set[int]:
 
 def _sides(tokens: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
     """What stands on one side only of "than", "before" or "after"; empty without them."""
-    place = next((index for index, token in enumerate(tokens) if index and token in _PIVOTS), 0)
+    place = next((index for index, word in enumerate(tokens) if index and word in _PIVOTS), 0)
     if not place:
         return frozenset(), frozenset()
     left, right = frozenset(map(stem, tokens[:place])), frozenset(map(stem, tokens[place + 1 :]))
@@ -309,28 +316,29 @@ def _shares(text: str) -> frozenset[tuple[str, str, bool]]:
     text = _SHARE.sub(lambda match: f" {_level(int(match[1]))} ", text)
     tokens = [match[0].lower() for match in _WORD.finditer(text)]
     found = set()
-    for index, token in enumerate(tokens):
-        level = SHARES.get(token, "not-all" if token == "not-all" else "")
-        if token == "a" and tokens[index + 1 : index + 2] == ["few"]:
+    for index, word in enumerate(tokens):
+        level = SHARES.get(word, "not-all" if word == "not-all" else "")
+        if word == "a" and tokens[index + 1 : index + 2] == ["few"]:
             continue
         if level == "few" and index and tokens[index - 1] == "a":
             level = "some"
-        if not level and token in NUMBER_WORDS and NUMBER_WORDS[token] >= 1:
+        if not level and word in NUMBER_WORDS and NUMBER_WORDS[word] >= 1:
             level = "some"
-        if not level and token.isdigit() and int(token):
+        if not level and word.isdecimal() and int(word):
             level = "some"
         if level:
-            nouns = (stem(word) for word in tokens[index + 1 : index + 6] if word not in _NO_NOUN and not _is_number(word))
-            found.add((level, next(nouns, ""), token in _TIMES))
+            nouns = (
+                stem(word) for word in tokens[index + 1 : index + 6] if word not in _NO_NOUN and not _is_number(word)
+            )
+            found.add((level, next(nouns, ""), word in _TIMES))
     return frozenset(found)
 
 
 def _is_number(word: str) -> bool:
-    return word.isdigit() or word in NUMBER_WORDS
+    return word.isdecimal() or word in NUMBER_WORDS
 
 
 def _level(percent: int) -> str:
     if percent in (0, 50, 100):
         return {0: "none", 50: "half", 100: "all"}[percent]
     return "few" if percent < 50 else "most"
-

@@ -9,7 +9,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.steps.units import AMBIGUOUS_NUMBER_WORDS, FRACTIONS, MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS, WEEKDAYS
+from workers.steps.units import (
+    AMBIGUOUS_NUMBER_WORDS,
+    FRACTIONS,
+    MONTHS,
+    NUMBER_WORDS,
+    ORDINALS,
+    SCALES,
+    UNITS,
+    WEEKDAYS,
+)
 from workers.steps.words import STOP_WORDS, stem
 
 
@@ -111,16 +120,16 @@ _APPROXIMATE = re.compile(
     re.IGNORECASE,
 )
 _AT_LEAST = re.compile(
-    r"(?:over|(?<!no )more than|above|at least|exceed(?:s|ed|ing)?|no (?:less|fewer) than|(?:a )?minimum of|mindestens|über|plus de|au moins)"
+    r"(?:over(?: the)?|(?<!no )more than|(?:deep|tall|long|heavi|high|larg|great|old|bigg|hott|fast|wid|thick|warm)er than|above|at least|exceed(?:s|ed|ing)?|no (?:less|fewer) than|(?:a )?minimum of|mindestens|über|plus de|au moins)"
     r"\s*[$€£]?$",
     re.IGNORECASE,
 )
 _AT_MOST = re.compile(
-    r"(?:under|(?<!no )less than|(?<!no )fewer than|below|at most|up to|no more than|(?:a )?maximum of|höchstens|unter|moins de|au plus)"
+    r"(?:under(?: the)?|(?<!no )less than|(?<!no )fewer than|(?:short|small|low|light|young|cheap|slow|cold|shallow|thinn|narrow)er than|below|at most|up to|no more than|(?:a )?maximum of|höchstens|unter|moins de|au plus)"
     r"\s*[$€£]?$",
     re.IGNORECASE,
 )
-_PER = re.compile(r"\s?(?:per|an?|each|every|/|pro|par|im)\s?([^\W\d_]{1,12})\b", re.IGNORECASE)
+_PER = re.compile(r"\s?(per|an?|each|every|/|pro|par|im)\s?([^\W\d_]{1,12})\b", re.IGNORECASE)
 _DEGREES = re.compile(r"\s?(celsius|fahrenheit|c|f)\b", re.IGNORECASE)
 _POINTS = re.compile(r"\s?points?\b", re.IGNORECASE)
 _PARTS = "(?:" + "|".join(FRACTIONS) + ")"
@@ -145,7 +154,8 @@ _COMPOUND = re.compile(
     re.IGNORECASE,
 )
 _AGE = re.compile(
-    r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|\b(\d{1,3})[- ]years?[- ]old\b", re.IGNORECASE
+    r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|\b(\d{1,3})[- ]years?[- ]old\b",
+    re.IGNORECASE,
 )
 _BEGINS = re.compile(r"\b(?:began|begins?|beginning|start(?:s|ed)?|open(?:s|ed)?|from|between)\b", re.IGNORECASE)
 _BORN = re.compile(r"\bborn\b", re.IGNORECASE)
@@ -154,7 +164,7 @@ _TIMES = re.compile(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re
 _KEY_BEFORE = re.compile(r"([^\W\d]+(?: [^\W\d]+){0,4}):\s*[$€£]?$")
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
 _CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)[ -]century\b", re.IGNORECASE)
-_DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)['’]?s\b")
+_DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
 _QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 _WEEKEND = re.compile(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
@@ -179,8 +189,8 @@ def read_periods(text: str) -> tuple[list[Period], str]:
     for match in _CENTURY.finditer(text):
         last = 12 * 100 * int(match[1])
         found.append((last - 1200 + 12, last + 11))
-    for match in _DECADE_OF.finditer(text):
-        found.append((12 * int(match[1]), 12 * int(match[1]) + 119))
+    decades = (12 * int(match[1]) for match in _DECADE_OF.finditer(text))
+    found += [(start, start + 119) for start in decades]
     for match in _QUARTER.finditer(text):
         quarter = int(match[1]) if match[1] else ORDINALS[match[2].lower()]
         start = 12 * int(match[3]) + 3 * (quarter - 1)
@@ -222,8 +232,11 @@ def _blank(match: re.Match[str]) -> str:
 
 def _ages(text: str) -> tuple[list[Quantity], str]:
     """Ages as years, in months as all of them, and the text without them."""
-    years = [float(match[1] or match[2]) for match in _AGE.finditer(text)]
-    return [Quantity((12 * age,), "month", True, False, 6.0, 0, age) for age in years], _AGE.sub(_blank, text)
+    found = []
+    for match in _AGE.finditer(text):
+        age, bound = float(match[1] or match[2]), _bound(text, match.start())
+        found.append(Quantity((12 * age,), "month", True, bool(bound), 6.0, bound, age))
+    return found, _AGE.sub(_blank, text)
 
 
 def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
@@ -273,7 +286,9 @@ def _shares(text: str) -> tuple[list[Quantity], str]:
     text = _FRACTION.sub(_blank, text)
     for match in _ODD_SHARE.finditer(text):
         value = 100.0 * float(match[1].replace(",", "."))
-        found.append(Quantity((value, value / 100.0), "percent", True, False, 0.5 * 10.0 ** (4 - len(match[1])), 0, value))
+        found.append(
+            Quantity((value, value / 100.0), "percent", True, False, 0.5 * 10.0 ** (4 - len(match[1])), 0, value)
+        )
     return found, _ODD_SHARE.sub(_blank, text)
 
 
@@ -294,7 +309,7 @@ def _halves(text: str) -> tuple[list[Quantity], str]:
 
 def _cardinal(word: str) -> float:
     lowered = word.lower()
-    return float(lowered) if lowered.isdigit() else NUMBER_WORDS.get(lowered, 1.0)
+    return float(lowered) if lowered.isdecimal() else NUMBER_WORDS.get(lowered, 1.0)
 
 
 def _bound(text: str, start: int) -> int:
@@ -337,7 +352,9 @@ def _written(text: str) -> Iterator[Quantity]:
         scaled = tuple(sign * value * shown * factor for value in values)
         about = bool(_APPROXIMATE.search(before))
         face = sign * values[0] * shown
-        per = _per(text, match.start("next") if match["cur"] and match["next"] else match.end()) or _key_rate(text, match)
+        per = _per(text, match.start("next") if match["cur"] and match["next"] else match.end()) or _key_rate(
+            text, match
+        )
         yield Quantity(scaled, dimension, is_unit, about, step, _bound(text, match.start()), face, per)
 
 
@@ -353,13 +370,12 @@ def _whole_unit(following: str, text: str, end: int) -> str:
 
 def _per(text: str, end: int) -> tuple[str, float] | None:
     match = _PER.match(text, end)
-    unit = UNITS.get(match[1].lower()) if match else None
-    return unit if unit and unit[0] in ("time", "month") else None
-
-
-def _decimals(written: str, value: float) -> int:
-    """Digits behind the decimal separator; none where the separators group thousands."""
-    return 0 if value == int(value) else len(re.split(r"[.,]", written)[-1])
+    if not match:
+        return None
+    unit = UNITS.get(match[2].lower())
+    if unit:
+        return unit if unit[0] in ("time", "month") else None
+    return (_noun(match[2].lower()), 1.0) if match[1].lower() in ("per", "each", "every", "/") else None
 
 
 def _key_rate(text: str, match: re.Match[str]) -> tuple[str, float] | None:
@@ -373,7 +389,12 @@ def _spelled(text: str) -> Iterator[Quantity]:
     for match in _WORD_NUMBER.finditer(text):
         words = [word for word in re.split(r"[\s-]+", match[1].lower()) if word not in ("a", "an", "and")]
         following = (match[2] or "").lower()
-        if len(words) == 1 and words[0] in AMBIGUOUS_NUMBER_WORDS and following not in UNITS and match[1] == match[1].split()[-1]:
+        if (
+            len(words) == 1
+            and words[0] in AMBIGUOUS_NUMBER_WORDS
+            and following not in UNITS
+            and match[1] == match[1].split()[-1]
+        ):
             continue
         value = _composed(words)
         dimension, factor, is_unit = _unit(following, "")
@@ -398,6 +419,11 @@ def _composed(words: list[str]) -> float:
         else:
             current += value
     return total + current
+
+
+def _decimals(written: str, value: float) -> int:
+    """Digits behind the decimal separator; none where the separators group thousands."""
+    return 0 if value == int(value) else len(re.split(r"[.,]", written)[-1])
 
 
 def _list_number_end(text: str) -> int:

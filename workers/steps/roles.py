@@ -47,19 +47,25 @@ def reordered(claim: str, evidence: str) -> bool:
 
     The evidence must say that it gives an order, and have all words of both steps.
     """
-    steps = [content_words(part) for part in _THEN.split(claim)]
-    if len(steps) != 2 or not _IN_ORDER.search(evidence) or min(map(len, steps)) < 2 or steps[0] & steps[1]:
+    parts = _THEN.split(claim)
+    if len(parts) != 2 or not _IN_ORDER.search(evidence):
         return False
-    places = {stem(match[0]): match.start() for match in reversed(list(_WORD.finditer(evidence)))}
-    if not all(word in places for step in steps for word in step):
+    steps = [[stem(match[0]) for match in _WORD.finditer(part) if content_words(match[0])] for part in parts]
+    matches = list(_WORD.finditer(evidence))
+    places = {stem(match[0]): match.start() for match in reversed(matches)}
+    last = {stem(match[0]): match.start() for match in matches}
+    if min(map(len, steps)) < 2 or not all(word in places for step in steps for word in step):
         return False
-    return min(places[word] for word in steps[0]) > max(places[word] for word in steps[1])
+    # What is done comes first in an instruction: "then start the pump".
+    return places[steps[0][0]] > last[steps[1][0]]
 
 
 def _tokens(text: str) -> list[str]:
     words = [match[0] for match in _WORD.finditer(text)]
     # The "A" of "plan A" is a name; at the start of a sentence it is an article.
     kept = (
-        word for index, word in enumerate(words) if word.lower() not in _ARTICLES or (index and word in ("A", "LA", "EL"))
+        word
+        for index, word in enumerate(words)
+        if word.lower() not in _ARTICLES or (index and word in ("A", "LA", "EL"))
     )
     return [word.lower() for word in kept]

@@ -40,7 +40,8 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
     found = [
         ((match[1].lower(), match[2].lstrip("0") or "0"), match.start(), match.end())
         for match in matches
-        if _is_strict(match) or ((match[1].lower() in strict or match[1].lower() in SERIES_NAMES) and _stands_alone(match, text))
+        if _is_strict(match)
+        or ((match[1].lower() in strict or match[1].lower() in SERIES_NAMES) and _stands_alone(match, text))
     ]
     found += [
         ((match[1].lower(), match[2].lower()), match.start(), match.end())

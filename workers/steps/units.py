@@ -130,7 +130,9 @@ _NUMBER_ROWS = (
 NUMBER_WORDS = {name: float(value) for value, names in _NUMBER_ROWS for name in names.split()}
 """Numbers written out; "one" is left out, since it is a pronoun more often than a number."""
 
-AMBIGUOUS_NUMBER_WORDS = frozenset(("half", "hundred", "thousand", "million", "billion", "zero", "null", "elf", "acht", "sept"))
+AMBIGUOUS_NUMBER_WORDS = frozenset(
+    ("half", "hundred", "thousand", "million", "billion", "zero", "null", "elf", "acht", "sept")
+)
 """Number words that mean something else unless a unit follows."""
 
 FRACTIONS = {
@@ -146,7 +148,7 @@ FRACTIONS = {
 }
 """Names of parts of a whole."""
 
-ORDINALS = {name: number for number, name in enumerate("first second third fourth".split(), 1)}
+ORDINALS = {name: number for number, name in enumerate(["first", "second", "third", "fourth"], 1)}
 """Ordinals of quarters of a year."""
 
 WEEKDAYS = {
