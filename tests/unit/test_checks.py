@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.steps.checks import compare, missing_details
+from workers.steps.checks import compare, missing_details, on_one_matter
 from workers.steps.quantities import read_dates, read_quantities
 
 
@@ -144,6 +144,21 @@ def test_a_code_before_a_verb_is_no_missing_number() -> None:
 
 def test_an_assumed_duration_is_no_missing_number() -> None:
     assert missing_details("Two hours of downtime cost $6,000.", ["Cost rate: $3,000 per hour."]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "expected"),
+    [
+        ("The bearing weighs 5 kg.", "Bearing weight: 500 g.", True),
+        ("Grinder 5 is stopped.", "asset: grinder-5; status: running", True),
+        ("Profit improved in May.", "Profit worsened in May.", True),
+        ("Two thirds of the seats were sold.", "45 % of the seats were sold.", True),
+        ("The contract runs for 24 weeks.", "The museum was closed for 24 months.", False),
+        ("Revenue rose by 5 % in March.", "Rainfall rose by 7 % in March.", False),
+    ],
+)
+def test_one_matter_does_not_depend_on_figures_and_opposites(claim: str, evidence: str, expected: bool) -> None:
+    assert on_one_matter(claim, evidence) == expected
 
 
 def test_a_detail_in_other_evidence_is_no_mismatch() -> None:

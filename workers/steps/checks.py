@@ -2,10 +2,11 @@
 
 MiniLM puts "fell by 30 %" next to "fell by 40 %", and "was restarted" next to "was not
 restarted". The checks here are exact where meaning is not: numbers with units, dates, names
-and identifiers, negation. Each speaks of a mismatch only where both sides say something
-comparable (the same unit, the same kind of date, the same series of identifiers, the same
-negated word): what the evidence does not mention at all is unsupported, not contradicted,
-and shows in ``missing_details``.
+and identifiers, negation (all here), antonyms, comparatives and quantifiers (``oppositions``),
+figures that are compared (``comparisons``), exchanged roles and steps (``roles``). Each speaks of
+a mismatch only where both sides say something comparable (the same unit, the same kind of date,
+the same series of identifiers, the same matter): what the evidence does not mention at all is
+unsupported, not contradicted, and shows in ``missing_details``.
 """
 
 import re
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from schemas.grounding import Mismatch
+from workers.steps.antonyms import POLES, SHARES
 from workers.steps.arithmetic import Pool, is_derived, same_dimension, satisfies
 from workers.steps.comparisons import wrong_change, wrong_order, wrong_share
 from workers.steps.language import guess_language
@@ -32,7 +34,7 @@ from workers.steps.quantities import (
 from workers.steps.rivals import own_row
 from workers.steps.roles import reordered, swapped
 from workers.steps.series import NOT_SERIES, find_codes
-from workers.steps.units import FAMILIES, UNITS, WEEKDAYS
+from workers.steps.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
 
 NAME_OVERLAP = 0.7
@@ -75,6 +77,11 @@ _AUXILIARIES = word_set(
     pas est sont été a
     """
 )
+
+_VARYING = frozenset(
+    stem(word) for word in (*UNITS, *MONTHS, *WEEKDAYS, *POLES, *SHARES, *NUMBER_WORDS, *SCALES, *FRACTIONS)
+)
+"""Stems of words by which a claim and its evidence may differ and still speak of one matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +292,36 @@ def _denies(denying: Details, affirming: Details) -> bool:
             if common >= max(2.0, CLAUSE_OVERLAP[0] * shorter, CLAUSE_OVERLAP[1] * longer):
                 return True
     return False
+
+
+def on_one_matter(claim: str, evidence: str) -> bool:
+    """Whether a claim and its evidence speak of one thing, whatever their figures and opposites say.
+
+    A cosine falls with every changed figure and with brevity ("Bearing weight: 500 g."), so that a
+    contradiction can hide behind a low one. Here what may differ is left out: numbers, units, dates,
+    quantifiers and words with an opposite. Of what is left, half of the claim's words must be in the
+    evidence, or one beside a common identifier.
+
+    Args:
+        claim: plain text.
+        evidence: plain text of the evidence that ``compare`` holds it against.
+    """
+    own, theirs = read_details(claim), read_details(evidence)
+    rest = _matter(own)
+    common = rest & _matter(theirs)
+    if own.codes & theirs.codes:
+        return bool(common) or len(rest) <= 1
+    if not rest:
+        # All that the claim says may differ ("Profit improved in May."): its words as they stand decide.
+        rest, common = own.words, own.words & theirs.words
+    return bool(common) and 2 * len(common) >= len(rest)
+
+
+def _matter(details: Details) -> frozenset[str]:
+    numbers = {number for _, number in details.codes}
+    return frozenset(
+        word for word in details.words if not word[0].isdigit() and word not in _VARYING and word not in numbers
+    )
 
 
 def missing_details(claim: str, evidence: Iterable[str]) -> float:
