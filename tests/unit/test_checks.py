@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workers.steps.checks import compare, missing_details, on_one_matter
-from workers.steps.quantities import read_dates, read_quantities
+from workers.steps.dates import read_dates
+from workers.steps.quantities import read_quantities
 
 
 @pytest.mark.parametrize(

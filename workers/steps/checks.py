@@ -18,19 +18,10 @@ from schemas.grounding import Mismatch
 from workers.steps.antonyms import POLES, SHARES
 from workers.steps.arithmetic import Pool, is_derived, same_dimension, satisfies
 from workers.steps.comparisons import wrong_change, wrong_order, wrong_share
+from workers.steps.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.steps.language import guess_language
 from workers.steps.oppositions import opposites, same_matter
-from workers.steps.quantities import (
-    Date,
-    Period,
-    Quantity,
-    implied_quantities,
-    months_of,
-    read_dates,
-    read_periods,
-    read_quantities,
-    read_weekdays,
-)
+from workers.steps.quantities import Quantity, implied_quantities, read_quantities
 from workers.steps.rivals import own_row
 from workers.steps.roles import reordered, swapped
 from workers.steps.series import NOT_SERIES, find_codes

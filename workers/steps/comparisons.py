@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from workers.steps.antonyms import DEGREES, POLES
-from workers.steps.quantities import Quantity, read_dates, read_quantities
+from workers.steps.dates import read_dates
+from workers.steps.quantities import Quantity, read_quantities
 from workers.steps.series import Code, find_codes
 from workers.steps.words import content_words
 
