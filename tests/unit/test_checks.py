@@ -31,6 +31,8 @@ from workers.steps.quantities import read_quantities
         ("Not only the pod failed.", "The pod failed."),
         ("Costs were about $2,350 for 47 minutes.", "downtime minutes: 47; rate usd per hour: 3000"),
         ("It has two time outs.", "It takes 10 seconds."),
+        ("It has a $1,000 deductible for $150 a month.", "It comes with a $1,000 deductible."),
+        ("She led it from 2010 to 2012.", "She became its head in 2010."),
         ("Avoid overheating the pump.", "Do not overheat the pump."),
         ("The pump failed.", "Nobody was hurt."),
         ("", ""),

@@ -180,17 +180,20 @@ def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details]
     near = [*evidence.quantities, *evidence.implied]
     pool = [*near, *(number for other in others for number in (*other.quantities, *other.implied))]
     known = Pool(pool)
+    claimed = Pool(claim.quantities)
+    # What the claim says too is no rival: "$1,000 deductible for $150" beside "a $1,000 deductible".
+    unclaimed = [other for other in near if not claimed.has(other)]
     for number in claim.quantities:
-        rivals = [other for other in near if number.dimension and same_dimension(other.dimension, number.dimension)]
-        if number.bound and rivals:
+        if number.bound and any(same_dimension(other.dimension, number.dimension) for other in near):
             if not any(satisfies(other, number) for other in pool if same_dimension(other.dimension, number.dimension)):
                 return True
             continue
         if known.has(number):
             continue
-        inputs = [*pool, *(other for other in claim.quantities if other is not number)]
+        rivals = number.dimension and any(same_dimension(other.dimension, number.dimension) for other in unclaimed)
         if not rivals and not _in_another_unit(number, near):
             continue
+        inputs = [*pool, *(other for other in claim.quantities if other is not number)]
         if not is_derived(number, inputs, only_sums=claim.is_total):
             return True
     return False
@@ -210,8 +213,9 @@ def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
         # The hours of another day do not vouch for those of this one.
         others = [other for other in others if other.weekdays <= claim.weekdays]
     pool = [*evidence.dates, *(date for other in others for date in other.dates)]
+    unclaimed = [other for other in evidence.dates if not any(agrees(date, other) for date in claim.dates)]
     for date in claim.dates:
-        rivals = [other for other in evidence.dates if _comparable(date, other)]
+        rivals = any(_comparable(date, other) for other in unclaimed)
         if rivals and not any(agrees(date, other) for other in pool):
             return True
     return _period_mismatch(claim, evidence, others) or _weekday_mismatch(claim, evidence, others)
