@@ -17,7 +17,7 @@ IssueType = Literal[
     "contradicted_facts",
 ]
 Severity = Literal["low", "medium", "high"]
-Mismatch = Literal["number", "date", "name", "negation"]
+Mismatch = Literal["number", "date", "name", "negation", "antonym", "comparative", "quantifier", "role"]
 
 MAX_CLAIMS = 400
 """Most claims reported for one answer; what is beyond is counted, not listed."""

@@ -2,10 +2,11 @@
 
 MiniLM puts "fell by 30 %" next to "fell by 40 %", and "was restarted" next to "was not
 restarted". The checks here are exact where meaning is not: numbers with units, dates, names
-and identifiers, negation. Each speaks of a mismatch only where both sides say something
-comparable (the same unit, the same kind of date, the same series of identifiers, the same
-negated word): what the evidence does not mention at all is unsupported, not contradicted,
-and shows in ``missing_details``.
+and identifiers, negation (all here), antonyms, comparatives and quantifiers (``oppositions``),
+figures that are compared (``comparisons``), exchanged roles and steps (``roles``). Each speaks of
+a mismatch only where both sides say something comparable (the same unit, the same kind of date,
+the same series of identifiers, the same matter): what the evidence does not mention at all is
+unsupported, not contradicted, and shows in ``missing_details``.
 """
 
 import re
@@ -14,10 +15,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from schemas.grounding import Mismatch
-from workers.steps.arithmetic import Pool, is_derived
+from workers.steps.antonyms import POLES, SHARES
+from workers.steps.arithmetic import Pool, is_derived, same_dimension, satisfies
+from workers.steps.comparisons import wrong_change, wrong_order, wrong_share
+from workers.steps.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.steps.language import guess_language
-from workers.steps.quantities import Date, Quantity, read_dates, read_quantities
-from workers.steps.units import UNITS
+from workers.steps.oppositions import opposites, same_matter
+from workers.steps.quantities import Quantity, implied_quantities, read_quantities
+from workers.steps.rivals import own_row
+from workers.steps.roles import reordered, swapped
+from workers.steps.series import NOT_SERIES, find_codes
+from workers.steps.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
 
 NAME_OVERLAP = 0.7
@@ -26,15 +34,21 @@ two sentences on different things have different names by right."""
 CLAUSE_OVERLAP = (0.7, 0.5)
 """Share of the shorter and of the longer clause's words that two clauses must have in common to be
 on one matter; a sentence that compares two things denies of one what it says of the other."""
+PERIOD_OVERLAP = 0.5
+"""Share of words in common from which a period of the one excludes a date of the other."""
 MAX_LENGTH = 2_000
 """Longest text that is read, code points; sentences are shorter."""
 
-_CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:]\d|\s?[%€$£])", re.IGNORECASE)
 _NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1,20})?)")
+_ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEGATION = re.compile(
     r"\b(?:not(?! (?:only|all|every|necessarily|just|always)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
     r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?)\b",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(
+    r"\b(?:in total|a total of|total(?:l?ed|s)?|altogether|together|combined|in all|in sum|sum of|insgesamt|zusammen|au total)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
@@ -54,14 +68,11 @@ _AUXILIARIES = word_set(
     pas est sont été a
     """
 )
-_SERIES_STOP = word_set(
-    """
-    in on at by of to for from with about around over under than and or is was are were the a an version
-    page step chapter section figure table top last next first past within after before until since
-    approximately only just up january february march april may june july august september october november
-    december passage source document context text note item
-    """
+
+_VARYING = frozenset(
+    stem(word) for word in (*UNITS, *MONTHS, *WEEKDAYS, *POLES, *SHARES, *NUMBER_WORDS, *SCALES, *FRACTIONS)
 )
+"""Stems of words by which a claim and its evidence may differ and still speak of one matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +81,11 @@ class Details:
 
     Attributes:
         quantities: its numbers with units.
+        implied: durations that follow from its dates.
+        is_total: whether it speaks of a total.
         dates: its dates and times of day.
+        periods: its centuries, decades and quarters as first and last month.
+        weekdays: the days of the week it names, 0..6.
         codes: identifiers with a number, as (series, number): ("inc", "4711"), ("grinder", "5").
         names: capitalised words that are names, lower case.
         words: stems of its content words.
@@ -78,7 +93,11 @@ class Details:
     """
 
     quantities: tuple[Quantity, ...]
+    implied: tuple[Quantity, ...]
+    is_total: bool
     dates: tuple[Date, ...]
+    periods: tuple[Period, ...]
+    weekdays: frozenset[int]
     codes: frozenset[tuple[str, str]]
     names: frozenset[str]
     words: frozenset[str]
@@ -89,9 +108,21 @@ class Details:
 def read_details(text: str) -> Details:
     """Read what a text says exactly; pure, so its results may be kept."""
     text = text[:MAX_LENGTH]
-    dates, rest = read_dates(text)
+    periods, rest = read_periods(text)
+    dates, rest = read_dates(rest)
+    codes = frozenset(code for code, _, _ in find_codes(rest))
+    members = {number for _, number in codes}
     return Details(
-        tuple(read_quantities(text)), tuple(dates), _codes(rest), _names(rest), content_words(text), _clauses(text)
+        tuple(number for number in read_quantities(text) if number.is_unit or f"{number.face:g}" not in members),
+        tuple(implied_quantities(text, dates)),
+        bool(_TOTAL.search(text)),
+        tuple(dates),
+        tuple(periods),
+        read_weekdays(text),
+        codes,
+        _names(rest),
+        content_words(text),
+        _clauses(text),
     )
 
 
@@ -106,10 +137,16 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     Returns:
         Kinds of mismatch in a fixed order; empty where nothing contradicts.
     """
+    claim, evidence, other_evidence = (
+        claim[:MAX_LENGTH],
+        evidence[:MAX_LENGTH],
+        [t[:MAX_LENGTH] for t in other_evidence],
+    )
+    evidence, other_evidence = own_row(claim, evidence, other_evidence)
     own, theirs = read_details(claim), read_details(evidence)
     others = [read_details(text) for text in other_evidence]
     found: list[Mismatch] = []
-    if number_mismatch(own, theirs, others):
+    if number_mismatch(own, theirs, others) or wrong_change(claim, evidence) or wrong_share(claim):
         found.append("number")
     if date_mismatch(own, theirs, others):
         found.append("date")
@@ -117,30 +154,102 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("name")
     if negation_mismatch(own, theirs):
         found.append("negation")
-    return tuple(found)
+    if not _other_subject(own, theirs):
+        found += opposites(claim, evidence, other_evidence)
+    if wrong_order(claim, [evidence, *other_evidence]):
+        found.append("comparative")
+    turned = swapped(claim, evidence) or reordered(claim, evidence)
+    if turned and not any(_same_words(claim, text) for text in other_evidence):
+        found.append("role")
+    return tuple(dict.fromkeys(found))
+
+
+def _other_subject(claim: Details, evidence: Details) -> bool:
+    """Whether both name somebody and nobody in common: what they say does not exclude each other."""
+    known = evidence.names | evidence.words
+    strange = claim.names and not any(name in known or stem(name) in known for name in claim.names)
+    return bool(strange and evidence.names)
+
+
+def _same_words(one: str, two: str) -> bool:
+    return _WORD.findall(one.lower()) == _WORD.findall(two.lower())
 
 
 def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
     """A number of the claim differs from every number of its kind in the evidence."""
-    pool = [*evidence.quantities, *(number for other in others for number in other.quantities)]
+    near = [*evidence.quantities, *evidence.implied]
+    pool = [*near, *(number for other in others for number in (*other.quantities, *other.implied))]
     known = Pool(pool)
+    claimed = Pool(claim.quantities)
+    # What the claim says too is no rival: "$1,000 deductible for $150" beside "a $1,000 deductible".
+    unclaimed = [other for other in near if not claimed.has(other)]
     for number in claim.quantities:
-        rivals = [other for other in evidence.quantities if number.dimension and other.dimension == number.dimension]
-        if not rivals or known.has(number):
+        if number.bound and any(same_dimension(other.dimension, number.dimension) for other in near):
+            if not any(satisfies(other, number) for other in pool if same_dimension(other.dimension, number.dimension)):
+                return True
             continue
-        if not is_derived(number, [*pool, *(other for other in claim.quantities if other is not number)]):
+        if known.has(number):
+            continue
+        rivals = number.dimension and any(same_dimension(other.dimension, number.dimension) for other in unclaimed)
+        if not rivals and not _in_another_unit(number, near):
+            continue
+        inputs = [*pool, *(other for other in claim.quantities if other is not number)]
+        if not is_derived(number, inputs, only_sums=claim.is_total):
             return True
     return False
+
+
+def _in_another_unit(number: Quantity, near: Sequence[Quantity]) -> bool:
+    """Whether the evidence has the same figure in a unit that does not convert to the claim's."""
+    family = FAMILIES.get(number.dimension)
+    return family is not None and any(
+        FAMILIES.get(other.dimension) == family and other.face == number.face for other in near
+    )
 
 
 def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
     """A date of the claim differs from every comparable date of the evidence."""
+    if claim.weekdays and claim.weekdays == evidence.weekdays:
+        # The hours of another day do not vouch for those of this one.
+        others = [other for other in others if other.weekdays <= claim.weekdays]
     pool = [*evidence.dates, *(date for other in others for date in other.dates)]
+    unclaimed = [other for other in evidence.dates if not any(agrees(date, other) for date in claim.dates)]
     for date in claim.dates:
-        rivals = [other for other in evidence.dates if _comparable(date, other)]
+        rivals = any(_comparable(date, other) for other in unclaimed)
         if rivals and not any(agrees(date, other) for other in pool):
             return True
-    return False
+    return _period_mismatch(claim, evidence, others) or _weekday_mismatch(claim, evidence, others)
+
+
+def _period_mismatch(claim: Details, evidence: Details, others: Sequence[Details]) -> bool:
+    """A century, decade or quarter of the claim contains no date of the evidence, or the other way round."""
+    if not same_matter(_wordy(claim), _wordy(evidence), PERIOD_OVERLAP, PERIOD_OVERLAP):
+        return False
+    pool = [span for other in (evidence, *others) for span in _spans(other)]
+    checked = list(claim.periods)
+    if evidence.periods and not any(months_of(date) for date in evidence.dates):
+        checked += filter(None, map(months_of, claim.dates))
+    return bool(_spans(evidence)) and any(
+        not any(first <= end and start <= last for start, end in pool) for first, last in checked
+    )
+
+
+def _wordy(details: Details) -> frozenset[str]:
+    return frozenset(word for word in details.words if not word[0].isdigit() and word != "century")
+
+
+def _spans(details: Details) -> list[Period]:
+    return [*details.periods, *filter(None, map(months_of, details.dates))]
+
+
+def _weekday_mismatch(claim: Details, evidence: Details, others: Sequence[Details]) -> bool:
+    """The claim names other days of the week for the same matter."""
+    if not claim.weekdays or not evidence.weekdays or claim.weekdays & evidence.weekdays:
+        return False
+    if any(claim.weekdays & other.weekdays for other in others):
+        return False
+    days = {stem(name) for name in WEEKDAYS}
+    return same_matter(claim.words - days, evidence.words - days)
 
 
 def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
@@ -180,6 +289,36 @@ def _denies(denying: Details, affirming: Details) -> bool:
     return False
 
 
+def on_one_matter(claim: str, evidence: str) -> bool:
+    """Whether a claim and its evidence speak of one thing, whatever their figures and opposites say.
+
+    A cosine falls with every changed figure and with brevity ("Bearing weight: 500 g."), so that a
+    contradiction can hide behind a low one. Here what may differ is left out: numbers, units, dates,
+    quantifiers and words with an opposite. Of what is left, half of the claim's words must be in the
+    evidence, or one beside a common identifier.
+
+    Args:
+        claim: plain text.
+        evidence: plain text of the evidence that ``compare`` holds it against.
+    """
+    own, theirs = read_details(claim), read_details(evidence)
+    rest = _matter(own)
+    common = rest & _matter(theirs)
+    if own.codes & theirs.codes:
+        return bool(common) or len(rest) <= 1
+    if not rest:
+        # All that the claim says may differ ("Profit improved in May."): its words as they stand decide.
+        rest, common = own.words, own.words & theirs.words
+    return bool(common) and 2 * len(common) >= len(rest)
+
+
+def _matter(details: Details) -> frozenset[str]:
+    numbers = {number for _, number in details.codes}
+    return frozenset(
+        word for word in details.words if not word[0].isdigit() and word not in _VARYING and word not in numbers
+    )
+
+
 def missing_details(claim: str, evidence: Iterable[str]) -> float:
     """Share of the claim's numbers, dates, identifiers and names that no evidence has.
 
@@ -188,18 +327,43 @@ def missing_details(claim: str, evidence: Iterable[str]) -> float:
     """
     own = read_details(claim)
     pool = [read_details(text) for text in evidence]
-    numbers = [number for other in pool for number in other.quantities]
+    numbers = [number for other in pool for number in (*other.quantities, *other.implied)]
     dates = [date for other in pool for date in other.dates]
+    spans = [span for other in pool for span in _spans(other)]
     codes: set[tuple[str, str]] = set().union(*(other.codes for other in pool))
     words: set[str] = set().union(*(other.words | other.names for other in pool))
-    known = Pool(numbers)
     checks = [
-        *(known.has(number) or is_derived(number, numbers) for number in own.quantities),
+        *_known(own.quantities, numbers),
         *(any(agrees(date, other) for other in dates) for date in own.dates),
+        *(any(first <= end and start <= last for start, end in spans) for first, last in own.periods),
         *(code in codes for code in own.codes),
         *(name in words or stem(name) in words for name in own.names),
     ]
     return 1.0 - sum(checks) / len(checks) if checks else 0.0
+
+
+def _known(claimed: Sequence[Quantity], numbers: Sequence[Quantity]) -> list[bool]:
+    """For each number of a claim whether the evidence has it, keeps its bound or lets it follow.
+
+    A duration that another number of the claim follows from is an assumption, and no news.
+    """
+    pool = Pool(numbers)
+    rates = {"time", "month", *(number.per[0] for number in numbers if number.per)}
+    known = [pool.has(number) or any(_keeps(other, number) for other in numbers) for number in claimed]
+    for place, number in enumerate(claimed):
+        if known[place] or not numbers:
+            continue
+        if is_derived(number, numbers):
+            known[place] = True
+            continue
+        for other, assumed in enumerate(claimed):
+            if other != place and assumed.dimension in rates and is_derived(number, [*numbers, assumed]):
+                known[place] = known[other] = True
+    return known
+
+
+def _keeps(other: Quantity, number: Quantity) -> bool:
+    return bool(number.bound) and same_dimension(number.dimension, other.dimension) and satisfies(other, number)
 
 
 def _comparable(one: Date, two: Date) -> bool:
@@ -211,15 +375,6 @@ def agrees(one: Date, two: Date) -> bool:
     """Whether two dates name a part in common and no part differently."""
     pairs = list(zip(one.parts, two.parts, strict=True))
     return _comparable(one, two) and all(a == b for a, b in pairs if a is not None and b is not None)
-
-
-def _codes(text: str) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (match[1].lower(), match[2].lstrip("0") or "0")
-        for match in _CODE.finditer(text)
-        if match[1].lower() not in _SERIES_STOP
-        and ("-" in match[0] or "_" in match[0] or match[1][0].isupper() or match[1] + match[2] == match[0])
-    )
 
 
 def _names(text: str) -> frozenset[str]:
@@ -236,10 +391,10 @@ def _names(text: str) -> frozenset[str]:
         starts = not before or before[-1] in ".!?:;"
         word = match[1].lower().removesuffix("'s").removesuffix("’s")
         followed = text[match.end() : match.end() + 2]
-        surname = followed[:1] == " " and followed[1:].isupper()
+        surname = followed[:1] == " " and followed[1:].isupper() and not _ACRONYM.match(text, match.end())
         if word in UNITS:
             continue
-        if (not starts or surname or match[1].isupper()) and word not in STOP_WORDS | _SERIES_STOP:
+        if (not starts or surname or match[1].isupper()) and word not in STOP_WORDS | NOT_SERIES:
             names.add(word)
     return frozenset(names)
 

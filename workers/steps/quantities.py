@@ -1,4 +1,4 @@
-"""Numbers with units, dates and times of day, read from text.
+"""Numbers with units, read from text.
 
 Numbers are compared by value: ``47 minutes``, ``0.8 h``, ``$3,000``, ``3k``, ``12 %``,
 ``3.000,50 €``. A unit is reduced to a dimension and a factor (seconds, bytes, …); a number
@@ -6,11 +6,13 @@ without a unit is compared by the noun behind it ("3 restarts").
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.steps.units import AMBIGUOUS_NUMBER_WORDS, MONTHS, NUMBER_WORDS, SCALES, UNITS
-from workers.steps.words import stem
+from workers.steps.dates import Date as Date
+from workers.steps.dates import read_dates, read_periods
+from workers.steps.units import AMBIGUOUS_NUMBER_WORDS, FRACTIONS, NUMBER_WORDS, SCALES, UNITS
+from workers.steps.words import STOP_WORDS, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,9 @@ class Quantity:
         is_unit: whether the dimension is a known unit (False: a noun or nothing).
         approximate: preceded by "about" or the like.
         step: half of the last digit as written, in base units; how exact it can be.
+        bound: 1 for "at least" and "over", -1 for "at most" and "under", else 0.
+        face: the figure as it stands before its unit.
+        per: unit of time of a rate ("$50 a month") as (dimension, factor), else ``None``.
     """
 
     values: tuple[float, ...]
@@ -31,102 +36,175 @@ class Quantity:
     is_unit: bool
     approximate: bool
     step: float
+    bound: int = 0
+    face: float = 0.0
+    per: tuple[str, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
-    """A date as far as it is named; ``None`` for what is not.
-
-    A time of day is a date of which only ``minute`` (0..1439) is known.
-    """
-
-    year: int | None = None
-    month: int | None = None
-    day: int | None = None
-    minute: int | None = None
-
-    @property
-    def parts(self) -> tuple[int | None, int | None, int | None, int | None]:
-        """Year, month, day, minute of the day."""
-        return (self.year, self.month, self.day, self.minute)
-
-
-_MONTH = "(?P<n>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
-_YEAR = r"(?:,?\s+(?:de\s+)?(?P<y>\d{4})(?!\d))?"
-_CLOCK = r"(?P<h>\d{1,2}):(?P<i>\d{2})(?::\d{2}(?:\.\d{1,9})?)?"
-_DATE_PATTERNS = (
-    # 2026-01-04, 2026-01, 2026-01-04T10:00:00Z
-    re.compile(
-        r"(?<![\w.-])(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?"
-        rf"(?:[T ]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}})?)?(?![\w-])"
-    ),
-    # 3 March 2026, 3rd of March, 3. März
-    re.compile(rf"(?<!\w)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{_MONTH}{_YEAR}", re.IGNORECASE),
-    # March 3, 2026
-    re.compile(rf"(?<!\w){_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d.:]){_YEAR}", re.IGNORECASE),
-    # March 2026
-    re.compile(rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})(?!\d)", re.IGNORECASE),
-    # 4.10.2020: only with dots, since the order of slashes is anybody's guess
-    re.compile(r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\w)"),
-    # 14:03, 2:03 pm, 5pm
-    re.compile(rf"(?<![\w:.]){_CLOCK}(?![\w:])\s?(?P<p>[ap]\.?m\b)?", re.IGNORECASE),
-    re.compile(r"(?<![\w:.])(?P<h>\d{1,2})\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
-    # 2024, if nothing makes it an amount
-    re.compile(
-        r"(?<![\w.,:/$€£#-])(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
-    ),
-)
 _NUMBER = re.compile(
-    r"(?:(?<![\w.)])(?P<sign>[-−])|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>[$€£¥]\s?)?"
+    r"(?:(?<![\w.)])(?P<sign>[-−])|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥]|(?:US\$|USD|EUR|GBP|JPY)(?=\s?\d))\s?)?"
     r"(?P<num>\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}+(?:[.,]\d{1,15})?|\d{1,15}(?:[.,]\d{1,15})?)(?!\d|[.,]\d)"
-    rf"(?:[\s-]?(?P<scale>{'|'.join(sorted(SCALES, key=len, reverse=True))}|M)(?![\w])\.?)?"
-    r"(?P<next>[\s-]{0,2}(?:[^\W\d_]+\$?|[%€$£°][CF]?))?(?![:\d]\d)"
+    rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w])\.?)?"
+    r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%€$£°][CF]?))?(?![:\d]\d)"
 )
+_NUMBER_NAME = "(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
 _WORD_NUMBER = re.compile(
-    r"\b(" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")\b(?:[\s-]+([^\W\d_]+))?", re.IGNORECASE
+    rf"(?<!\d[\s-])\b((?:an? (?=hundred|thousand|million|billion))?{_NUMBER_NAME}(?:(?:[\s-]| and ){_NUMBER_NAME}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
+    re.IGNORECASE,
 )
 _APPROXIMATE = re.compile(
     r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|over|under|ca\.?|circa|etwa|rund|fast|environ"
-    r"|~|≈|more than|less than|at least|up to)\s*[$€£]?$",
+    r"|~|≈|more than|less than|at least|up to|at most|above|below|fewer than|no more than|no less than|(?:minimum|maximum) of)"
+    r"\s*[$€£]?$",
     re.IGNORECASE,
 )
+_AT_LEAST = re.compile(
+    r"(?:over(?: the)?|(?<!no )more than|(?:deep|tall|long|heavi|high|larg|great|old|bigg|hott|fast|wid|thick|warm)er than|above|at least|exceed(?:s|ed|ing)?|no (?:less|fewer) than|(?:a )?minimum of|mindestens|über|plus de|au moins)"
+    r"\s*[$€£]?$",
+    re.IGNORECASE,
+)
+_AT_MOST = re.compile(
+    r"(?:under(?: the)?|(?<!no )less than|(?<!no )fewer than|(?:short|small|low|light|young|cheap|slow|cold|shallow|thinn|narrow)er than|below|at most|up to|no more than|(?:a )?maximum of|höchstens|unter|moins de|au plus)"
+    r"\s*[$€£]?$",
+    re.IGNORECASE,
+)
+_PER = re.compile(r"\s?(per|an?|each|every|/|pro|par|im)\s?([^\W\d_]{1,12})\b", re.IGNORECASE)
+_DEGREES = re.compile(r"\s?(celsius|fahrenheit|c|f)\b", re.IGNORECASE)
+_POINTS = re.compile(r"\s?points?\b", re.IGNORECASE)
+_PARTS = "(?:" + "|".join(FRACTIONS) + ")"
+_FRACTION = re.compile(
+    rf"\b(?P<top>an?|one|two|three|four|nine)[\s-](?P<part>{_PARTS})(?= of\b)|\b(?P<half>half)(?= of\b| the\b)"
+    rf"|\b(?P<one>{_NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{_NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
+    re.IGNORECASE,
+)
+_ODD_SHARE = re.compile(
+    r"\b(?:share|fraction|proportion|probability|ratio|rate)\b[^.;]{0,40}?(?<![\w.,])(0[.,]\d{1,6})(?![\w%]|[.,]\d|\s?(?:%|percent))",
+    re.IGNORECASE,
+)
+_AND_A_HALF = re.compile(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)
+_HALF_A = re.compile(r"\bhalf an? ([^\W\d_]{1,12})\b", re.IGNORECASE)
+_ONE_UNIT = re.compile(
+    r"\b(?:lasts?|lasted|takes?|took|after|within|for|in|is|of|every|expires? after) (?:an?|one) ([^\W\d_]{1,12})\b|^(?:an?|one) ([^\W\d_]{1,12}) of\b",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(
+    r"(?<![\w.,:])(\d{1,4}) ?(h|hrs?|hours?)(?:,| and)? ?(\d{1,2}) ?(m|min|mins|minutes?)\b"
+    r"|(?<![\w.,:])(\d{1,4}) ?(m|min|mins|minutes?)(?:,| and)? ?(\d{1,2}) ?(s|secs?|seconds?)\b",
+    re.IGNORECASE,
+)
+_AGE = re.compile(
+    r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|\b(\d{1,3})[- ]years?[- ]old\b",
+    re.IGNORECASE,
+)
+_BEGINS = re.compile(r"\b(?:began|begins?|beginning|start(?:s|ed)?|open(?:s|ed)?|from|between)\b", re.IGNORECASE)
+_BORN = re.compile(r"\bborn\b", re.IGNORECASE)
+_DIED = re.compile(r"\b(?:died|death|passed away)\b", re.IGNORECASE)
+_TIMES = re.compile(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re.IGNORECASE)
 _KEY_BEFORE = re.compile(r"([^\W\d]+(?: [^\W\d]+){0,4}):\s*[$€£]?$")
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s")
 
 
-def read_dates(text: str) -> tuple[list[Date], str]:
-    """Dates and times of day of a text, and the text with them blanked out."""
-    dates: list[Date] = []
-    for pattern in _DATE_PATTERNS:
-        for match in pattern.finditer(text):
-            date = _date(match.groupdict())
-            if date:
-                dates.append(date)
-                text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
-    return dates, text
-
-
 def read_quantities(text: str) -> list[Quantity]:
     """Numbers of a text that are no date and no part of an identifier."""
-    _, rest = read_dates(text)
-    rest = _DECADE.sub(lambda match: " " * len(match[0]), rest)
-    return [*_written(rest), *_spelled(rest)]
+    _, rest = read_dates(read_periods(text)[1])
+    rest = _DECADE.sub(_blank, rest)
+    found: list[Quantity] = []
+    for reader in (_ages, _compounds, _shares, _halves):
+        more, rest = reader(rest)
+        found += more
+    return [*found, *_written(rest), *_spelled(rest)]
 
 
-def _date(groups: dict[str, str | None]) -> Date | None:
-    month = int(groups["m"] or 0) if groups.get("m") else MONTHS.get((groups.get("n") or "").lower().rstrip("."))
-    day = int(groups["d"] or 0) if groups.get("d") else None
-    year = int(groups["y"] or 0) if groups.get("y") else None
-    if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
-        return None
-    if not groups.get("h"):
-        return Date(year, month, day)
-    hour, minute = int(groups["h"] or 0), int(groups.get("i") or 0)
-    half = (groups.get("p") or "")[:1].lower()
-    if half:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    return Date(year, month, day, hour * 60 + minute) if hour < 25 and minute < 60 else None
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _ages(text: str) -> tuple[list[Quantity], str]:
+    """Ages as years, in months as all of them, and the text without them."""
+    found = []
+    for match in _AGE.finditer(text):
+        age, bound = float(match[1] or match[2]), _bound(text, match.start())
+        found.append(Quantity((12 * age,), "month", True, bool(bound), 6.0, bound, age))
+    return found, _AGE.sub(_blank, text)
+
+
+def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
+    """Durations that follow from two times of day or from the years of birth and death."""
+    found = []
+    clock = [date.minute for date in dates if date.minute is not None]
+    if len(clock) == 2 and clock[0] != clock[1] and _BEGINS.search(text):
+        seconds = 60.0 * ((clock[1] - clock[0]) % 1440)
+        found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds))
+    lived = [date for date in dates if date.year is not None]
+    if len(lived) == 2 and _BORN.search(text) and _DIED.search(text):
+        born, died = sorted(lived, key=lambda date: date.year or 0)
+        age = (died.year or 0) - (born.year or 0)
+        known = None not in (born.month, born.day, died.month, died.day)
+        early = known and (died.month or 0, died.day or 0) < (born.month or 0, born.day or 0)
+        ages = (age - early,) if known else (age, age - 1)
+        found.append(Quantity(tuple(12.0 * each for each in ages), "month", True, False, 6.0, 0, float(ages[0])))
+    return found
+
+
+def _compounds(text: str) -> tuple[list[Quantity], str]:
+    """Durations of two units ("1h 30m"), and the text without them."""
+    found = []
+    for match in _COMPOUND.finditer(text):
+        if match[1]:
+            seconds, step = 3600.0 * int(match[1]) + 60.0 * int(match[3]), 30.0
+        else:
+            seconds, step = 60.0 * int(match[5]) + int(match[7]), 0.5
+        found.append(Quantity((seconds,), "time", True, False, step, _bound(text, match.start()), seconds))
+    return found, _COMPOUND.sub(_blank, text)
+
+
+def _shares(text: str) -> tuple[list[Quantity], str]:
+    """Parts of a whole as percentages ("two thirds of", "one in five"), and the text without them."""
+    found = []
+    for match in _FRACTION.finditer(text):
+        if match["part"]:
+            value = _cardinal(match["top"]) * FRACTIONS[match["part"].lower()]
+        elif match["half"]:
+            value = 0.5
+        else:
+            value = _cardinal(match["one"]) / max(_cardinal(match["all"]), 1.0)
+        if 0.0 < value <= 1.0:
+            about = bool(_APPROXIMATE.search(text[max(0, match.start() - 20) : match.start()].rstrip()))
+            bound = _bound(text, match.start())
+            found.append(Quantity((100.0 * value,), "percent", True, about, 0.5, bound, 100.0 * value))
+    text = _FRACTION.sub(_blank, text)
+    for match in _ODD_SHARE.finditer(text):
+        value = 100.0 * float(match[1].replace(",", "."))
+        found.append(
+            Quantity((value, value / 100.0), "percent", True, False, 0.5 * 10.0 ** (4 - len(match[1])), 0, value)
+        )
+    return found, _ODD_SHARE.sub(_blank, text)
+
+
+def _halves(text: str) -> tuple[list[Quantity], str]:
+    """Units without a figure ("half a kilogram", "an hour and a half", "lasted an hour")."""
+    found = []
+    for pattern in (_AND_A_HALF, _HALF_A, _ONE_UNIT):
+        for match in pattern.finditer(text):
+            name = (match[2] if pattern is _AND_A_HALF else match[1] or match[2]).lower()
+            if name not in UNITS or len(name) < 3:
+                continue
+            count = _cardinal(match[1]) + 0.5 if pattern is _AND_A_HALF else 0.5 if pattern is _HALF_A else 1.0
+            dimension, factor = UNITS[name]
+            found.append(Quantity((count * factor,), dimension, True, pattern is _ONE_UNIT, 0.25 * factor, 0, count))
+        text = pattern.sub(_blank, text) if pattern is not _ONE_UNIT else text
+    return found, text
+
+
+def _cardinal(word: str) -> float:
+    lowered = word.lower()
+    return float(lowered) if lowered.isdecimal() else NUMBER_WORDS.get(lowered, 1.0)
+
+
+def _bound(text: str, start: int) -> int:
+    before = text[max(0, start - 20) : start].rstrip() + " "
+    return 1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0
 
 
 def _written(text: str) -> Iterator[Quantity]:
@@ -136,32 +214,91 @@ def _written(text: str) -> Iterator[Quantity]:
         following = (match["next"] or "").strip(" -\u00a0").lower()
         factor, dimension, is_unit = 1.0, "", False
         if match["cur"]:
-            dimension, is_unit = UNITS[match["cur"].strip()][0], True
-        elif scale == "m" and not match["cur"] and match["scale"] == "m":
+            dimension, is_unit = UNITS[match["cur"].strip().lower()][0], True
+        elif scale == "m" and match["scale"] == "m":
             scale, following = "", "m"
         if not dimension:
+            following = _whole_unit(following, text, match.end())
             dimension, factor, is_unit = _unit(following, text[max(0, match.start() - 60) : match.start()])
-        factor *= SCALES.get(scale, 1.0)
+        shown = SCALES.get(scale, 1.0)
         sign = -1.0 if match["sign"] else 1.0
         before = text[max(0, match.start() - 20) : match.start()]
-        step = 0.5 * factor * 10.0 ** -_decimals(match["num"], values[0])
-        scaled = tuple(sign * value * factor for value in values)
-        yield Quantity(scaled, dimension, is_unit, bool(_APPROXIMATE.search(before)), step)
+        step = 0.5 * shown * factor * 10.0 ** -_decimals(match["num"], values[0])
+        scaled = tuple(sign * value * shown * factor for value in values)
+        about = bool(_APPROXIMATE.search(before))
+        face = sign * values[0] * shown
+        per = _per(text, match.start("next") if match["cur"] and match["next"] else match.end()) or _key_rate(
+            text, match
+        )
+        yield Quantity(scaled, dimension, is_unit, about, step, _bound(text, match.start()), face, per)
+
+
+def _whole_unit(following: str, text: str, end: int) -> str:
+    """The name of a unit of two words: degrees Celsius, percentage points."""
+    if following in ("degrees", "degree", "°", "grad"):
+        scale = _DEGREES.match(text, end)
+        return f"°{scale[1][0].lower()}" if scale else "°"
+    if following == "percentage" and _POINTS.match(text, end):
+        return "percentage-points"
+    return following
+
+
+def _per(text: str, end: int) -> tuple[str, float] | None:
+    match = _PER.match(text, end)
+    if not match:
+        return None
+    unit = UNITS.get(match[2].lower())
+    if unit:
+        return unit if unit[0] in ("time", "month") else None
+    return (_noun(match[2].lower()), 1.0) if match[1].lower() in ("per", "each", "every", "/") else None
+
+
+def _key_rate(text: str, match: re.Match[str]) -> tuple[str, float] | None:
+    """The unit of time in the key of a field: "rate usd per hour: 3000"."""
+    key = _KEY_BEFORE.search(text[max(0, match.start() - 60) : match.start()])
+    unit = UNITS.get(key[1].lower().partition(" per ")[2]) if key else None
+    return unit if unit and unit[0] in ("time", "month") else None
+
+
+def _spelled(text: str) -> Iterator[Quantity]:
+    for match in _WORD_NUMBER.finditer(text):
+        words = [word for word in re.split(r"[\s-]+", match[1].lower()) if word not in ("a", "an", "and")]
+        following = (match[2] or "").lower()
+        if (
+            len(words) == 1
+            and words[0] in AMBIGUOUS_NUMBER_WORDS
+            and following not in UNITS
+            and match[1] == match[1].split()[-1]
+        ):
+            continue
+        value = _composed(words)
+        dimension, factor, is_unit = _unit(following, "")
+        bound = _bound(text, match.start())
+        per = _per(text, match.end())
+        yield Quantity((value * factor,), dimension, is_unit, bool(bound), 0.5 * factor, bound, value, per)
+    for match in _TIMES.finditer(text):
+        value = 1.0 + ("once", "twice", "thrice").index(match[1].lower())
+        if value > 1:
+            yield Quantity((value,), _noun("times"), False, False, 0.5, 0, value)
+
+
+def _composed(words: list[str]) -> float:
+    """Value of number words in a row: "two hundred fifty", "twenty four"."""
+    total, current = 0.0, 0.0
+    for word in words:
+        value = NUMBER_WORDS[word]
+        if value >= 1000:
+            total, current = total + (current or 1.0) * value, 0.0
+        elif value == 100:
+            current = (current or 1.0) * value
+        else:
+            current += value
+    return total + current
 
 
 def _decimals(written: str, value: float) -> int:
     """Digits behind the decimal separator; none where the separators group thousands."""
     return 0 if value == int(value) else len(re.split(r"[.,]", written)[-1])
-
-
-def _spelled(text: str) -> Iterator[Quantity]:
-    for match in _WORD_NUMBER.finditer(text):
-        value = float(NUMBER_WORDS[match[1].lower()])
-        following = (match[2] or "").lower()
-        if match[1].lower() in AMBIGUOUS_NUMBER_WORDS and following not in UNITS:
-            continue
-        dimension, factor, is_unit = _unit(following, "")
-        yield Quantity((value * factor,), dimension, is_unit, False, 0.5 * factor)
 
 
 def _list_number_end(text: str) -> int:
@@ -194,14 +331,14 @@ def _unit(following: str, before: str) -> tuple[str, float, bool]:
     if following in UNITS:
         return (*UNITS[following], True)
     key = _KEY_BEFORE.search(before)
-    if key:
+    names = key[1].lower().split(" per ")[0].split() if key else []
+    for name in reversed(names):
         # "downtime minutes: 47": a record names the unit in its key.
-        names = key[1].lower().split(" per ")[0].split()
-        for name in reversed(names):
-            if name in UNITS and len(name) > 1:
-                return (*UNITS[name], True)
-        return _noun(names[-1]), 1.0, False
-    return _noun(following) if len(following) > 2 else "", 1.0, False
+        if name in UNITS and len(name) > 1:
+            return (*UNITS[name], True)
+    if len(following) > 2 and following not in STOP_WORDS:
+        return _noun(following), 1.0, False
+    return _noun(names[-1]) if names else "", 1.0, False
 
 
 def _noun(word: str) -> str:

@@ -13,8 +13,8 @@ from functools import cached_property
 from schemas.answers import ContextChunk
 from schemas.citations import InvalidReason
 from workers.steps.checks import read_details
+from workers.steps.dates import Date, read_dates
 from workers.steps.markers import Marker
-from workers.steps.quantities import Date, read_dates
 
 _LEADING = re.compile(r"[\w./:#-]+")
 _FRAGMENT = re.compile(r"[#?].*$", re.DOTALL)

@@ -7,7 +7,11 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("time", 3600, "h hr hrs hour hours stunde stunden heure heures"),
     ("time", 86400, "day days tag tage tagen jour jours"),
     ("time", 604800, "week weeks woche wochen semaine semaines"),
-    ("month", 1, "month months monat monate monaten mois"),
+    ("time", 1209600, "fortnight fortnights"),
+    ("month", 1, "month months mo monat monate monaten mois"),
+    ("month", 3, "quarters"),
+    ("month", 120, "decade decades"),
+    ("month", 1200, "century centuries"),
     ("month", 12, "year years yr yrs jahr jahre jahren an ans"),
     ("bytes", 1, "byte bytes b"),
     ("bytes", 1e3, "kb"),
@@ -19,28 +23,48 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("bytes", 2**30, "gib gi"),
     ("bytes", 2**40, "tib ti"),
     ("percent", 1, "% percent prozent pct"),
-    ("usd", 1, "$ usd dollar dollars us$"),
+    ("usd", 1, "$ usd dollar dollars us$ dólar dólares"),
     ("eur", 1, "€ eur euro euros"),
     ("gbp", 1, "£ gbp"),
     ("jpy", 1, "¥ jpy yen"),
-    ("metre", 0.001, "mm"),
-    ("metre", 0.01, "cm"),
+    ("points", 1, "percentage-points pp"),
+    ("metre", 1e-6, "µm"),
+    ("metre", 0.001, "mm millimetre millimetres millimeter millimeters"),
+    ("metre", 0.01, "cm centimetre centimetres centimeter centimeters"),
     ("metre", 1, "m metre metres meter meters"),
-    ("metre", 1000, "km"),
-    ("mile", 1, "mile miles"),
-    ("foot", 1, "ft foot feet"),
-    ("inch", 1, "inch inches"),
-    ("gram", 0.001, "mg"),
-    ("gram", 1, "g gram grams"),
-    ("gram", 1000, "kg kilogram kilograms"),
-    ("pound", 1, "lb lbs pounds"),
-    ("tonne", 1, "t tonne tonnes"),
+    ("metre", 1000, "km kilometre kilometres kilometer kilometers"),
+    ("metre", 1609.344, "mile miles"),
+    ("metre", 0.9144, "yard yards yd"),
+    ("metre", 0.3048, "ft foot feet"),
+    ("metre", 0.0254, "inch inches"),
+    ("gram", 0.001, "mg milligram milligrams"),
+    ("gram", 1, "g gram grams gramm"),
+    ("gram", 1000, "kg kilogram kilograms kilo kilos kilogramm"),
+    ("gram", 453.592, "lb lbs"),
+    ("gram", 1e6, "t tonne tonnes tonnen"),
+    ("pound", 1, "pounds"),
+    ("litre", 0.001, "ml millilitre millilitres milliliter milliliters"),
+    ("litre", 0.01, "cl"),
+    ("litre", 1, "l litre litres liter liters"),
+    ("litre", 3.78541, "gallon gallons"),
+    ("bar", 1, "bar"),
+    ("bar", 0.001, "mbar"),
+    ("bar", 0.01, "kpa"),
+    ("bar", 0.0689476, "psi"),
+    ("km/h", 1, "km/h kmh kph"),
+    ("km/h", 1.609344, "mph"),
+    ("km/h", 3.6, "m/s"),
     ("celsius", 1, "°c celsius"),
     ("fahrenheit", 1, "°f fahrenheit"),
     ("degree", 1, "° degrees"),
     ("watt", 1, "w watt watts"),
-    ("watt", 1e3, "kw"),
-    ("watt", 1e6, "mw"),
+    ("watt", 1e3, "kw kilowatt kilowatts"),
+    ("watt", 1e6, "mw megawatt megawatts"),
+    ("watt", 1e9, "gw gigawatt gigawatts"),
+    ("watthour", 1, "wh"),
+    ("watthour", 1e3, "kwh"),
+    ("watthour", 1e6, "mwh"),
+    ("watthour", 1e9, "gwh"),
     ("volt", 1, "v volt volts"),
     ("hertz", 1, "hz"),
     ("hertz", 1e3, "khz"),
@@ -50,6 +74,15 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
 UNITS = {name: (dimension, float(factor)) for dimension, factor, names in _UNIT_ROWS for name in names.split()}
 """Dimension and factor to its base unit, by lower-case name; months and seconds are apart, since
 a month has no fixed length."""
+
+FAMILIES = {
+    **dict.fromkeys(("usd", "eur", "gbp", "jpy"), "money"),
+    **dict.fromkeys(("celsius", "fahrenheit"), "temperature"),
+    **dict.fromkeys(("time", "month"), "duration"),
+    **dict.fromkeys(("percent", "points"), "share"),
+}
+"""Dimensions that measure the same thing and cannot be converted, or not without more knowledge:
+the same figure in another of them is another amount."""
 
 _SCALE_ROWS = (
     (1e3, "k thousand tausend mille"),
@@ -63,8 +96,7 @@ SCALES = {name: scale for scale, names in _SCALE_ROWS for name in names.split()}
 _NUMBER_ROWS = (
     (0, "zero null"),
     (0.5, "half"),
-    (1, "once"),
-    (2, "two twice zwei deux"),
+    (2, "two zwei deux"),
     (3, "three drei trois"),
     (4, "four vier quatre"),
     (5, "five fünf cinq"),
@@ -91,12 +123,50 @@ _NUMBER_ROWS = (
     (80, "eighty"),
     (90, "ninety"),
     (100, "hundred"),
+    (1e3, "thousand"),
+    (1e6, "million"),
+    (1e9, "billion"),
 )
 NUMBER_WORDS = {name: float(value) for value, names in _NUMBER_ROWS for name in names.split()}
 """Numbers written out; "one" is left out, since it is a pronoun more often than a number."""
 
-AMBIGUOUS_NUMBER_WORDS = frozenset(("once", "twice", "half", "hundred", "zero", "null", "elf", "acht", "sept"))
+AMBIGUOUS_NUMBER_WORDS = frozenset(
+    ("half", "hundred", "thousand", "million", "billion", "zero", "null", "elf", "acht", "sept")
+)
 """Number words that mean something else unless a unit follows."""
+
+FRACTIONS = {
+    name: part
+    for part, names in (
+        (1 / 2, "half halves hälfte"),
+        (1 / 3, "third thirds drittel tiers"),
+        (1 / 4, "quarter quarters viertel quart"),
+        (1 / 5, "fifth fifths fünftel"),
+        (1 / 10, "tenth tenths zehntel"),
+    )
+    for name in names.split()
+}
+"""Names of parts of a whole."""
+
+ORDINALS = {name: number for number, name in enumerate(["first", "second", "third", "fourth"], 1)}
+"""Ordinals of quarters of a year."""
+
+WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "monday mondays mon montag montags lundi",
+            "tuesday tuesdays tue dienstag dienstags mardi",
+            "wednesday wednesdays wed mittwoch mittwochs mercredi",
+            "thursday thursdays thu donnerstag donnerstags jeudi",
+            "friday fridays fri freitag freitags vendredi",
+            "saturday saturdays samstag samstags samedi",
+            "sunday sundays sonntag sonntags dimanche",
+        )
+    )
+    for name in names.split()
+}
+"""0..6 by lower-case name; "sat" and "sun" are left out, since they are words."""
 
 _MONTH_ROWS = (
     "january jan januar janvier enero",
