@@ -16,7 +16,8 @@ make the risk monotone.
 | unseen_pairs | share of its neighbouring content words that stand nowhere near each other |
 | unseen_pair_count | how many these are |
 | missing_numbers, missing_dates, missing_names | exact details that no unit has, nor numbers give |
-| mismatched_number, _date, _name, _negation | what stands against the best unit (``checks``) |
+| mismatched_number, _date, _name, _negation, _words | what stands against the best unit (``checks``) |
+| unconfirmed | 0 if the claim has exact details, the best unit is on the same matter and has them all |
 | record_denied, record_unknown | fields of a record that say the opposite or nothing (``records``) |
 
 A word's weight tells how much its absence means: answers say "popular", "located" or "overall"
@@ -36,9 +37,10 @@ from numpy.typing import NDArray
 
 from schemas.grounding import Mismatch
 from workers.steps.arithmetic import Pool, is_derived
-from workers.steps.checks import Details, agrees, read_details
+from workers.steps.checks import Details, agrees, on_one_matter, read_details
+from workers.steps.dates import Date
 from workers.steps.evidence import EvidenceUnit
-from workers.steps.quantities import Date, Quantity
+from workers.steps.quantities import Quantity
 from workers.steps.records import RecordFacts, RecordVerdict, check_record
 from workers.steps.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from workers.steps.words import STOP_WORDS, stem
@@ -59,10 +61,14 @@ FEATURES = (
     "mismatched_date",
     "mismatched_name",
     "mismatched_negation",
+    "mismatched_words",
+    "unconfirmed",
     "record_denied",
     "record_unknown",
 )
 """Names of the features, in the order of the columns."""
+
+WORD_MISMATCHES: frozenset[Mismatch] = frozenset(("antonym", "comparative", "quantifier", "role"))
 
 PAIR_WINDOW = 5
 """Content words within which two words count as standing together."""
@@ -191,7 +197,8 @@ def measure_claim(
         mismatches: what stands against the best unit.
         weights: of words.
     """
-    numbers, dates, names = _missing(read_details(plain), index, nearest)
+    details = read_details(plain)
+    numbers, dates, names = _missing(details, index, nearest)
     sequence = content_sequence(plain)
     if not numbers and not dates:
         # "0.75 hours" is written nowhere in "45 minutes" and yet is there.
@@ -204,6 +211,11 @@ def measure_claim(
     pairs = list(dict.fromkeys(pair for pair in pairwise(sequence) if pair[0] != pair[1]))
     apart_pairs = sum(not index.has_pair(one, two) and not index.has(one + two) for one, two in pairs)
     record = check_record(plain, index.records) if index.records else RecordVerdict()
+    confirmed = (
+        bool(nearest and (details.quantities or details.dates))
+        and not (mismatches or numbers or dates or names)
+        and on_one_matter(plain, nearest[0])
+    )
     values = (
         1.0 - max(0.0, best_similarity),
         len(unseen) / len(words) if words else 0.0,
@@ -217,6 +229,8 @@ def measure_claim(
         dates,
         names,
         *(kind in mismatches for kind in ("number", "date", "name", "negation")),
+        any(kind in WORD_MISMATCHES for kind in mismatches),
+        not confirmed,
         record.denied,
         record.unknown,
     )

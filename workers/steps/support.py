@@ -16,7 +16,7 @@ import numpy as np
 
 from schemas.grounding import Mismatch, Verdict
 from workers.steps.calibration import Floats, GroundingCalibration
-from workers.steps.checks import compare
+from workers.steps.checks import compare, on_one_matter
 from workers.steps.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import TOP, EvidenceUnit, Matrix, containments, nearest
@@ -71,7 +71,7 @@ class _Measured:
     unit: int
     similarity: float
     best: float
-    agreement: float
+    contradicts: bool
     denied: bool
     unseen: tuple[str, ...]
 
@@ -166,16 +166,22 @@ def _measure(
         top[0] if top else -1,
         float(alone[top[0]]) if top else 0.0,
         best,
-        agreement(best, words, near, everywhere),
+        bool(mismatches)
+        and (
+            on_one_matter(claim.plain, texts[0])
+            or (
+                agreement(best, words, near, everywhere) >= CONTRADICTION_AGREEMENT
+                and float(alone[top[0]]) >= CONTRADICTION_SIMILARITY
+            )
+        ),
         bool(measures.record.denied),
         measures.unseen,
     )
 
 
 def _verdict(each: _Measured, odds: float, confidence: float, minimum: float, *, has_evidence: bool) -> Support:
-    on_the_matter = each.agreement >= CONTRADICTION_AGREEMENT and each.similarity >= CONTRADICTION_SIMILARITY
     verdict: Verdict = "supported" if confidence >= minimum else "unsupported"
-    if each.denied or (each.mismatches and on_the_matter):
+    if each.denied or each.contradicts:
         verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
     elif each.mismatches or not has_evidence:
         verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
