@@ -9,14 +9,15 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.logs import LogFormat
+from workers.steps.pattern_packs import SHIPPED, parse_pack
 from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -140,6 +141,38 @@ class ReleaseSettings(Group):
     style: Literal["standard", "compact", "verbose"] = Field(default="standard", description="Formatting (000).")
 
 
+class QualitySettings(QualityThresholds):
+    """Thresholds of quality; pattern packs are given by name or path and read here, once."""
+
+    @field_validator("packs", mode="before")
+    @classmethod
+    def _read_packs(cls, packs: object) -> object:
+        return tuple(_pack(pack) for pack in packs) if isinstance(packs, list | tuple) else packs
+
+
+MAX_PACK_BYTES = 1_000_000
+"""Largest file of a pattern pack."""
+
+
+def _pack(pack: Any) -> Any:
+    """A shipped pack by its name, or one from a file.
+
+    Raises:
+        ValueError: there is neither; the message names it.
+    """
+    if not isinstance(pack, str):
+        return pack
+    if pack in SHIPPED:
+        return SHIPPED[pack]
+    try:
+        content = Path(pack).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{pack}: {error.strerror}; shipped packs are {', '.join(SHIPPED)}") from None
+    if len(content) > MAX_PACK_BYTES:
+        raise ValueError(f"{pack}: a pattern pack has at most {MAX_PACK_BYTES} bytes")
+    return parse_pack(content, pack)
+
+
 class HttpSettings(Group):
     """Metrics and health."""
 
@@ -187,7 +220,7 @@ class Settings(BaseSettings):
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
-    quality: QualityThresholds = Field(default_factory=QualityThresholds)
+    quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)
 
     def topic_name(self, name: str) -> str:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from schemas.answers import GeneratedAnswer
 from schemas.quality import QualityFindings
-from workers.steps.metrics import actionability, clarity, completeness, is_cut_off
+from workers.steps.endings import is_cut_off
+from workers.steps.metrics import actionability, clarity, completeness
 from workers.steps.quality import MAX_CANDIDATES, judge_quality, prepare_quality
 from workers.steps.queries import QueryForm, query_form, query_parts
 from workers.steps.segmentation import segment
@@ -181,7 +182,7 @@ def test_each_part_of_a_question_asks_for_length() -> None:
     ],
 )  # fmt: skip
 def test_ending_that_is_no_cut(text: str) -> None:
-    assert not is_cut_off(text, segment(text))
+    assert not is_cut_off(text)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def test_ending_that_is_no_cut(text: str) -> None:
     ],
 )  # fmt: skip
 def test_ending_that_is_cut_off(text: str) -> None:
-    assert is_cut_off(text, segment(text))
+    assert is_cut_off(text)
 
 
 def test_cut_off_answer_is_incomplete_however_long(judge: Judge) -> None:

@@ -5,13 +5,12 @@ rest on is said in each docstring, so that a reader can redo the sum.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.steps.markdown import closed
+from workers.steps.endings import is_cut_off
 from workers.steps.queries import QueryForm, query_parts
 from workers.steps.segmentation import Sentence
 from workers.steps.words import content_words
@@ -69,7 +68,7 @@ def completeness(text: str, sentences: Sequence[Sentence], query: str, form: Que
     if query.strip() and form != "factual":
         parts = min(MAX_PARTS, max(1, len(query_parts(query))))
         score = _length_score(len(text.strip()), SUFFICIENT_LENGTH[form] * parts, FULL_LENGTH[form] * parts)
-    return score * (CUT_OFF_FACTOR if is_cut_off(text, sentences) else 1.0)
+    return score * (CUT_OFF_FACTOR if is_cut_off(text) else 1.0)
 
 
 def _length_score(length: int, sufficient: int, full: int) -> float:
@@ -78,50 +77,6 @@ def _length_score(length: int, sufficient: int, full: int) -> float:
     if length >= full:
         return 1.0
     return JUST_COMPLETE + (1 - JUST_COMPLETE) * (length - sufficient) / (full - sufficient)
-
-
-_TERMINAL = frozenset(".!?…。！？．؟۔।॥")
-_CLOSING = frozenset(")]}>\"'”’»›」』）】`|")
-_OPEN_ENDED = frozenset(",;:，；：、([{-–—/=+&")
-_DANGLING = frozenset(
-    """and or but the a an of to with from because which whose und oder aber der die das den dem ein eine einen mit für
-    von zu weil et ou mais le la les un une des du de avec pour y o pero el los las una con para""".split()  # noqa: SIM905
-)
-_LAST_WORD = re.compile(r"([^\W\d_]+)$")
-_URL_END = re.compile(r"https?://\S+$")
-SHORT_LINE = 12
-"""A last line of up to so many words may end without a stop: "Paris", "Total: 42 MB"."""
-
-
-def is_cut_off(text: str, sentences: Sequence[Sentence]) -> bool:
-    """Whether a text ends abruptly.
-
-    Accepted are full stops of all scripts, closing quotes and brackets (so citation markers),
-    code, tables, symbols, addresses, list items and short lines. Cut off are: an open fence,
-    a heading with nothing under it, a comma, colon, dash or opening bracket (a colon
-    announces what does not come), a word such as "the" or "and", a long line without stop.
-    """
-    if not sentences:
-        return False
-    last = sentences[-1]
-    if last.block in ("code", "table_row"):
-        return closed(text) != text
-    if last.block == "heading":
-        return len(sentences) > 1
-    line = last.text[-2_000:].rsplit("\n", 1)[-1].rstrip().rstrip("*_~").rstrip()
-    return bool(line) and _line_is_cut_off(line, is_item=last.block == "list_item")
-
-
-def _line_is_cut_off(line: str, *, is_item: bool) -> bool:
-    end = line[-1]
-    if end in _OPEN_ENDED:
-        return not _URL_END.search(line[-500:])
-    if end in _TERMINAL or end in _CLOSING or unicodedata.category(end)[0] == "S":
-        return False
-    word = _LAST_WORD.search(line[-40:])
-    if word and word[1].casefold() in _DANGLING:
-        return True
-    return not is_item and len(line.split()) > SHORT_LINE and not _URL_END.search(line[-500:])
 
 
 EASY_SENTENCE, HARD_SENTENCE = 20, 40

@@ -16,8 +16,15 @@ from workers.steps import metrics
 from workers.steps.language import guess_language
 from workers.steps.queries import query_form
 from workers.steps.segmentation import Sentence, segment
-from workers.steps.signals import failed_call, find_signals, is_refusal, is_tool_failure
+from workers.steps.signals import (
+    count_each_type_once,
+    find_signals,
+    is_refusal,
+    is_tool_failure,
+    reported_signals,
+)
 from workers.steps.thresholds import QualityThresholds
+from workers.steps.validation import assess
 from workers.steps.wording import plain_text
 from workers.steps.words import content_words
 
@@ -73,9 +80,10 @@ def judge_quality(prepared: PreparedQuality, vectors: Vectors, thresholds: Quali
         thresholds: of issues and signals.
     """
     answer = prepared.answer
-    signals = find_signals(answer.answer, prepared.sentences, thresholds)
-    if answer.status == "error":
-        signals.insert(0, failed_call(answer.error))
+    reported = reported_signals(answer.status, answer.error, answer.finish_reason)
+    is_fact = query_form(answer.query, answer.query_type) == "factual"
+    found = find_signals(answer.answer, thresholds, is_fact=is_fact)
+    signals = count_each_type_once([*reported, *found])
     failures = _failures(answer, signals)
     measured = QualityMetrics() if failures else _measure(prepared, vectors)
     issues = failures or _issues(measured, thresholds)
@@ -86,6 +94,7 @@ def judge_quality(prepared: PreparedQuality, vectors: Vectors, thresholds: Quali
         passes_validation=overall is not None and overall >= thresholds.overall and len(issues) < thresholds.max_issues,
         issues=issues,
         signals=signals,
+        validation=assess(signals, thresholds),
         refusal=is_refusal(signals),
         tool_failure=is_tool_failure(signals),
         language=guess_language(answer.answer) if answer.answer.strip() else None,

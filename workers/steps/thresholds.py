@@ -1,10 +1,18 @@
 """Every threshold of the judgement with its source; the settings are made of these models."""
 
-from typing import Annotated
+from functools import cached_property
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from schemas.quality import SignalType
+from workers.steps.pattern_packs import PatternPack, compile_pattern
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+MAX_CUSTOM_PATTERNS, MAX_CUSTOM_PATTERN = 50, 500
+"""Most custom patterns of a signal, and the longest, code points; RE2 bounds what each may cost."""
+CustomPatterns = Annotated[tuple[str, ...], Field(max_length=MAX_CUSTOM_PATTERNS)]
 
 
 class Thresholds(BaseModel):
@@ -40,6 +48,35 @@ class QualityThresholds(Thresholds):
     overall: Share = Field(default=0.7, description="Overall score from which validation passes (000).")
     max_issues: int = Field(default=3, ge=1, description="This many issues fail validation (000).")
     min_length: int = Field(default=20, ge=0, description="Shorter answers are empty responses, code points (003).")
+    escalation: Share = Field(default=0.7, description="Validator score below which an answer is escalated (003).")
+    strict_escalation: Share = Field(default=0.75, description="The same in strict mode (003).")
+    strict_mode: bool = Field(default=False, description="Escalate below strict_escalation (003).")
+    max_signals: int = Field(default=3, ge=0, description="More signals than this escalate an answer (003).")
+    custom_patterns: dict[SignalType, CustomPatterns] = Field(
+        default_factory=dict, description="RE2 patterns by signal, searched in the raw answer (003)."
+    )
+    packs: tuple[PatternPack, ...] = Field(
+        default=(), description="Further pattern packs: names of shipped ones or paths of TOML files."
+    )
+
+    @field_validator("custom_patterns")
+    @classmethod
+    def _patterns_compile(cls, patterns: dict[SignalType, tuple[str, ...]]) -> dict[SignalType, tuple[str, ...]]:
+        _compiled(patterns)
+        return patterns
+
+    @cached_property
+    def custom_compiled(self) -> list[tuple[SignalType, Any]]:
+        """The custom patterns, compiled."""
+        return _compiled(self.custom_patterns)
+
+
+def _compiled(patterns: dict[SignalType, tuple[str, ...]]) -> list[tuple[SignalType, Any]]:
+    return [
+        (signal, compile_pattern(pattern, f"custom_patterns.{signal}[{number}]", max_length=MAX_CUSTOM_PATTERN))
+        for signal, given in patterns.items()
+        for number, pattern in enumerate(given)
+    ]
 
 
 class GateThresholds(Thresholds):
