@@ -42,6 +42,14 @@ class FormattedResponse(Part):
     suggestions: Many[ShortText] = Field(default_factory=list)
 
 
+class CharacteristicDetail(Part):
+    """How a characteristic came about."""
+
+    method: ShortText = Field(description="What was measured, in words.")
+    inputs: Metadata = Field(default_factory=dict, description="The figures that it is made of.")
+    reason: ShortText | None = Field(default=None, description="Why it is null.")
+
+
 class EvaluationResult(Part):
     """The gate's view (seed 002): the weighted mean of the characteristics that are known."""
 
@@ -51,6 +59,7 @@ class EvaluationResult(Part):
     metrics: ByName[Score | None] = Field(
         default_factory=dict, description="The seven characteristics by name; null where not judged."
     )
+    details: ByName[CharacteristicDetail] = Field(default_factory=dict, description="How each came about.")
 
 
 class Decision(Part):

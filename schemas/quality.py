@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import ByName, Label, Many, Part, Score, ShortText, TokenCount
+from schemas.base import ByName, Identifier, Label, Many, Part, Score, ShortText, TokenCount, UtcDatetime
 from schemas.reports import Findings, Report, Span
 
 SignalType = Literal[
@@ -72,11 +72,43 @@ class QualityMetrics(Part):
     actionability: Score | None = None
 
 
+class EarlierAnswer(Part):
+    """An answer given before to the same question, as it was remembered when this one was judged."""
+
+    answer_id: Identifier
+    timestamp: UtcDatetime
+    response: ShortText = Field(description="Its beginning, at most 2,000 code points.")
+
+
+class Contradiction(Part):
+    """Two sentences that say different things of one matter."""
+
+    text: ShortText = Field(description="In this answer.")
+    against: ShortText = Field(description="In this or an earlier answer.")
+    answer_id: Identifier | None = Field(default=None, description="The earlier answer; null within this one.")
+
+
+class Consistency(Part):
+    """How far an answer agrees with itself and with earlier answers to the same question."""
+
+    within: Score | None = Field(default=None, description="1 less the share of sentences at odds with another one.")
+    temporal: Score | None = Field(
+        default=None, description="Share of sentences with an earlier counterpart that agree with it; null without."
+    )
+    contradictions: Many[Contradiction] = Field(default_factory=list)
+    earlier: Many[EarlierAnswer] = Field(default_factory=list, description="What it was compared with.")
+
+
 class QualityFindings(Findings):
     """How well an answer does what was asked, apart from whether it is true."""
 
     metrics: QualityMetrics = Field(default_factory=QualityMetrics)
-    overall_score: Score | None = Field(default=None, description="Mean of the metrics that are not null.")
+    notes: ByName[ShortText] = Field(default_factory=dict, description="How each metric came about.")
+    consistency: Consistency | None = Field(default=None, description="null where nothing was measured.")
+    reference_match: Score | None = Field(
+        default=None, description="How far the reference answer is found in the answer; null without one."
+    )
+    overall_score: Score | None = Field(default=None, description="Weighted mean of the metrics that are not null.")
     passes_validation: bool | None = Field(
         default=None, description="overall_score at least 0.7 and fewer than three issues (seed 000)."
     )

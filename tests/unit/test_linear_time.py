@@ -91,7 +91,7 @@ STEPS: dict[str, Callable[[str], Run]] = {
     "format compact": _format("compact"),
     "format verbose": _format("verbose"),
     "mitigate": lambda text: lambda: mitigate(text, "high"),
-    "correctness": lambda text: partial(correctness, answer("Loki", reference_answer=text)),
+    "correctness": lambda text: partial(correctness, answer("Loki", reference_answer=text), None, None),
     "escape": lambda text: lambda: escape(text),
 }
 
