@@ -131,6 +131,9 @@ class MemorySettings(Group):
     remember_without_context: bool = Field(
         default=False, description="Remember answers that nothing was checked against."
     )
+    earlier_answers: int = Field(
+        default=3, ge=0, le=10, description="Remembered answers to the same question to compare with; 0 for none."
+    )
 
 
 class ReleaseSettings(Group):

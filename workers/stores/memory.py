@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import lancedb
@@ -14,6 +14,8 @@ from schemas.memory import ConversationTurn
 from workers.delivery.errors import StoreUnavailable
 
 TABLE = "episodic_memory"
+FRESH = timedelta(seconds=5)
+"""How old what is read may be: another process may write the same table."""
 COMPACT_EVERY = 200
 """Writes between two compactions: each write is a new file and a new version."""
 
@@ -64,7 +66,7 @@ class MemoryStore:
             StoreUnavailable: the path cannot be used, or holds the memory of another model.
         """
         try:
-            database = await lancedb.connect_async(self._uri)
+            database = await lancedb.connect_async(self._uri, read_consistency_interval=FRESH)
             self._table = await database.create_table(TABLE, schema=memory_schema(self._dimensions), exist_ok=True)
         except (OSError, RuntimeError, ValueError) as error:
             reason = await self._difference() or type(error).__name__
@@ -122,11 +124,42 @@ class MemoryStore:
         rows: list[dict[str, Any]] = (await query.select(columns).to_arrow()).to_pylist()
         return rows
 
+    async def same_question(self, tenant: str, query: str, before: datetime, limit: int) -> list[dict[str, Any]]:
+        """Answers to the same question, whatever its case, that were complete before a time.
+
+        Args:
+            tenant: whose.
+            query: the question.
+            before: earlier than this.
+            limit: at most so many, the latest first.
+
+        Returns:
+            ``answer_id``, ``timestamp`` and ``response`` of each; ties in the order of answer_id.
+
+        Raises:
+            StoreUnavailable: the table cannot be read.
+        """
+        where = (
+            f"tenant = {_quoted(tenant)} AND lower(query) = lower({_quoted(query)}) "
+            f"AND timestamp < TIMESTAMP '{before.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
+        )
+        try:
+            found = await self._table.query().where(where).select(["answer_id", "timestamp", "response"]).to_arrow()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
+        rows: list[dict[str, Any]] = found.to_pylist()
+        return sorted(rows, key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))[:limit]
+
     async def close(self) -> None:
         """Let go of the table."""
         if self._table is not None:
             self._table.close()
             self._table = None
+
+
+def _quoted(text: str) -> str:
+    """A string of the filter language; quotes are doubled, and nothing else is special in it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _latest(
