@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from workers.commands import chaos, dead_letters, demo, ingest, local, schemas, topics, worker
+from workers.commands import (
+    best,
+    chaos,
+    dead_letters,
+    demo,
+    eval_quality,
+    explain,
+    ingest,
+    local,
+    schemas,
+    topics,
+    worker,
+)
 from workers.commands.output import fail
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
@@ -25,6 +37,11 @@ app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)
+app.command("explain")(explain.explain_command)
+app.command("best")(best.best)
+evaluation = typer.Typer(help="Measure the judgement on labelled answers.", no_args_is_help=True)
+evaluation.command("quality")(eval_quality.quality)
+app.add_typer(evaluation, name="eval")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(schemas.app, name="schemas")

@@ -18,6 +18,7 @@ from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.logs import LogFormat
 from workers.steps.pattern_packs import SHIPPED, parse_pack
+from workers.steps.policy import DecisionPolicy
 from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -225,6 +226,7 @@ class Settings(BaseSettings):
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)
+    decision: DecisionPolicy = Field(default_factory=DecisionPolicy)
 
     def topic_name(self, name: str) -> str:
         """The name of a topic at the broker."""

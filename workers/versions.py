@@ -31,6 +31,7 @@ def pipeline_version(settings: Settings) -> str:
         "grounding": settings.grounding.model_dump(),
         "quality": settings.quality.model_dump(),
         "gate": settings.gate.model_dump(),
+        "decision": settings.decision.model_dump(),
         "release": settings.release.model_dump(include={"default_risk_mode", "style"}),
         "memory": settings.memory.model_dump(include={"remember_without_context", "earlier_answers"}),
     }

@@ -60,6 +60,7 @@ def _assemble(work: Work, resources: Resources) -> list[Output]:
         gate=settings.gate,
         grounding_thresholds=settings.grounding,
         style=settings.release.style,
+        policy=settings.decision,
         remember_without_context=settings.memory.remember_without_context,
     )
     enriched, value = fit_record(enriched, settings.kafka.max_record_bytes - settings.kafka.max_record_bytes // 50)
