@@ -39,6 +39,9 @@ class FormattedResponse(Part):
     metadata: Metadata = Field(default_factory=dict)
     quality_score: Score | None = None
     hallucination_risk: RiskLevel | None = None
+    interactive_elements: Metadata | None = Field(
+        default=None, description="For user interfaces: citations with links, and buttons; null where nothing is shown."
+    )
     suggestions: Many[ShortText] = Field(default_factory=list)
 
 
