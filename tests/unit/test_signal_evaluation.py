@@ -14,7 +14,7 @@ from workers.steps.signal_scores import SIGNALS, LabelledSignals, count_false_al
 from workers.steps.thresholds import QualityThresholds
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FILES = [ROOT / "evaluation" / "quality" / name for name in ("dev.jsonl", "heldout.jsonl")]
+FILES = [ROOT / "evaluation" / "quality" / name for name in ("dev.jsonl", "heldout.jsonl", "fresh.jsonl")]
 
 
 def rows(path: Path) -> list[LabelledSignals]:
@@ -32,9 +32,9 @@ def test_the_set_is_large_balanced_and_without_repeats() -> None:
     assert min(Counter(row.language for row in every).values()) >= 25
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_signals_are_found_as_the_reference_says(path: Path) -> None:
-    found = score_signals(rows(path), QualityThresholds())
+@pytest.mark.parametrize("paths", [FILES[:1], FILES[1:2], FILES], ids=["dev", "heldout", "all"])
+def test_signals_are_found_as_the_reference_says(paths: list[Path]) -> None:
+    found = score_signals([row for path in paths for row in rows(path)], QualityThresholds())
     for name, score in found.by_signal.items():
         assert score.precision is not None
         assert score.recall is not None

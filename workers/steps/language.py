@@ -46,16 +46,18 @@ def guess_language(text: str) -> str:
 
 FEW_WORDS = 12
 """A text of fewer words tells its language too badly to leave others out."""
+FEW_SIGNS = 4
+"""So does one with fewer function words."""
 NEAR = 0.5
 """A language whose function words are at least so many, of those of the best, may be it as well."""
 
 
 def likely_languages(text: str) -> list[str]:
-    """The languages that a text may be in, the most likely first; all for a few words."""
+    """The languages that a text may be in, the most likely first; all where little is to go by."""
     sample = text[:_SAMPLE]
     scores = _scores(sample)
     order = sorted(scores, key=lambda code: -scores[code])
-    if len(_WORD.findall(sample)) < FEW_WORDS:
+    if len(_WORD.findall(sample)) < FEW_WORDS or scores[order[0]] < FEW_SIGNS:
         return order
     return [code for code in order if scores[code] and scores[code] >= NEAR * scores[order[0]]]
 
