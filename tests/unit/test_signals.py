@@ -169,3 +169,28 @@ def test_hostile_answer_is_judged_in_linear_time(unit: str) -> None:
     started = time.perf_counter()
     find_signals(text, DEFAULTS)
     assert time.perf_counter() - started < 2.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gateway timed out twice on Monday and was restarted.",
+        "The server crashed at 14:03 and was back at 14:20.",
+        "Yes, I can help with that. Open Settings, choose Security and press Reset.",
+        "No, the API does not support batch deletion. Delete the records one by one with the endpoint /records/{id}.",
+        "Unable to mount the volume? Check that no other pod uses it, then delete the stale attachment.",
+        "Timeouts are set in the file gateway.yaml; the default is 30 seconds and the maximum 300 seconds.",
+        "The patient was confused and unable to answer simple questions on admission, according to the chart.",
+        "Let's assume a price of 10 euros per unit: then the break-even point lies at 1,200 units.",
+        "Der Server ist gestern um 14:03 Uhr abgestürzt, weil die Platte voll war.",
+        "La connexion a échoué parce que le certificat avait expiré le 3 mars ; il a été renouvelé le lendemain.",
+        "El servidor falló a las 14:03 porque el disco estaba lleno.",
+        "Selon la norme, la machine ne peut pas être mise en marche sans capot de protection.",
+    ],
+)
+def test_an_answer_that_is_in_order_shows_no_signal(text: str) -> None:
+    assert types(text) == []
+
+
+def test_a_call_that_failed_and_left_the_speaker_without_data_is_its_own() -> None:
+    assert is_tool_failure(signals("The request to the metrics API timed out after 30 seconds, so I have no figures."))
