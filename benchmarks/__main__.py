@@ -3,7 +3,8 @@
 The seed encodes an answer and its contexts, and then its contexts again for every claim.
 Here every distinct text is encoded once, in batches across answers. Figures are medians of
 several rounds, taken in turn; quote the ratio, since machines differ. Beside it the time of
-looking a citation up among a million in the local ClickHouse engine (seed 004: 100 ms).
+looking a citation up among a million in the local ClickHouse engine (seed 004: 100 ms), and of
+the response validator at the length for which seed 003 names a time.
 """
 
 import argparse
@@ -28,10 +29,12 @@ from workers.steps.citations import find_citations
 from workers.steps.grounding import judge_grounding, prepare_grounding
 from workers.steps.quality import judge_quality, prepare_quality
 from workers.steps.thresholds import GroundingThresholds, QualityThresholds
+from workers.steps.validation import validate_response
 
 BATCH = 64
 LOOK_UPS = 100
 """Look-ups of each kind that are timed."""
+TEN_KB = 10_000
 
 
 def main() -> None:
@@ -63,6 +66,8 @@ def main() -> None:
     }
     for name, figures in look_ups.items():
         print(f"{'look up a ' + name:<22} {figures['p95_ms']:9.1f} ms p95 ({figures['p50_ms']:.1f} ms p50)")
+    validator = _validator_milliseconds(answers)
+    print(f"{'validator, 10 KB':<22} {validator:9.2f} ms (seed 003: under 5)")
     if options.json:
         machine = {"cores": len(os.sched_getaffinity(0)), "python": platform.python_version()}
         document = {
@@ -72,6 +77,7 @@ def main() -> None:
             "grounding_to_seed": ratio,
             "citations": options.citations,
             "look_ups": look_ups,
+            "validator_10kb_ms": validator,
         }
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
@@ -85,6 +91,23 @@ def _answers(count: int) -> list[GeneratedAnswer]:
     lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()
     judged = (GeneratedAnswer.from_bytes(line) for line in lines)
     return [answer for answer in judged if answer.contexts and answer.answer][:count]
+
+
+def _validator_milliseconds(answers: Sequence[GeneratedAnswer]) -> float:
+    """Median time of the response validator for an answer of 10,000 characters, with and without signals."""
+    long = "\n\n".join(answer.answer for answer in answers)
+    while len(long) < 3 * TEN_KB:
+        long += "\n\n" + long
+    hedged = "I'm not sure, but this is probably right.\n\n"
+    texts = [long[start : start + TEN_KB] for start in range(0, 3 * TEN_KB, TEN_KB)]
+    texts += [(hedged + text)[:TEN_KB] for text in texts]
+    times = []
+    for _ in range(20):
+        for text in texts:
+            started = time.perf_counter()
+            validate_response(text)
+            times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1_000
 
 
 def _measure(cases: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:

@@ -125,6 +125,9 @@ class GeneratedAnswer(Event):
     )
     status: Literal["success", "error"] = Field(default="success", description="How the call ended.")
     error: ShortText | None = Field(default=None, description="What went wrong, for status error.")
+    finish_reason: Label | None = Field(
+        default=None, description="Why the model stopped, as it says: stop, length, content_filter."
+    )
     requested_at: UtcDatetime | None = Field(default=None, description="When the query arrived.")
     completed_at: UtcDatetime = Field(description="When the answer was complete; freshness counts from here.")
     usage: TokenUsage | None = None

@@ -40,6 +40,9 @@ class FormattedResponse(Part):
     metadata: Metadata = Field(default_factory=dict)
     quality_score: Score | None = None
     hallucination_risk: RiskLevel | None = None
+    interactive_elements: Metadata | None = Field(
+        default=None, description="For user interfaces: citations with links, and buttons; null where nothing is shown."
+    )
     suggestions: Many[ShortText] = Field(default_factory=list)
     interactive: Many[Metadata] = Field(
         default_factory=list, description="The citations for a user interface (000), with displayText and address."
@@ -51,6 +54,14 @@ class FormattedResponse(Part):
     citation_count: int = Field(default=0, ge=0)
 
 
+class CharacteristicDetail(Part):
+    """How a characteristic came about."""
+
+    method: ShortText = Field(description="What was measured, in words.")
+    inputs: Metadata = Field(default_factory=dict, description="The figures that it is made of.")
+    reason: ShortText | None = Field(default=None, description="Why it is null.")
+
+
 class EvaluationResult(Part):
     """The gate's view (seed 002): the weighted mean of the characteristics that are known."""
 
@@ -60,6 +71,7 @@ class EvaluationResult(Part):
     metrics: ByName[Score | None] = Field(
         default_factory=dict, description="The seven characteristics by name; null where not judged."
     )
+    details: ByName[CharacteristicDetail] = Field(default_factory=dict, description="How each came about.")
 
 
 class Decision(Part):

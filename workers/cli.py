@@ -6,10 +6,13 @@ from typing import Annotated
 import typer
 
 from workers.commands import (
+    best,
     chaos,
     dead_letters,
     demo,
+    eval_quality,
     evaluate,
+    explain,
     forget,
     ingest,
     insights,
@@ -39,6 +42,9 @@ app.command("forget")(forget.forget)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)
+app.command("explain")(explain.explain_command)
+app.command("best")(best.best)
+evaluate.app.command("quality")(eval_quality.quality)
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(evaluate.calibrate, name="calibrate")
 app.add_typer(topics.app, name="topics")

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from schemas.base import RiskMode
@@ -19,6 +19,8 @@ from schemas.topics import DEFAULT_PARTITIONS
 from workers.logs import LogFormat
 from workers.steps.addresses import check_template
 from workers.steps.inline import InlinePolicy, UngroundedPolicy
+from workers.steps.pattern_packs import SHIPPED, parse_pack
+from workers.steps.policy import DecisionPolicy
 from workers.steps.presentation import ReaderPolicy
 from workers.steps.thresholds import FeedbackRules, GateThresholds, GroundingThresholds, QualityThresholds
 
@@ -150,6 +152,9 @@ class MemorySettings(Group):
     remember_without_context: bool = Field(
         default=False, description="Remember answers that nothing was checked against."
     )
+    earlier_answers: int = Field(
+        default=3, ge=0, le=10, description="Remembered answers to the same question to compare with; 0 for none."
+    )
 
 
 class ReleaseSettings(Group):
@@ -172,6 +177,38 @@ class ReleaseSettings(Group):
     def policy(self) -> ReaderPolicy:
         """What is done to an answer for its readers."""
         return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
+
+
+class QualitySettings(QualityThresholds):
+    """Thresholds of quality; pattern packs are given by name or path and read here, once."""
+
+    @field_validator("packs", mode="before")
+    @classmethod
+    def _read_packs(cls, packs: object) -> object:
+        return tuple(_pack(pack) for pack in packs) if isinstance(packs, list | tuple) else packs
+
+
+MAX_PACK_BYTES = 1_000_000
+"""Largest file of a pattern pack."""
+
+
+def _pack(pack: Any) -> Any:
+    """A shipped pack by its name, or one from a file.
+
+    Raises:
+        ValueError: there is neither; the message names it.
+    """
+    if not isinstance(pack, str):
+        return pack
+    if pack in SHIPPED:
+        return SHIPPED[pack]
+    try:
+        content = Path(pack).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{pack}: {error.strerror}; shipped packs are {', '.join(SHIPPED)}") from None
+    if len(content) > MAX_PACK_BYTES:
+        raise ValueError(f"{pack}: a pattern pack has at most {MAX_PACK_BYTES} bytes")
+    return parse_pack(content, pack)
 
 
 class HttpSettings(Group):
@@ -222,10 +259,11 @@ class Settings(BaseSettings):
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
-    quality: QualityThresholds = Field(default_factory=QualityThresholds)
+    quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)
     feedback: FeedbackRules = Field(default_factory=FeedbackRules)
     routing: RoutingSettings = Field(default_factory=RoutingSettings)
+    decision: DecisionPolicy = Field(default_factory=DecisionPolicy)
 
     def topic_name(self, name: str) -> str:
         """The name of a topic at the broker."""

@@ -31,10 +31,11 @@ def pipeline_version(settings: Settings) -> str:
         "grounding": settings.grounding.model_dump(),
         "quality": settings.quality.model_dump(),
         "gate": settings.gate.model_dump(),
+        "decision": settings.decision.model_dump(),
         "release": settings.release.model_dump(
             include={"default_risk_mode", "style", "inline_citations", "ungrounded_claims", "url_rules"}
         ),
-        "memory": settings.memory.model_dump(include={"remember_without_context"}),
+        "memory": settings.memory.model_dump(include={"remember_without_context", "earlier_answers"}),
     }
     return f"{RULES_VERSION}-{sha256(to_json(parts)).hexdigest()[:8]}"
 

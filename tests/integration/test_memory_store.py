@@ -143,6 +143,26 @@ async def test_a_place_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     await store.close()
 
 
+async def test_the_same_question_is_found_by_tenant_and_time_whatever_its_case(store: MemoryStore) -> None:
+    asked = "What's the limit; or '1'='1' --\x00?"
+    await store.remember(
+        [
+            (turn("turn_1", query=asked, tenant="a", response="first", timestamp=datetime(2026, 11, 1, tzinfo=UTC)), VECTOR),
+            (turn("turn_2", query=asked.upper(), tenant="a", response="second", timestamp=datetime(2026, 11, 2, tzinfo=UTC)), VECTOR),
+            (turn("turn_3", query=asked, tenant="b", response="other tenant"), VECTOR),
+            (turn("turn_4", query="What is it?", tenant="a", response="other question"), VECTOR),
+        ]
+    )  # fmt: skip
+
+    async def found(before: datetime, limit: int = 3) -> list[str]:
+        return [row["response"] for row in await store.same_question("a", asked, before, limit)]
+
+    assert await found(datetime(2026, 11, 3, tzinfo=UTC)) == ["second", "first"]
+    assert await found(datetime(2026, 11, 3, tzinfo=UTC), limit=1) == ["second"]
+    assert await found(datetime(2026, 11, 2, tzinfo=UTC)) == ["first"]
+    assert await found(datetime(2026, 11, 1, tzinfo=UTC)) == []
+
+
 # --- what people thought --------------------------------------------------------------------
 
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import Citation, CitationReport, InvalidReference
-from schemas.grounding import Claim, GroundingReport, Verdict
-from schemas.quality import QualityMetrics, QualityReport
+from schemas.grounding import Claim, Evidence, GroundingReport, Verdict
+from schemas.quality import Consistency, QualityMetrics, QualityReport
 from schemas.reports import Span
 from workers.steps.evaluation import evaluate
 from workers.steps.thresholds import GateThresholds
@@ -70,9 +70,10 @@ def test_without_any_report_nothing_is_judged() -> None:
 
 def test_gate_score_is_the_mean_of_what_is_known() -> None:
     result = evaluate(generated(), None, grounding(0.9, "supported"), quality(relevance=0.8, completeness=0.7), GATE)
-    assert result.score == pytest.approx(0.8)
+    # Faithfulness, relevance, coverage, and correctness, since no claim is contradicted.
+    assert result.score == pytest.approx((0.9 + 0.8 + 0.7 + 1.0) / 4)
     assert result.passed is True
-    assert result.reasoning == ("Gate score 0.80 reaches 0.80, from 3 of 7 characteristics; weakest: coverage (0.70).")
+    assert result.reasoning == ("Gate score 0.85 reaches 0.80, from 4 of 7 characteristics; weakest: coverage (0.70).")
 
 
 def test_weights_move_the_score_and_unnamed_ones_count_one() -> None:
@@ -134,8 +135,62 @@ def test_traceability_is_coverage_of_valid_references() -> None:
     assert metric("traceability", generated(), citations(), None, None) is None
 
 
-def test_consistency_is_not_claimed() -> None:
+def test_a_characteristic_without_its_input_says_why() -> None:
+    details = evaluate(generated(), None, None, None, GATE).details
+    assert list(details) == list(GATE.weights)
+    for detail in details.values():
+        assert detail.method
+        assert detail.reason
+    known = evaluate(generated(), citations(), grounding(0.9, "supported"), quality(relevance=0.8), GATE)
+    for name, score in known.metrics.items():
+        assert (score is None) == (known.details[name].reason is not None), name
+
+
+def test_consistency_is_the_lower_of_itself_and_the_past() -> None:
+    report = quality().model_copy(update={"consistency": Consistency(within=0.9, temporal=0.5)})
+    assert metric("consistency", generated(), None, None, report) == 0.5
+    alone = quality().model_copy(update={"consistency": Consistency(within=0.9)})
+    assert metric("consistency", generated(), None, None, alone) == 0.9
     assert metric("consistency", generated(), citations(), grounding(1.0), quality(relevance=1.0)) is None
+
+
+def test_contradicted_claims_make_an_answer_less_correct_with_and_without_reference() -> None:
+    report = grounding(0.5, "supported", "contradicted")
+    assert metric("correctness", generated(), None, report, None) == pytest.approx(0.5)
+    matched = quality().model_copy(update={"reference_match": 0.8})
+    assert metric("correctness", generated(reference_answer="x"), None, report, matched) == pytest.approx(0.4)
+
+
+def test_coverage_counts_the_contexts_that_bear_on_the_question() -> None:
+    contexts = [
+        {"chunk_id": "c1", "content": "The memory limit of Loki is 2 GiB."},
+        {"chunk_id": "c2", "content": "Loki has a limit on memory that was raised in May."},
+        {"chunk_id": "c9", "content": "Invoices are paid within thirty days."},
+    ]
+    answer = generated(query="What is the memory limit of Loki?", contexts=contexts)
+    one_of_two = metric("coverage", answer, citations(valid=1), None, quality(completeness=1.0))
+    assert one_of_two == pytest.approx(0.8 + 0.2 / 2)
+    assert metric("coverage", answer, citations(valid=2), None, quality(completeness=1.0)) == pytest.approx(1.0)
+
+
+def test_freshness_has_a_half_life_for_each_source_type() -> None:
+    week = COMPLETED - timedelta(days=7)
+    board = ContextChunk(chunk_id="c1", content="x", source_type="dashboard", last_updated=week)
+    assert metric("freshness", generated(contexts=[board.model_dump()]), None, None, None) == pytest.approx(0.5)
+
+
+def test_a_citation_whose_source_does_not_support_the_claim_is_not_traceable() -> None:
+    def claim(verdict: Verdict, number: int) -> Claim:
+        evidence = Evidence(chunk_id="c1", number=1, span=Span(start=0, end=1), excerpt="x", similarity=0.9)
+        return Claim(
+            claim_id="1", span=Span(start=0, end=1), text="c", kind="factual", verdict=verdict, evidence=evidence,
+            cited_numbers=[number],
+        )  # fmt: skip
+
+    answer = generated(contexts=[CHUNK.model_dump()])
+    for verdict, number, expected in (("supported", 1, 1.0), ("supported", 2, 0.5), ("unsupported", 1, 0.0)):
+        report = grounding(0.9).model_copy(update={"claims": [claim(verdict, number)]})
+        assert metric("traceability", answer, citations(), report, None) == pytest.approx(expected)
 
 
 SHARES = st.none() | st.floats(0, 1)

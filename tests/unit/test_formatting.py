@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from schemas.citations import Citation
-from workers.steps.formatting import format_answer
+from workers.steps.formatting import _styled, format_answer
 from workers.steps.references import Style
 
 PARSER = MarkdownIt("commonmark").enable("table")
@@ -22,23 +22,35 @@ def formatted(text: str, style: Style = "standard") -> str:
     return format_answer(text, [], style=style)
 
 
-def code_of(text: str) -> list[tuple[str, str, str]]:
-    """All code of a text as a renderer sees it: kind, language, content."""
+def code_of(text: str, *, named: frozenset[str] = frozenset()) -> list[tuple[str, str, str]]:
+    """All code of a text as a renderer sees it: kind, language, content.
+
+    Args:
+        text: Markdown.
+        named: languages that formatting may have put in; they count as none.
+    """
     found = []
     for token in PARSER.parse(text):
         if token.type in ("fence", "code_block"):
-            found.append((token.type, token.info, token.content))
+            found.append((token.type, "" if token.info in named else token.info, token.content))
         found += [("code_inline", "", child.content) for child in token.children or [] if child.type == "code_inline"]
     return found
+
+
+def words_of(text: str) -> list[str]:
+    """Words and markers, without the languages that formatting may have put behind a fence."""
+    plain = re.sub(rf"(?m)^([ \t>*+-]*(?:`{{3,}}|~{{3,}}))(?:{'|'.join(sorted(DETECTED))})$", r"\1", text)
+    return re.findall(r"\w+|\[\d+\]", plain)
 
 
 def links_of(text: str) -> list[dict[str, Any]]:
     return [child.attrs for token in PARSER.parse(text) for child in token.children or [] if child.type == "link_open"]
 
 
+DETECTED = frozenset(("json", "bash", "python", "sql", "yaml", "html", "xml"))
 PIECES = st.sampled_from(
     [
-        "```", "```python\n", "~~~", "`", "``", "\n", "\n\n", "\n\n\n\n", "    ", "  ", "\t", "- ", "* ", "+ ", "1. ",
+        "```", "```python\n", "```\n{\"a\": 1}\n```\n", "> ```\n> ls -l\n", "- ~~~\n  SELECT a FROM b\n", "~~~", "`", "``", "\n", "\n\n", "\n\n\n\n", "    ", "  ", "\t", "- ", "* ", "+ ", "1. ",
         "2) ", "• ", "> ", "# ", "| a | b |\n|---|---|\n", "Note: ", "Error: ", "**Warning**: ", "*", "_", "word", "memory.The ",
         "Node.JS", "[1]", "[a](http://b.The )", "https://x.y/z.The ", "<b>", "<!--", "-->", "---", "===", "\\", "[", "]", "(",
         ")", "\r\n", "3.5", "。", "etc.", "<http://a`b>", "***", "- - -", "\n- ", "\n* ", "\nNote: ", "\n• ",
@@ -56,7 +68,7 @@ MARKDOWN = st.lists(PIECES, max_size=40).map("".join)
 @example("`• x` and \\```.The x``", "standard")
 @example("• x\n    ```- - -\n\n\n", "standard")
 def test_code_is_preserved_byte_for_byte(text: str, style: Style) -> None:
-    assert code_of(formatted(text, style)) == code_of(text)
+    assert code_of(formatted(text, style), named=DETECTED) == code_of(text, named=DETECTED)
 
 
 @settings(max_examples=400, deadline=None)
@@ -70,7 +82,7 @@ def test_formatting_its_own_output_changes_nothing(text: str, style: Style) -> N
 @settings(max_examples=300, deadline=None)
 @given(MARKDOWN)
 def test_words_numbers_and_markers_survive(text: str) -> None:
-    assert re.findall(r"\w+|\[\d+\]", formatted(text)) == re.findall(r"\w+|\[\d+\]", text)
+    assert words_of(formatted(text)) == words_of(text)
 
 
 @settings(max_examples=300, deadline=None)
@@ -83,6 +95,40 @@ def test_links_survive(text: str) -> None:
 def test_any_text_can_be_formatted(text: str) -> None:
     for style in STYLES:
         format_answer(text, [CITATION], style=style)
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ('{"a": [1, 2]}', "json"),
+        ("kubectl get pods -n loki", "bash"),
+        ("$ touchstone up", "bash"),
+        ("#!/usr/bin/env python3\nprint(1)", "python"),
+        ("import os\n\nprint(os.name)", "python"),
+        ("def f(x: int) -> int:\n    return x", "python"),
+        ("SELECT name\nFROM pumps\nWHERE id = 4", "sql"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: loki", "yaml"),
+        ("<html><body></body></html>", "html"),
+        ("{a: 1}", None),
+        ("Error: connection refused", None),
+        ("make: nothing to be done", None),
+        ("total: 12\nused: 3\nfree: 9", None),
+        ("fn main() {}", None),
+        ("select the right option", None),
+        ("", None),
+    ],
+)
+def test_language_of_a_fence_is_named_only_where_it_is_certain(code: str, language: str | None) -> None:
+    assert formatted(f"```\n{code}\n```") == f"```{language or ''}\n{code}\n```"
+    assert formatted(f"```text\n{code}\n```") == f"```text\n{code}\n```"
+    assert formatted(f"> ~~~~\n> {code.splitlines()[0] if code else ''}\n> ~~~~").count("~~~~") == 2
+
+
+def test_a_repeat_comes_from_the_cache_and_is_the_same() -> None:
+    first = formatted("* Restart the pod.The limit is 2 GiB.")
+    hits = _styled.cache_info().hits
+    assert formatted("* Restart the pod.The limit is 2 GiB.") == first
+    assert _styled.cache_info().hits == hits + 1
 
 
 def test_language_of_a_fence_is_never_invented() -> None:

@@ -252,7 +252,8 @@ def assert_honest(result: EnrichedAnswer, whole: EnrichedAnswer) -> None:
     """What differs from the whole is named, and nothing is named that does not differ."""
     same = result.model_copy(update={"trimmed": whole.trimmed}) == whole
     assert same == (set(result.trimmed) == set(whole.trimmed))
-    for kept in ("decision", "evaluation", "missing", "failed", "degraded", "rank", "risk_mode"):
+    assert result.evaluation.model_copy(update={"details": {}}) == whole.evaluation.model_copy(update={"details": {}})
+    for kept in ("decision", "missing", "failed", "degraded", "rank", "risk_mode"):
         assert getattr(result, kept) == getattr(whole, kept)
     assert result.answer.answer == whole.answer.answer
     if whole.grounding is not None and result.grounding is not None:
@@ -374,3 +375,12 @@ def test_half_a_surrogate_pair_is_refused_in_text_and_replaced_in_json_sources()
     long = segment_source(json.dumps({"k": "It is \ud800 so. " * 30}))
     for unit in long:
         unit.text.encode("utf-8")
+
+
+def test_methods_and_earlier_answers_give_way_before_the_characteristics_themselves() -> None:
+    answer = GeneratedAnswer(answer_id="a", answer="Loki restarts again.", contexts=_chunks(1), completed_at=NOW)
+    whole = enriched(answer, reports(findings(answer), answer))
+    result, _ = fit_record(whole, len(whole.model_copy(update={"formatted": None}).to_bytes()) - 100)
+    assert result.trimmed == ["formatted", "evaluation_details"]
+    assert result.evaluation.details == {}
+    assert result.evaluation.metrics == whole.evaluation.metrics

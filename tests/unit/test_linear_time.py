@@ -22,9 +22,9 @@ from workers.steps.mitigation import mitigate
 from workers.steps.quality import judge_quality, prepare_quality
 from workers.steps.references import Style, escape
 from workers.steps.segmentation import segment
-from workers.steps.signals import find_signals
 from workers.steps.sources import segment_source
 from workers.steps.thresholds import GroundingThresholds, QualityThresholds
+from workers.steps.validation import validate_response
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 SHORT, FACTOR, MOST = 3_000, 4, 8.0
@@ -68,11 +68,6 @@ def _markers(text: str) -> Run:
     return lambda: find_markers(text, 2, sentences)
 
 
-def _signals(text: str) -> Run:
-    sentences = segment(text)
-    return lambda: find_signals(text, sentences, QualityThresholds())
-
-
 def _format(style: Style) -> Callable[[str], Run]:
     citation = Citation(citation_id="i", number=1, chunk_id="c", source_type="document")
     return lambda text: lambda: format_answer(text, [citation], style=style)
@@ -88,7 +83,7 @@ STEPS: dict[str, Callable[[str], Run]] = {
     "the source of grounding": lambda text: partial(
         prepare_grounding, answer("Loki restarts at 14:03. [1]", contexts=[ContextChunk(chunk_id="c", content=text)])
     ),
-    "find_signals": _signals,
+    "validate_response": lambda text: lambda: validate_response(text),
     "prepare_quality": lambda text: partial(prepare_quality, answer(text)),
     "judge_quality": lambda text: _quality(answer(text)),
     "the query of quality": lambda text: _quality(answer("Restart it now. It has run out of memory.", query=text)),
@@ -96,7 +91,7 @@ STEPS: dict[str, Callable[[str], Run]] = {
     "format compact": _format("compact"),
     "format verbose": _format("verbose"),
     "mitigate": lambda text: lambda: mitigate(text, "high"),
-    "correctness": lambda text: partial(correctness, answer("Loki", reference_answer=text)),
+    "correctness": lambda text: partial(correctness, answer("Loki", reference_answer=text), None, None),
     "escape": lambda text: lambda: escape(text),
 }
 

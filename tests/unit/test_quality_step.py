@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from schemas.answers import GeneratedAnswer
-from schemas.quality import QualityFindings
-from workers.steps.metrics import actionability, clarity, completeness, is_cut_off
+from schemas.quality import EarlierAnswer, QualityFindings
+from workers.steps.endings import is_cut_off
+from workers.steps.metrics import actionability, clarity, completeness
 from workers.steps.quality import MAX_CANDIDATES, judge_quality, prepare_quality
 from workers.steps.queries import QueryForm, query_form, query_parts
 from workers.steps.segmentation import segment
@@ -56,6 +57,10 @@ def judge(embed: Embed) -> Judge:
         return judge_quality(prepared, embed(prepared.texts), QualityThresholds())
 
     return judged
+
+
+def complete(text: str, query: str, form: QueryForm) -> float:
+    return completeness(len(text.strip()), query, form, cut_off=is_cut_off(text))
 
 
 def form_of(query: str, query_type: str | None = None) -> QueryForm:
@@ -144,7 +149,7 @@ def test_query_of_stop_words_only_is_judged_by_meaning(judge: Judge) -> None:
 
 @pytest.mark.parametrize("answer", ["Paris.", "Paris", "42 MB", "In 1998 [1]", "Yes."])
 def test_short_fact_is_complete(answer: str) -> None:
-    assert completeness(answer, segment(answer), "What is it?", "factual") == 1.0
+    assert complete(answer, "What is it?", "factual") == 1.0
 
 
 def test_short_correct_fact_does_not_fail_validation(judge: Judge) -> None:
@@ -155,7 +160,7 @@ def test_short_correct_fact_does_not_fail_validation(judge: Judge) -> None:
 def test_length_counts_up_to_300_for_an_explanation() -> None:
     def score(length: int) -> float:
         text = ("word " * 100)[: length - 1] + "."
-        return completeness(text, segment(text), "Why?", "explanation")
+        return complete(text, "Why?", "explanation")
 
     assert score(50) < 0.6
     assert score(100) == pytest.approx(0.6)
@@ -165,8 +170,8 @@ def test_length_counts_up_to_300_for_an_explanation() -> None:
 
 def test_each_part_of_a_question_asks_for_length() -> None:
     text = LONG * 2
-    one = completeness(text, segment(text), "Why does it fail?", "explanation")
-    two = completeness(text, segment(text), "Why does it fail? How does it start?", "explanation")
+    one = complete(text, "Why does it fail?", "explanation")
+    two = complete(text, "Why does it fail? How does it start?", "explanation")
     assert two < one
 
 
@@ -181,7 +186,7 @@ def test_each_part_of_a_question_asks_for_length() -> None:
     ],
 )  # fmt: skip
 def test_ending_that_is_no_cut(text: str) -> None:
-    assert not is_cut_off(text, segment(text))
+    assert not is_cut_off(text)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +198,7 @@ def test_ending_that_is_no_cut(text: str) -> None:
     ],
 )  # fmt: skip
 def test_ending_that_is_cut_off(text: str) -> None:
-    assert is_cut_off(text, segment(text))
+    assert is_cut_off(text)
 
 
 def test_cut_off_answer_is_incomplete_however_long(judge: Judge) -> None:
@@ -319,3 +324,139 @@ def test_hostile_answer_and_query_are_judged_in_linear_time(unit: str) -> None:
     unit_vector = np.full(384, 384**-0.5, dtype=np.float32)
     judge_quality(prepared, dict.fromkeys(prepared.texts, unit_vector), QualityThresholds())
     assert time.process_time() - started < 5.0
+
+
+# ---------------------------------------------------------------- consistency, reference, boilerplate
+
+
+def earlier(response: str) -> EarlierAnswer:
+    return EarlierAnswer(answer_id="before", timestamp=COMPLETED, response=response)
+
+
+@pytest.fixture(scope="session")
+def judge_with(embed: Embed) -> Judge:
+    def judged(text: str, before: tuple[str, ...] = (), **fields: Any) -> QualityFindings:
+        prepared = prepare_quality(generated(text, **fields), [earlier(response) for response in before])
+        return judge_quality(prepared, embed(prepared.texts), QualityThresholds())
+
+    return judged
+
+
+def test_an_answer_that_contradicts_itself_is_inconsistent(judge_with: Judge) -> None:
+    found = judge_with(
+        "The memory limit of the Loki ingester is 2 GiB. It is set in the chart. The memory limit of the Loki ingester is 4 GiB."
+    ).consistency
+    assert found.within == pytest.approx(1 / 3)
+    assert found.contradictions[0].answer_id is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Press 4 made 120 parts on Monday. Press 5 made 90 parts on Monday.",
+        "The limit is 2 GiB for the ingester. The limit is 4 GiB for the querier.",
+        "Paris.",
+    ],
+)
+def test_two_facts_on_two_things_are_consistent(judge_with: Judge, text: str) -> None:
+    assert judge_with(text, query="What are the figures?").consistency.within == 1.0
+
+
+def test_an_answer_is_compared_with_earlier_ones_to_the_same_question(judge_with: Judge) -> None:
+    before = "The warranty of the drive lasts 24 months from delivery."
+    same = judge_with("The warranty of the drive lasts 24 months from its delivery.", (before,)).consistency
+    other = judge_with("The warranty of the drive lasts 36 months from delivery.", (before,)).consistency
+    apart = judge_with("Invoices are paid within thirty days of receipt.", (before,)).consistency
+    assert (same.temporal, other.temporal, apart.temporal) == (1.0, 0.0, None)
+    assert other.contradictions[0].answer_id == "before"
+    assert [answer.response for answer in other.earlier] == [before]
+
+
+def test_the_reference_counts_by_meaning_and_not_with_other_numbers(judge_with: Judge) -> None:
+    reference = "The warranty lasts 24 months from delivery."
+    same = judge_with("From the day of delivery you have a warranty of 24 months.", reference_answer=reference)
+    wrong = judge_with("The warranty lasts 36 months from delivery.", reference_answer=reference)
+    assert same.reference_match > 0.7
+    assert wrong.reference_match == 0.0
+    assert judge_with("The warranty lasts 24 months.").reference_match is None
+
+
+def test_a_part_of_the_question_that_is_not_taken_up_costs_completeness(judge: Judge) -> None:
+    query = "When was the Loki ingester restarted, and who approved the new memory limit?"
+    both = judge("The Loki ingester was restarted at 14:03. The duty manager approved the new memory limit.", query)
+    one = judge("The Loki ingester was restarted at 14:03, two minutes behind the alert of the cluster.", query)
+    assert one.metrics.completeness < both.metrics.completeness
+    assert "1 of 2 parts" in one.notes["completeness"]
+
+
+OPENINGS = (
+    "",
+    "Sure! ",
+    "Of course. ",
+    "Great question! ",
+    "Certainly, happy to help. ",
+    "Thanks for asking! ",
+    "Here is a short answer: ",
+)
+CLOSINGS = (
+    "",
+    " I hope this helps!",
+    " Let me know if you have any questions.",
+    " Feel free to ask for more.",
+    " Happy to help further.",
+)
+BODY = (
+    "Loki restarts because the ingester exceeds its memory limit of 2 GiB [1]. Raise the limit to 4 GiB and watch the memory of the "
+    "ingester for an hour [2]."
+)
+
+
+@pytest.fixture(scope="module")
+def overall(judge: Judge) -> Callable[[str, str], float]:
+    known: dict[str, float] = {}
+
+    def score(text: str, query: str) -> float:
+        key = query + text
+        if key not in known:
+            known[key] = judge(text, query).overall_score or 0.0
+        return known[key]
+
+    return score
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.sampled_from(OPENINGS),
+    st.sampled_from(CLOSINGS),
+    st.sampled_from(("Why does Loki keep restarting?", "How do I keep Loki up?")),
+)
+def test_paraphrased_boilerplate_does_not_move_the_score(
+    overall: Callable[[str, str], float], opening: str, closing: str, query: str
+) -> None:
+    assert abs(overall(opening + BODY + closing, query) - overall(BODY, query)) <= 0.05
+
+
+def test_weights_of_the_metrics_move_the_overall_score(embed: Embed) -> None:
+    prepared = prepare_quality(generated(LONG, "Why does Loki keep restarting?"))
+    vectors = embed(prepared.texts)
+    plain = judge_quality(prepared, vectors, QualityThresholds())
+    only = judge_quality(prepared, vectors, QualityThresholds(weights={"completeness": 0.0, "relevance": 0.0}))
+    assert only.overall_score == plain.metrics.clarity
+    assert plain.overall_score == pytest.approx(
+        (plain.metrics.relevance + plain.metrics.completeness + plain.metrics.clarity) / 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "signal"),
+    [("length", "incomplete_reasoning"), ("content_filter", "refusal"), ("stop", None), (None, None)],
+)
+def test_the_finish_reason_of_the_gateway_is_a_signal(judge: Judge, reason: str | None, signal: str | None) -> None:
+    found = judge("The memory limit of the ingester is 2 GiB.", finish_reason=reason)
+    assert [s.type for s in found.signals] == ([signal] if signal else [])
+    assert found.validation.should_escalate is (signal is not None)
+
+
+def test_a_short_fact_is_no_empty_response_where_a_fact_is_asked_for(judge: Judge) -> None:
+    assert judge("Paris.", "What is the capital of France?").signals == []
+    assert [s.type for s in judge("Paris.", "Explain the French revolution in detail").signals] == ["empty_response"]

@@ -187,3 +187,29 @@ def test_whatever_changes_a_judgement_changes_the_version(changes: dict[str, obj
 )
 def test_what_changes_no_judgement_leaves_the_version(changes: dict[str, object]) -> None:
     assert pipeline_version(Settings(**changes)) == pipeline_version(Settings())
+
+
+def test_pattern_packs_are_read_by_name_and_by_path_and_change_the_pipeline_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "shop.toml"
+    file.write_text('name = "shop"\nversion = "1"\n[[rules]]\nsignal = "refusal"\nmatch = ["sold out"]\n')
+    plain = pipeline_version(Settings())
+    monkeypatch.setenv("TOUCHSTONE_QUALITY__PACKS", f'["software", "{file}"]')
+    settings = Settings()
+    assert [pack.name for pack in settings.quality.packs] == ["software", "shop"]
+    assert pipeline_version(settings) != plain
+
+
+@pytest.mark.parametrize(
+    "content", [None, "name = 1", 'name = "a"\nversion = "1"\n[[rules]]\nsignal = "refusal"\nmatch = ["("]']
+)
+def test_a_pattern_pack_that_cannot_be_used_is_named(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "broken.toml"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("TOUCHSTONE_QUALITY__PACKS", f'["{file}"]')
+    with pytest.raises(ValidationError, match=r"broken\.toml"):
+        Settings()

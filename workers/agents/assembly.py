@@ -60,8 +60,9 @@ def _assemble(work: Work, resources: Resources) -> list[Output]:
         gate=settings.gate,
         grounding_thresholds=settings.grounding,
         style=settings.release.style,
+        policy=settings.decision,
         remember_without_context=settings.memory.remember_without_context,
-        policy=settings.release.policy,
+        reader=settings.release.policy,
     )
     enriched, value = fit_record(enriched, settings.kafka.max_record_bytes - settings.kafka.max_record_bytes // 50)
     _observe(enriched, record.timestamp, resources)

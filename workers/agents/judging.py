@@ -7,7 +7,7 @@ left to assembly, which dead-letters it once.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -47,14 +47,17 @@ class Judge:
         prepare: answer to prepared answer.
         judge: prepared answer and vectors to findings.
         embeds: whether it needs vectors.
+        fetch: what the judgement needs from outside, as further arguments of ``prepare``; it is
+            recorded in the report, so that a replay sees the same.
     """
 
     agent: AgentName
     report: type[Report]
     findings: type[Findings]
-    prepare: Callable[[GeneratedAnswer], Any]
+    prepare: Callable[..., Any]
     judge: Callable[[Any, Mapping[str, Vector]], Findings]
     embeds: bool = True
+    fetch: Callable[[GeneratedAnswer], Awaitable[tuple[Any, ...]]] | None = None
 
 
 @dataclass(slots=True)
@@ -63,6 +66,7 @@ class _Case:
 
     record: Record
     answer: GeneratedAnswer
+    given: tuple[Any, ...] = ()
     prepared: Any = None
     findings: Findings | None = None
     failure: Exception | None = None
@@ -79,8 +83,14 @@ def judging_handler(judge: Judge, resources: Resources) -> Handler:
 
     async def handle(works: Sequence[Work]) -> Sequence[Result]:
         loop = asyncio.get_running_loop()
-        cases = await loop.run_in_executor(resources.steps_pool, _prepare_all, judge, works, resources)
+        cases = await loop.run_in_executor(resources.steps_pool, _read_all, judge, works, resources)
         present = [case for case in cases if case is not None]
+        if judge.fetch is not None:
+            for case, given in zip(
+                present, await asyncio.gather(*(judge.fetch(c.answer) for c in present)), strict=True
+            ):
+                case.given = given
+        await loop.run_in_executor(resources.steps_pool, _prepare_all, judge, present)
         vectors = await asyncio.gather(*(_vectors(judge, case, resources) for case in present))
         outputs = iter(await loop.run_in_executor(resources.steps_pool, _judge_all, judge, present, vectors, resources))
         return [[] if case is None else [next(outputs)] for case in cases]
@@ -100,18 +110,18 @@ def _read(record: Record, agent: str, resources: Resources) -> _Case | None:
     return None
 
 
-def _prepare_all(judge: Judge, works: Sequence[Work], resources: Resources) -> list[_Case | None]:
-    cases = [_read(work.record, judge.agent, resources) for work in works]
+def _read_all(judge: Judge, works: Sequence[Work], resources: Resources) -> list[_Case | None]:
+    return [_read(work.record, judge.agent, resources) for work in works]
+
+
+def _prepare_all(judge: Judge, cases: Sequence[_Case]) -> None:
     for case in cases:
-        if case is None:
-            continue
         started = time.perf_counter()
         try:
-            case.prepared = judge.prepare(case.answer)
+            case.prepared = judge.prepare(case.answer, *case.given)
         except Exception as error:
             case.failure = error
         case.seconds += time.perf_counter() - started
-    return cases
 
 
 async def _vectors(judge: Judge, case: _Case, resources: Resources) -> Mapping[str, Vector]:

@@ -1,13 +1,18 @@
-"""quality: answers.generated → metrics and failure signals → answers.quality."""
+"""quality: answers.generated (and memory) → metrics and failure signals → answers.quality."""
 
 from collections.abc import Mapping
 
-from schemas.quality import QualityFindings, QualityReport
+from schemas.answers import GeneratedAnswer
+from schemas.quality import EarlierAnswer, QualityFindings, QualityReport
 from schemas.topics import ANSWERS_GENERATED
 from workers.agents.base import AgentDefinition, Handler, Resources
 from workers.agents.judging import Judge, judging_handler
+from workers.delivery.errors import StoreUnavailable
 from workers.inference.embedding import Vector
+from workers.logs import get_logger
 from workers.steps.quality import PreparedQuality, judge_quality, prepare_quality
+
+log = get_logger(__name__)
 
 
 def _handler(resources: Resources) -> Handler:
@@ -16,7 +21,37 @@ def _handler(resources: Resources) -> Handler:
     def judge(prepared: PreparedQuality, vectors: Mapping[str, Vector]) -> QualityFindings:
         return judge_quality(prepared, vectors, thresholds)
 
-    return judging_handler(Judge("quality", QualityReport, QualityFindings, prepare_quality, judge), resources)
+    async def fetch(answer: GeneratedAnswer) -> tuple[list[EarlierAnswer]]:
+        return (await _earlier(answer, resources),)
+
+    return judging_handler(
+        Judge("quality", QualityReport, QualityFindings, prepare_quality, judge, fetch=fetch), resources
+    )
 
 
-QUALITY = AgentDefinition("quality", (ANSWERS_GENERATED,), _handler, needs=("embedding",))
+async def _earlier(answer: GeneratedAnswer, resources: Resources) -> list[EarlierAnswer]:
+    """Remembered answers to the same question of the same tenant, given before this one.
+
+    Memory that is away costs the comparison and nothing else: the report then lists none.
+    """
+    limit = resources.settings.memory.earlier_answers
+    if resources.memory is None or not limit or not answer.query.strip():
+        return []
+    try:
+        rows = await resources.memory.same_question(answer.tenant, answer.query, answer.completed_at, limit)
+    except StoreUnavailable:
+        log.warning("memory_not_read", answer_id=answer.answer_id)
+        return []
+    return [
+        EarlierAnswer(
+            answer_id=row["answer_id"], timestamp=row["timestamp"], response=row["response"][:MAX_EARLIER_RESPONSE]
+        )
+        for row in rows
+        if row["answer_id"] != answer.answer_id
+    ]
+
+
+MAX_EARLIER_RESPONSE = 2_000
+"""Beginning of an earlier answer that is compared and recorded, code points."""
+
+QUALITY = AgentDefinition("quality", (ANSWERS_GENERATED,), _handler, needs=("embedding", "memory"))

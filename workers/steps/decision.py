@@ -1,9 +1,6 @@
-"""What becomes of an answer: the order of release states.
+"""What becomes of an answer: facts from the reports, and the policy's table over them."""
 
-Read `decide` from top to bottom: the first rule that applies names the state.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from schemas.answers import GeneratedAnswer
@@ -13,6 +10,7 @@ from schemas.enriched import Decision, EnrichedAnswer, EvaluationResult
 from schemas.grounding import GroundingReport
 from schemas.quality import QualityReport
 from schemas.release import AlertType
+from workers.steps.policy import AUDIT, REASONS, SEVERITY, DecisionPolicy, Reason, State, in_audit_sample
 from workers.steps.thresholds import GateThresholds, GroundingThresholds
 
 AlertSeverity = Literal["info", "warning", "critical"]
@@ -27,6 +25,20 @@ class RaisedAlert(NamedTuple):
     metadata: dict[str, Any]
 
 
+class Fact(NamedTuple):
+    """One thing that a decision looks at.
+
+    Attributes:
+        applies: whether it is so.
+        value: what was found.
+        threshold: what it was held against, if anything.
+    """
+
+    applies: bool
+    value: Any
+    threshold: float | None = None
+
+
 def decide(
     answer: GeneratedAnswer,
     risk_mode: RiskMode,
@@ -38,70 +50,85 @@ def decide(
     gate: GateThresholds,
     grounding_thresholds: GroundingThresholds,
     *,
+    policy: DecisionPolicy | None = None,
     remember_without_context: bool = False,
 ) -> Decision:
-    """Decide on an answer by the settled order.
+    """Decide on an answer by the table of the policy (`policy.TABLE`).
 
-    1. A gatekeeper holds what has a gate score below the threshold, or refuses, reports a
-       failed call, is empty, of high risk or degraded. A null gate score is not passed: who
-       waits for a judgement does not release an answer that nothing judged.
-    2. Grounding below the minimum, with something to ground: a gatekeeper falls back, for
-       good; an observer warns and asks for review.
-    3. Medium or high risk: warned.
-    4. Otherwise released.
-
-    An observer never waits. What a gatekeeper would hold for the answer's own sake (rule 1
-    without gate score and degradation, which raises an alert) an observer has reviewed; such
-    an answer is out at once but not final, since the review may still replace it.
+    The worst state of the rows that apply is that of the answer. Held and fallback are told by
+    the rows that say so, and by what is only noted; warned and released by all that apply.
+    Whoever is reviewed is not final, since the review may still replace the answer, and only
+    what is final is remembered. Of the good answers a sample is reviewed, for audit.
     """
-    gatekeeper = risk_mode == "gatekeeper"
-    failures = _failures(answer, grounding, quality)
-    gate_failures = [*failures, *_gate_failures(evaluation, degraded, gate)]
-    notes = ["invalid_citation"] if citations is not None and citations.invalid_references else []
-    if gatekeeper and gate_failures:
-        return Decision(state="held", reasons=[*gate_failures, *notes], review=True, final=False)
+    resolved = (policy or DecisionPolicy()).resolved(answer.tenant, answer.query_type)
+    found = facts(
+        answer, citations, grounding, quality, evaluation, degraded=degraded,
+        gate_score=gate.gate_score if resolved.gate_score is None else resolved.gate_score,
+        grounding_minimum=grounding_thresholds.grounding_minimum
+        if resolved.grounding_minimum is None
+        else resolved.grounding_minimum,
+    )  # fmt: skip
+    effects = {
+        reason: effect
+        for reason in REASONS
+        if found[reason].applies and (effect := resolved.effect(reason, risk_mode)) is not None
+    }
+    states: list[State] = [effect.state for effect in effects.values()]
+    state = max(states, key=lambda state: SEVERITY[state]) if states else "released"
+    if SEVERITY[state] >= SEVERITY["fallback"]:
+        noted = {"invalid_citation"} & effects.keys()
+        effects = {reason: e for reason, e in effects.items() if e.state == state or reason in noted}
+    reasons: list[str] = list(effects)
+    review = any(effect.review for effect in effects.values())
+    if not reasons and in_audit_sample(answer.tenant, answer.answer_id, resolved.audit_share):
+        reasons, review = [AUDIT], True
     score = grounding.grounding_score if grounding is not None else None
-    weak = score is not None and score < grounding_thresholds.grounding_minimum
-    if weak and gatekeeper:
-        return Decision(state="fallback", reasons=["grounding_below_minimum", *notes])
-    reasons = [*(["grounding_below_minimum"] if weak else []), *failures]
-    review = bool(reasons)
-    risk = grounding.hallucination_risk if grounding is not None else None
-    if risk == "medium":
-        reasons.append("medium_hallucination_risk")
-    if degraded:
-        reasons.append("degraded")
-    remember = not review and not degraded and _is_memorable(answer, score, remember_without_context)
+    shown = SEVERITY[state] <= SEVERITY["warned"]
     return Decision(
-        state="warned" if weak or risk in ("medium", "high") else "released",
-        reasons=[*reasons, *notes],
+        state=state,
+        reasons=reasons,
         review=review,
         final=not review,
-        remember=remember,
+        remember=shown and not review and not degraded and _is_memorable(answer, score, remember_without_context),
     )
 
 
-def _failures(answer: GeneratedAnswer, grounding: GroundingReport | None, quality: QualityReport | None) -> list[str]:
-    """What is wrong with the answer itself, whatever its scores."""
-    failures: list[str] = []
-    if not answer.answer.strip():
-        failures.append("empty_answer")
-    if answer.status == "error" or (quality is not None and quality.tool_failure):
-        failures.append("tool_failure")
-    if quality is not None and quality.refusal:
-        failures.append("refusal")
-    if grounding is not None and grounding.hallucination_risk == "high":
-        failures.append("high_hallucination_risk")
-    return failures
-
-
-def _gate_failures(evaluation: EvaluationResult, degraded: bool, gate: GateThresholds) -> Iterator[str]:
-    if evaluation.score is None:
-        yield "gate_score_unknown"
-    elif evaluation.score < gate.gate_score:
-        yield "gate_score_below_minimum"
-    if degraded:
-        yield "degraded"
+def facts(
+    answer: GeneratedAnswer,
+    citations: CitationReport | None,
+    grounding: GroundingReport | None,
+    quality: QualityReport | None,
+    evaluation: EvaluationResult,
+    *,
+    degraded: bool,
+    gate_score: float,
+    grounding_minimum: float,
+) -> Mapping[Reason, Fact]:
+    """What a decision looks at, by the rows of the table."""
+    score = grounding.grounding_score if grounding is not None else None
+    risk = grounding.hallucination_risk if grounding is not None else None
+    invalid = len(citations.invalid_references) if citations is not None else 0
+    validation = quality.validation if quality is not None else None
+    tool_failure = answer.status == "error" or (quality is not None and quality.tool_failure)
+    refusal = quality is not None and quality.refusal
+    empty = not answer.answer.strip()
+    # What has a row of its own is not told twice.
+    escalated = validation is not None and validation.should_escalate and not (tool_failure or refusal or empty)
+    return {
+        "grounding_below_minimum": Fact(score is not None and score < grounding_minimum, score, grounding_minimum),
+        "empty_answer": Fact(empty, len(answer.answer.strip())),
+        "tool_failure": Fact(tool_failure, answer.status),
+        "refusal": Fact(refusal, refusal),
+        "high_hallucination_risk": Fact(risk == "high", risk),
+        "gate_score_unknown": Fact(evaluation.score is None, evaluation.score),
+        "gate_score_below_minimum": Fact(
+            evaluation.score is not None and evaluation.score < gate_score, evaluation.score, gate_score
+        ),
+        "medium_hallucination_risk": Fact(risk == "medium", risk),
+        "failure_signals": Fact(escalated, validation.score if validation is not None else None),
+        "degraded": Fact(degraded, degraded),
+        "invalid_citation": Fact(invalid > 0, invalid),
+    }
 
 
 def _is_memorable(answer: GeneratedAnswer, grounding_score: float | None, remember_without_context: bool) -> bool:

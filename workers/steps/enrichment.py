@@ -14,6 +14,7 @@ from schemas.quality import QualityReport
 from schemas.reports import AgentName, Report
 from workers.steps.decision import decide
 from workers.steps.evaluation import evaluate
+from workers.steps.policy import DecisionPolicy
 from workers.steps.presentation import DEFAULT_POLICY, ReaderPolicy, present
 from workers.steps.references import Style
 from workers.steps.thresholds import GateThresholds, GroundingThresholds
@@ -45,7 +46,8 @@ def enrich(
     grounding_thresholds: GroundingThresholds,
     style: Style,
     remember_without_context: bool,
-    policy: ReaderPolicy = DEFAULT_POLICY,
+    policy: DecisionPolicy | None = None,
+    reader: ReaderPolicy = DEFAULT_POLICY,
 ) -> EnrichedAnswer:
     """Join an answer with whatever reports there are.
 
@@ -61,7 +63,8 @@ def enrich(
         grounding_thresholds: for the order of release states.
         style: formatting.
         remember_without_context: whether unchecked answers may be remembered.
-        policy: what is done to the answer for its readers.
+        policy: the table of decisions; the settled one if absent.
+        reader: what is done to the answer for its readers.
     """
     citations = _typed(reports.get("citations"), CitationReport)
     grounding = _typed(reports.get("grounding"), GroundingReport)
@@ -69,6 +72,10 @@ def enrich(
     missing = [name for name in JUDGES if name not in reports]
     failed = [name for name in JUDGES if name in reports and reports[name].status == "failed"]
     degraded = bool(missing or failed)
+    policy = policy or DecisionPolicy()
+    own_gate = policy.resolved(answer.tenant, answer.query_type).gate_score
+    if own_gate is not None:
+        gate = gate.model_copy(update={"gate_score": own_gate})
     evaluation = evaluate(answer, citations, grounding, quality, gate)
     risk_mode = answer.risk_mode or default_risk_mode
     decision = decide(
@@ -81,6 +88,7 @@ def enrich(
         degraded=degraded,
         gate=gate,
         grounding_thresholds=grounding_thresholds,
+        policy=policy,
         remember_without_context=remember_without_context,
     )
     return EnrichedAnswer(
@@ -96,7 +104,7 @@ def enrich(
         grounding=grounding,
         quality=quality,
         evaluation=evaluation,
-        formatted=present(answer, citations, grounding, quality, decision, style, policy),
+        formatted=present(answer, citations, grounding, quality, decision, style, reader),
         decision=decision,
         degraded=degraded,
         missing=missing,

@@ -1,20 +1,25 @@
 """An answer as readers see it: tidied Markdown with references (seed 000).
 
 What is changed: runs of blank lines, bullets, labels such as "Note:" at the start of a line,
-and a missing space between two sentences. What is never changed: code, fences and their
-language, HTML, tables, quotations, links, addresses, anything in square brackets. The
-standard style changes nothing in its own output.
+a missing space between two sentences, and the name of a code block's language where it has
+none and the code leaves no doubt. What is never changed: code, languages that are named, HTML,
+tables, quotations, links, addresses, anything in square brackets. The standard style changes
+nothing in its own output.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from schemas.citations import Citation
+from workers.steps.code_language import detect_language
 from workers.steps.markdown import Document, closed, paragraphs, parse, protected_ranges
 from workers.steps.references import Style, format_references
 
+CACHED = 100
+"""Formatted answers that are kept (seed 000); the longest together take some 10 MB."""
 _THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 _FOREIGN_BULLET = re.compile(r"^( {0,3})[•●▪◦‣][ \t]+(?!\d+[.)])(?=\*{0,2}[\w(\"'„“«])")
 """A bullet that Markdown does not know, before a text that can open no other block."""
@@ -42,20 +47,28 @@ def format_answer(
             between references; ``verbose`` under the heading "Response" if it has none.
         include_references: whether the list of references follows.
     """
-    formatted = _tidied(text)
-    if style == "compact":
-        formatted = _compacted(formatted)
-    elif style == "verbose":
-        formatted = _headed(formatted)
+    formatted = _styled(text, style)
     if include_references and citations:
         formatted = closed(formatted) + format_references(citations, style=style)
     return formatted
+
+
+@lru_cache(maxsize=CACHED)
+def _styled(text: str, style: Style) -> str:
+    """The answer without references; pure, so it may be kept: a repeat is not parsed again."""
+    formatted = _tidied(text)
+    if style == "compact":
+        return _compacted(formatted)
+    return _headed(formatted) if style == "verbose" else formatted
 
 
 def _tidied(text: str) -> str:
     document = parse(text)
     if not document.complete:
         return text
+    named = _name_languages(document)
+    document = document if named == text else parse(named)
+    text = named
     # Bullets first: they decide what is a list, and so where a line starts.
     unified = _unify_bullets(document)
     document = document if unified == text else parse(unified)
@@ -65,6 +78,20 @@ def _tidied(text: str) -> str:
         prose = _space_sentences(_emphasise_labels(raw))
         lines[first:last] = [prose, *[""] * (last - first - 1)]
     return _strip_blank_lines(document, lines)
+
+
+def _name_languages(document: Document) -> str:
+    """Name the language of fenced code that has none, where it is certain."""
+    lines = list(document.lines)
+    for token in document.tokens:
+        if token.type != "fence" or not token.map or token.info.strip():
+            continue
+        number = token.map[0]
+        opening = lines[number].rstrip()
+        language = detect_language(token.content) if opening.endswith(token.markup) else None
+        if language is not None:
+            lines[number] = opening + language + lines[number][len(opening) :]
+    return "".join(lines)
 
 
 def _unify_bullets(document: Document) -> str:

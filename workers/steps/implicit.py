@@ -3,22 +3,16 @@
 Pure: times and texts in, signals out.
 """
 
-import re
 from collections.abc import Sequence
 
 from schemas.answers import GeneratedAnswer
 from schemas.feedback import BehaviourSignals, ExecutionSignals, LatencyTolerance
-from workers.steps.segmentation import segment
 from workers.steps.signals import find_signals, is_refusal
 from workers.steps.thresholds import FeedbackRules, QualityThresholds
 
 OPENING = 400
 """Code points of an answer that are searched for a refusal: the detector looks at its first three
 sentences, and whoever has said so much has not refused."""
-
-SPEAKER = re.compile(r"\b(?:i|we|my|unable|ich|je|no)\b", re.IGNORECASE)
-"""Words of which every refusal that the detector knows has one. Most answers have none, and are
-spared the segmentation; a language added to the detector has to be added here."""
 
 LATENCY_REWARDS: dict[LatencyTolerance, float] = {"high": 0.9, "medium": 0.7, "low": 0.5}
 """Seed 001."""
@@ -48,10 +42,7 @@ def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityT
     text = answer.answer.strip()
     if len(text) < rules.min_answer_length:
         return "empty_response"
-    opening = text[:OPENING]
-    if not SPEAKER.search(opening):
-        return None
-    return "refusal" if is_refusal(find_signals(opening, segment(opening), quality)) else None
+    return "refusal" if is_refusal(find_signals(text[:OPENING], quality)) else None
 
 
 def _latency(answer: GeneratedAnswer) -> float | None:

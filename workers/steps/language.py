@@ -39,7 +39,29 @@ def guess_language(text: str) -> str:
     for code, script in _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return code
-    counts = Counter(word.lower() for word in _WORD.findall(sample))
-    scores = {code: sum(counts[word] for word in known) for code, known in _FUNCTION_WORDS.items()}
+    scores = _scores(sample)
     best = max(scores, key=lambda code: scores[code])
     return best if scores[best] > scores["en"] else "en"
+
+
+FEW_WORDS = 12
+"""A text of fewer words tells its language too badly to leave others out."""
+FEW_SIGNS = 4
+"""So does one with fewer function words."""
+NEAR = 0.5
+"""A language whose function words are at least so many, of those of the best, may be it as well."""
+
+
+def likely_languages(text: str) -> list[str]:
+    """The languages that a text may be in, the most likely first; all where little is to go by."""
+    sample = text[:_SAMPLE]
+    scores = _scores(sample)
+    order = sorted(scores, key=lambda code: -scores[code])
+    if len(_WORD.findall(sample)) < FEW_WORDS or scores[order[0]] < FEW_SIGNS:
+        return order
+    return [code for code in order if scores[code] and scores[code] >= NEAR * scores[order[0]]]
+
+
+def _scores(sample: str) -> dict[str, int]:
+    counts = Counter(word.lower() for word in _WORD.findall(sample))
+    return {code: sum(counts[word] for word in known) for code, known in _FUNCTION_WORDS.items()}

@@ -5,13 +5,11 @@ rest on is said in each docstring, so that a reader can redo the sum.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.steps.markdown import closed
 from workers.steps.queries import QueryForm, query_parts
 from workers.steps.segmentation import Sentence
 from workers.steps.words import content_words
@@ -32,6 +30,9 @@ JUST_COMPLETE = 0.6
 """Completeness at the sufficient length: the threshold of seed 000."""
 CUT_OFF_FACTOR = 0.5
 """A cut-off answer is incomplete however long it is: this keeps it below 0.6."""
+ADDRESSED_COSINE = 0.3
+"""Cosine from which a sentence takes a part of the question up: halfway between what other
+questions reach (0.2, see above) and what counts as related."""
 MAX_PARTS = 3
 """Parts of a question that raise the expected length."""
 
@@ -55,21 +56,42 @@ def relevance(
     return MEANING_SHARE * meaning + (1 - MEANING_SHARE) * overlap
 
 
-def completeness(text: str, sentences: Sequence[Sentence], query: str, form: QueryForm) -> float:
-    """Whether the answer is all there, by its length and its ending.
+def part_is_addressed(
+    part: str, answer_words: frozenset[str], part_vector: NDArray[np.float32], vectors: Sequence[NDArray[np.float32]]
+) -> bool:
+    """Whether a part of the question is taken up: by meaning (cosine at least 0.3) or by half of its words."""
+    cosine = max((float(np.dot(part_vector, vector)) for vector in vectors), default=0.0)
+    asked = content_words(part)
+    return cosine >= ADDRESSED_COSINE or (bool(asked) and len(asked & answer_words) >= len(asked) / 2)
+
+
+def completeness(length: int, query: str, form: QueryForm, *, cut_off: bool, addressed: float = 1.0) -> float:
+    """Whether the answer is all there, by its length, its ending and the parts of the question.
 
     Seed 000 could not reach its branch for more than 300 characters, crashed on an empty
     answer, demanded a second paragraph and accepted only '.' and '!' at the end. Here: an
     explanation or instruction is just complete (0.6) at 100 code points and fully at 300,
     times the parts of the question; a fact needs no length, since "Paris." is complete;
-    without a query nothing is known of what was asked, and no length is expected. An answer
-    that is cut off has half of that.
+    without a query nothing is known of what was asked, and no length is expected. A part of
+    the question that is not taken up costs its share, and an answer that is cut off half.
+
+    Args:
+        length: of the answer without courtesies, code points.
+        query: what was asked.
+        form: its form.
+        cut_off: whether the answer ends abruptly.
+        addressed: share of the question's parts that the answer takes up.
     """
     score = 1.0
     if query.strip() and form != "factual":
         parts = min(MAX_PARTS, max(1, len(query_parts(query))))
-        score = _length_score(len(text.strip()), SUFFICIENT_LENGTH[form] * parts, FULL_LENGTH[form] * parts)
-    return score * (CUT_OFF_FACTOR if is_cut_off(text, sentences) else 1.0)
+        score = _length_score(length, SUFFICIENT_LENGTH[form] * parts, FULL_LENGTH[form] * parts)
+    return score * addressed * (CUT_OFF_FACTOR if cut_off else 1.0)
+
+
+def prose_length(text: str, sentences: Sequence[Sentence]) -> int:
+    """Length of the answer from its first to its last sentence, code points."""
+    return sentences[-1].end - sentences[0].start if sentences else len(text.strip())
 
 
 def _length_score(length: int, sufficient: int, full: int) -> float:
@@ -80,56 +102,18 @@ def _length_score(length: int, sufficient: int, full: int) -> float:
     return JUST_COMPLETE + (1 - JUST_COMPLETE) * (length - sufficient) / (full - sufficient)
 
 
-_TERMINAL = frozenset(".!?…。！？．؟۔।॥")
-_CLOSING = frozenset(")]}>\"'”’»›」』）】`|")
-_OPEN_ENDED = frozenset(",;:，；：、([{-–—/=+&")
-_DANGLING = frozenset(
-    """and or but the a an of to with from because which whose und oder aber der die das den dem ein eine einen mit für
-    von zu weil et ou mais le la les un une des du de avec pour y o pero el los las una con para""".split()  # noqa: SIM905
-)
-_LAST_WORD = re.compile(r"([^\W\d_]+)$")
-_URL_END = re.compile(r"https?://\S+$")
-SHORT_LINE = 12
-"""A last line of up to so many words may end without a stop: "Paris", "Total: 42 MB"."""
-
-
-def is_cut_off(text: str, sentences: Sequence[Sentence]) -> bool:
-    """Whether a text ends abruptly.
-
-    Accepted are full stops of all scripts, closing quotes and brackets (so citation markers),
-    code, tables, symbols, addresses, list items and short lines. Cut off are: an open fence,
-    a heading with nothing under it, a comma, colon, dash or opening bracket (a colon
-    announces what does not come), a word such as "the" or "and", a long line without stop.
-    """
-    if not sentences:
-        return False
-    last = sentences[-1]
-    if last.block in ("code", "table_row"):
-        return closed(text) != text
-    if last.block == "heading":
-        return len(sentences) > 1
-    line = last.text[-2_000:].rsplit("\n", 1)[-1].rstrip().rstrip("*_~").rstrip()
-    return bool(line) and _line_is_cut_off(line, is_item=last.block == "list_item")
-
-
-def _line_is_cut_off(line: str, *, is_item: bool) -> bool:
-    end = line[-1]
-    if end in _OPEN_ENDED:
-        return not _URL_END.search(line[-500:])
-    if end in _TERMINAL or end in _CLOSING or unicodedata.category(end)[0] == "S":
-        return False
-    word = _LAST_WORD.search(line[-40:])
-    if word and word[1].casefold() in _DANGLING:
-        return True
-    return not is_item and len(line.split()) > SHORT_LINE and not _URL_END.search(line[-500:])
-
-
 EASY_SENTENCE, HARD_SENTENCE = 20, 40
 """Mean words a sentence that cost nothing and most; at 000's limit of 30 the cost is its 0.2."""
 LONG_SENTENCES_COST = 0.4
 EASY_PARAGRAPH, HARD_PARAGRAPH = 120, 240
 """Words of the longest paragraph that cost nothing and most: about half a screen and a whole."""
 LONG_PARAGRAPH_COST = 0.2
+EASY_WORDS, HARD_WORDS = 0.40, 0.65
+"""Share of words of more than six letters that cost nothing and most: the second half of the
+readability index LIX (Björnsson 1968), whose first half is the sentence length; it knows no
+language. News lies near 0.3, legal German near 0.5."""
+HARD_WORDS_COST = 0.1
+LONG_WORD = 6
 
 
 def clarity(text: str, sentences: Sequence[Sentence]) -> float | None:
@@ -137,9 +121,9 @@ def clarity(text: str, sentences: Sequence[Sentence]) -> float | None:
 
     Seed 000 began at 1.0, so that its bonuses for structure and code could raise nothing and
     its lowest value, 0.8, was never an issue. Here missing structure costs instead: up to
-    0.4 for long sentences on average (20 to 40 words) and up to 0.2 for the longest
-    paragraph (120 to 240 words, which lists and headings break up). Code belongs to
-    actionability. Null without prose.
+    0.4 for long sentences on average (20 to 40 words), up to 0.2 for the longest paragraph
+    (120 to 240 words, which lists and headings break up) and up to 0.1 for many long words.
+    Code belongs to actionability. Null without prose.
     """
     prose = [sentence for sentence in sentences if sentence.block in ("paragraph", "list_item")]
     if not prose:
@@ -151,7 +135,13 @@ def clarity(text: str, sentences: Sequence[Sentence]) -> float | None:
         1.0
         - LONG_SENTENCES_COST * _ramp(mean, EASY_SENTENCE, HARD_SENTENCE)
         - LONG_PARAGRAPH_COST * _ramp(longest, EASY_PARAGRAPH, HARD_PARAGRAPH)
+        - HARD_WORDS_COST * _ramp(_long_words(prose), EASY_WORDS, HARD_WORDS)
     )
+
+
+def _long_words(prose: Sequence[Sentence]) -> float:
+    words = [word.strip(".,;:!?()[]*_`\"'") for sentence in prose for word in sentence.text.split()]
+    return sum(len(word) > LONG_WORD for word in words) / len(words) if words else 0.0
 
 
 def _ramp(value: float, low: float, high: float) -> float:

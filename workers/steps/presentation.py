@@ -1,11 +1,12 @@
 """What a reader is shown: the answer formatted, with disclaimer and references as decided."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import RiskLevel
-from schemas.citations import CitationReport
+from schemas.citations import Citation, CitationReport
 from schemas.enriched import Decision, FormattedResponse
 from schemas.grounding import GroundingReport
 from schemas.quality import QualityReport
@@ -78,6 +79,7 @@ def present(
         },
         quality_score=quality.overall_score if quality is not None else None,
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
+        interactive_elements=interactive_elements(citations, decision),
         suggestions=grounding.suggestions if grounding is not None else [],
         interactive=format_interactive(citations, policy.url_rules),
         grounding_score=grounding.grounding_score if grounding is not None else None,
@@ -93,6 +95,23 @@ def response_seconds(answer: GeneratedAnswer) -> float | None:
     if answer.requested_at is None or answer.requested_at > answer.completed_at:
         return None
     return (answer.completed_at - answer.requested_at).total_seconds()
+
+
+MAX_INTERACTIVE = 50
+"""Most citations that are described for user interfaces; all stand in ``citations``."""
+BUTTONS = (("copy", "Copy"), ("helpful", "Helpful"), ("not_helpful", "Not helpful"))
+"""What every answer offers; the seed's implicit and explicit feedback comes from here."""
+
+
+def interactive_elements(citations: Sequence[Citation], decision: Decision) -> dict[str, Any]:
+    """Elements for a user interface (seed 000): citations to open, buttons to press.
+
+    A warned answer also offers a review. Text is raw: the interface escapes it.
+    """
+    buttons = [{"id": identifier, "label": label} for identifier, label in BUTTONS]
+    if decision.state == "warned":
+        buttons.append({"id": "request_review", "label": "Ask for a review"})
+    return {"citations": format_interactive(citations[:MAX_INTERACTIVE]), "buttons": buttons}
 
 
 def disclaimed_risk(decision: Decision, grounding: GroundingReport | None) -> RiskLevel | None:

@@ -1,10 +1,21 @@
 """Every threshold of the judgement with its source; the settings are made of these models."""
 
-from typing import Annotated, Self
+from functools import cached_property
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from schemas.answers import SourceType
+from schemas.quality import SignalType
+from workers.steps.pattern_packs import PatternPack, compile_pattern
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+Weight = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+
+MAX_CUSTOM_PATTERNS, MAX_CUSTOM_PATTERN = 50, 500
+"""Most custom patterns of a signal, and the longest, code points; RE2 bounds what each may cost."""
+CustomPatterns = Annotated[tuple[str, ...], Field(max_length=MAX_CUSTOM_PATTERNS)]
 
 
 class Thresholds(BaseModel):
@@ -40,13 +51,51 @@ class QualityThresholds(Thresholds):
     overall: Share = Field(default=0.7, description="Overall score from which validation passes (000).")
     max_issues: int = Field(default=3, ge=1, description="This many issues fail validation (000).")
     min_length: int = Field(default=20, ge=0, description="Shorter answers are empty responses, code points (003).")
+    weights: dict[str, Weight] = Field(
+        default_factory=lambda: dict.fromkeys(("relevance", "completeness", "clarity", "actionability"), 1.0),
+        description="Weight of each metric in the overall score; equal as in seed 000.",
+    )
+    escalation: Share = Field(default=0.7, description="Validator score below which an answer is escalated (003).")
+    strict_escalation: Share = Field(default=0.75, description="The same in strict mode (003).")
+    strict_mode: bool = Field(default=False, description="Escalate below strict_escalation (003).")
+    max_signals: int = Field(default=3, ge=0, description="More signals than this escalate an answer (003).")
+    custom_patterns: dict[SignalType, CustomPatterns] = Field(
+        default_factory=dict, description="RE2 patterns by signal, searched in the raw answer (003)."
+    )
+    packs: tuple[PatternPack, ...] = Field(
+        default=(), description="Further pattern packs: names of shipped ones or paths of TOML files."
+    )
+
+    @field_validator("custom_patterns")
+    @classmethod
+    def _patterns_compile(cls, patterns: dict[SignalType, tuple[str, ...]]) -> dict[SignalType, tuple[str, ...]]:
+        _compiled(patterns)
+        return patterns
+
+    @cached_property
+    def custom_compiled(self) -> list[tuple[SignalType, Any]]:
+        """The custom patterns, compiled."""
+        return _compiled(self.custom_patterns)
+
+
+def _compiled(patterns: dict[SignalType, tuple[str, ...]]) -> list[tuple[SignalType, Any]]:
+    return [
+        (signal, compile_pattern(pattern, f"custom_patterns.{signal}[{number}]", max_length=MAX_CUSTOM_PATTERN))
+        for signal, given in patterns.items()
+        for number, pattern in enumerate(given)
+    ]
+
+
+def _half_lives() -> dict[SourceType, float]:
+    """A board shows now, a record this month; documents and runbooks are kept for a year or so."""
+    return {"dashboard": 7.0, "database": 30.0, "calculation": 30.0, "memory": 90.0, "web": 180.0}
 
 
 class GateThresholds(Thresholds):
     """The gate in front of the reader (seed 002)."""
 
     gate_score: Share = Field(default=0.8, description="Gatekeeper holds answers below (002).")
-    weights: dict[str, Annotated[float, Field(ge=0.0, allow_inf_nan=False)]] = Field(
+    weights: dict[str, Weight] = Field(
         default_factory=lambda: dict.fromkeys(
             ("faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability"), 1.0
         ),
@@ -54,6 +103,10 @@ class GateThresholds(Thresholds):
     )
     freshness_half_life_days: float = Field(
         default=365.0, gt=0, description="Age of a source at which its freshness is 0.5, in days."
+    )
+    freshness_half_lives: dict[SourceType, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        default_factory=_half_lives,
+        description="The same by source type, where it ages faster or slower, in days.",
     )
 
 

@@ -1,6 +1,6 @@
 """Leaving parts out until an event fits into a record, and saying which.
 
-What can be made again or looked up goes first: formatted text, claims from the end, excerpts,
+What can be made again or looked up goes first: formatted text, methods, claims from the end, excerpts,
 places of markers. Scores, totals and the decision always stay.
 """
 
@@ -83,6 +83,17 @@ def _without_formatted(enriched: EnrichedAnswer) -> EnrichedAnswer | None:
     return None if enriched.formatted is None else enriched.model_copy(update={"formatted": None})
 
 
+def _without_details(enriched: EnrichedAnswer) -> EnrichedAnswer | None:
+    """Without how the characteristics came about: the reports that they are made of stay."""
+    if not enriched.evaluation.details:
+        return None
+    return enriched.model_copy(update={"evaluation": enriched.evaluation.model_copy(update={"details": {}})})
+
+
+def _without_notes(report: QualityReport) -> QualityReport | None:
+    return report.model_copy(update={"notes": {}}) if report.notes else None
+
+
 def _without_excerpts(report: CitationReport) -> CitationReport | None:
     def bare_citation(citation: Citation) -> Citation:
         return citation.model_copy(update={"excerpt": ""})
@@ -143,6 +154,9 @@ _GROUNDING_CUTS: tuple[Cut[Any], ...] = (
     ("uncertainty_markers", _halved("uncertainty_markers")),
 )
 _QUALITY_CUTS: tuple[Cut[Any], ...] = (
+    ("metric_notes", _without_notes),
+    ("earlier_answers", _in_part("consistency", _halved("earlier"))),
+    ("contradictions", _in_part("consistency", _halved("contradictions"))),
     ("signal_context", _without_signal_context),
     ("signals", _halved("signals")),
 )
@@ -160,6 +174,7 @@ _ANSWER_FREE_FIELDS: Cut[Any] = ("free_fields", _in_part("answer", _without_free
 
 _ENRICHED_CUTS: tuple[Cut[Any], ...] = (
     ("formatted", _without_formatted),
+    ("evaluation_details", _without_details),
     *((name, _in_part("grounding", cut)) for name, cut in _GROUNDING_CUTS),
     *((name, _in_part("citations", cut)) for name, cut in _CITATION_CUTS),
     *((name, _in_part("quality", cut)) for name, cut in _QUALITY_CUTS),

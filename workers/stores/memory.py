@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import lancedb
@@ -194,6 +194,32 @@ class MemoryStore:
         columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
         rows: list[dict[str, Any]] = (await query.select(columns).to_arrow()).to_pylist()
         return rows
+
+    async def same_question(self, tenant: str, query: str, before: datetime, limit: int) -> list[dict[str, Any]]:
+        """Answers to the same question, whatever its case, that were complete before a time.
+
+        Args:
+            tenant: whose.
+            query: the question.
+            before: earlier than this.
+            limit: at most so many, the latest first.
+
+        Returns:
+            ``answer_id``, ``timestamp`` and ``response`` of each; ties in the order of answer_id.
+
+        Raises:
+            StoreUnavailable: the table cannot be read.
+        """
+        where = (
+            f"tenant = {_quoted(tenant)} AND lower(query) = lower({_quoted(query)}) "
+            f"AND timestamp < TIMESTAMP '{before.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
+        )
+        try:
+            found = await self._table.query().where(where).select(["answer_id", "timestamp", "response"]).to_arrow()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
+        rows: list[dict[str, Any]] = found.to_pylist()
+        return sorted(rows, key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))[:limit]
 
     async def close(self) -> None:
         """Let go of the table."""

@@ -1,0 +1,190 @@
+"""How a decision came about: every row of the policy with what was found, and the scores behind it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from schemas.base import RiskMode
+from schemas.enriched import EnrichedAnswer
+from workers.steps.decision import Fact, facts
+from workers.steps.policy import REASONS, DecisionPolicy, Effect, Reason
+from workers.steps.rows import CHARACTERISTICS
+from workers.steps.thresholds import GateThresholds, GroundingThresholds
+
+
+class ExplainedRow(BaseModel):
+    """A row of the policy, for one answer.
+
+    Attributes:
+        fact: its name, which is the reason of a decision.
+        applies: whether it is so; null where it is not known.
+        value: what was found.
+        threshold: what it was held against, if anything.
+        effect: what it does in the answer's mode; null if the mode does not look at it.
+        decided: whether it is among the reasons of the decision.
+    """
+
+    fact: str
+    applies: bool | None
+    value: Any = None
+    threshold: float | None = None
+    effect: Effect | None = None
+    decided: bool = False
+
+
+class Explanation(BaseModel):
+    """How a decision came about.
+
+    Attributes:
+        answer_id: the answer.
+        tenant: whose.
+        query_type: the router's class of the query.
+        risk_mode: gatekeeper or observer.
+        state: what became of it.
+        reasons: of the decision.
+        review: whether a person should look at it.
+        final: whether a review can no longer change it.
+        pipeline_version: that decided.
+        rows: the policy's table, in order.
+        gate: gate score, its threshold and the sentence about it.
+        characteristics: the seven, each with score, method, inputs and reason.
+        signals: failure signals with weight and evidence.
+        validation: what the signals come to.
+        notes: how each metric came about.
+    """
+
+    answer_id: str
+    tenant: str
+    query_type: str | None
+    risk_mode: RiskMode
+    state: str
+    reasons: list[str]
+    review: bool
+    final: bool
+    pipeline_version: str
+    rows: list[ExplainedRow]
+    gate: dict[str, Any] = Field(default_factory=dict)
+    characteristics: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    signals: list[dict[str, Any]] = Field(default_factory=list)
+    validation: dict[str, Any] | None = None
+    notes: dict[str, str] = Field(default_factory=dict)
+
+
+def explain(
+    enriched: EnrichedAnswer,
+    gate: GateThresholds,
+    grounding_thresholds: GroundingThresholds,
+    policy: DecisionPolicy,
+) -> Explanation:
+    """Explain the decision on an answer whose reports are at hand."""
+    resolved = policy.resolved(enriched.tenant, enriched.answer.query_type)
+    gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
+    minimum = resolved.grounding_minimum
+    found = facts(
+        enriched.answer,
+        enriched.citations,
+        enriched.grounding,
+        enriched.quality,
+        enriched.evaluation,
+        degraded=enriched.degraded,
+        gate_score=gate_score,
+        grounding_minimum=grounding_thresholds.grounding_minimum if minimum is None else minimum,
+    )
+    evaluation, quality, decision = enriched.evaluation, enriched.quality, enriched.decision
+    return Explanation(
+        answer_id=enriched.answer_id,
+        tenant=enriched.tenant,
+        query_type=enriched.answer.query_type,
+        risk_mode=enriched.risk_mode,
+        state=decision.state,
+        reasons=list(decision.reasons),
+        review=decision.review,
+        final=decision.final,
+        pipeline_version=enriched.pipeline_version,
+        rows=explained_rows(found, decision.reasons, policy, enriched.tenant, enriched.answer.query_type, enriched.risk_mode),
+        gate={"score": evaluation.score, "threshold": gate_score, "reasoning": evaluation.reasoning},
+        characteristics={
+            name: {"score": score, **(evaluation.details[name].model_dump() if name in evaluation.details else {})}
+            for name, score in evaluation.metrics.items()
+        },
+        signals=[s.model_dump(include={"type", "weight", "counted", "evidence", "span", "action"}) for s in quality.signals]
+        if quality
+        else [],
+        validation=quality.validation.model_dump() if quality and quality.validation else None,
+        notes=dict(quality.notes) if quality else {},
+    )  # fmt: skip
+
+
+def explain_row(
+    row: Mapping[str, Any], gate: GateThresholds, grounding_thresholds: GroundingThresholds, policy: DecisionPolicy
+) -> Explanation:
+    """Explain a decision by the row that ClickHouse keeps of an answer.
+
+    Methods, inputs and evidence are in no row: they travel on ``answers.enriched``.
+
+    Args:
+        row: columns of the table ``answers``.
+        gate: thresholds of the gate.
+        grounding_thresholds: for the grounding minimum.
+        policy: the table of decisions.
+    """
+    query_type = row["query_type"] or None
+    resolved = policy.resolved(row["tenant"], query_type)
+    gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
+    minimum = (
+        grounding_thresholds.grounding_minimum if resolved.grounding_minimum is None else resolved.grounding_minimum
+    )
+    reasons: Sequence[str] = row["reasons"]
+    grounding, score, risk = row["grounding_score"], row["gate_score"], row["hallucination_risk"]
+    known: dict[Reason, Fact] = {
+        "grounding_below_minimum": Fact(grounding is not None and grounding < minimum, grounding, minimum),
+        "empty_answer": Fact(not row["answer"].strip(), len(row["answer"].strip())),
+        "tool_failure": Fact(row["status"] == "error" or "tool_failure" in row["signals"], row["status"]),
+        "refusal": Fact("refusal" in row["signals"], "refusal" in row["signals"]),
+        "high_hallucination_risk": Fact(risk == "high", risk),
+        "gate_score_unknown": Fact(score is None, score),
+        "gate_score_below_minimum": Fact(score is not None and score < gate_score, score, gate_score),
+        "medium_hallucination_risk": Fact(risk == "medium", risk),
+        "failure_signals": Fact("failure_signals" in reasons, sorted(set(row["signals"]))),
+        "degraded": Fact(row["degraded"], list(row["missing"])),
+        "invalid_citation": Fact(row["citations_valid"] is False, row["citations_valid"]),
+    }
+    return Explanation(
+        answer_id=row["answer_id"],
+        tenant=row["tenant"],
+        query_type=query_type,
+        risk_mode=row["risk_mode"],
+        state=row["state"],
+        reasons=list(reasons),
+        review=row["review"],
+        final=not row["review"],
+        pipeline_version=row["pipeline_version"],
+        rows=explained_rows(known, reasons, policy, row["tenant"], query_type, row["risk_mode"]),
+        gate={"score": score, "threshold": gate_score},
+        characteristics={name: {"score": row[name]} for name in CHARACTERISTICS},
+        signals=[{"type": name} for name in row["signals"]],
+    )
+
+
+def explained_rows(
+    found: Mapping[Reason, Fact],
+    reasons: Sequence[str],
+    policy: DecisionPolicy,
+    tenant: str,
+    query_type: str | None,
+    mode: RiskMode,
+) -> list[ExplainedRow]:
+    """The rows of the policy's table with what was found."""
+    resolved = policy.resolved(tenant, query_type)
+    return [
+        ExplainedRow(
+            fact=reason,
+            applies=found[reason].applies,
+            value=found[reason].value,
+            threshold=found[reason].threshold,
+            effect=resolved.effect(reason, mode),
+            decided=reason in reasons,
+        )
+        for reason in REASONS
+    ]
