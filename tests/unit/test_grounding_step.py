@@ -172,7 +172,7 @@ def test_the_end_of_a_long_answer_counts_as_much_as_its_beginning(embed: Embed) 
 def test_an_uncited_answer_whose_facts_hold_is_low_risk(embed: Embed) -> None:
     findings = judge(embed, "The ingester exceeds its memory limit of 2 GiB.", LOKI)
     assert [issue.type for issue in findings.issues] == ["low_citation_coverage"]
-    assert (findings.hallucination_risk, findings.risk_score) == ("low", 0.25)
+    assert findings.hallucination_risk == "low"
 
 
 @pytest.mark.parametrize("text", ["Hello!", "Shall I restart it?", "Unable to answer based on given passages."])
@@ -260,27 +260,75 @@ SHARE = st.none() | st.floats(0, 1)
 
 
 @settings(max_examples=300)
-@given(uncertainty=st.integers(0, 6), similarity=SHARE, verified=SHARE, coverage=SHARE, contradicted=st.integers(0, 3))
+@given(
+    content=st.floats(0, 1),
+    uncertainty=st.integers(0, 6),
+    similarity=SHARE,
+    verified=SHARE,
+    coverage=SHARE,
+    contradicted=st.integers(0, 3),
+)
 def test_worse_measures_never_lower_the_risk(
-    uncertainty: int, similarity: float | None, verified: float | None, coverage: float | None, contradicted: int
+    content: float,
+    uncertainty: int,
+    similarity: float | None,
+    verified: float | None,
+    coverage: float | None,
+    contradicted: int,
 ) -> None:
     # The seed's mean does: one high issue is 0.9, with two medium ones 0.63.
-    def risk(*values: Any) -> float:
-        return assess(Measures(*values, groundable=5), THRESHOLDS).score
+    def risk(content: float, *values: Any) -> float:
+        return assess(Measures(*values, groundable=5), content, THRESHOLDS).score
 
-    base = risk(uncertainty, similarity, verified, coverage, contradicted)
+    base = risk(content, uncertainty, similarity, verified, coverage, contradicted)
     worse = [
-        (uncertainty + 3, similarity, verified, coverage, contradicted),
-        (uncertainty, None if similarity is None else similarity / 2, verified, coverage, contradicted),
-        (uncertainty, similarity, None if verified is None else verified / 2, coverage, contradicted),
-        (uncertainty, similarity, verified, None if coverage is None else coverage / 2, contradicted),
-        (uncertainty, similarity, verified, coverage, contradicted + 1),
+        (min(1.0, content + 0.1), uncertainty, similarity, verified, coverage, contradicted),
+        (content, uncertainty + 3, similarity, verified, coverage, contradicted),
+        (content, uncertainty, None if similarity is None else similarity / 2, verified, coverage, contradicted),
+        (content, uncertainty, similarity, None if verified is None else verified / 2, coverage, contradicted),
+        (content, uncertainty, similarity, verified, None if coverage is None else coverage / 2, contradicted),
+        (content, uncertainty, similarity, verified, coverage, contradicted + 1),
     ]
     assert all(risk(*values) >= base - 1e-12 for values in worse)
     assert 0.0 <= base <= 1.0
 
 
-def test_the_seeds_bands_hold_for_a_single_grave_issue() -> None:
-    risk = assess(Measures(0, 0.9, 0.5, 0.9, 0, 3), THRESHOLDS)
-    assert (risk.score, risk.level) == (pytest.approx(0.9), "high")
-    assert risk.suggestions == ["Review factual claims against source material"]
+def test_the_risk_is_that_of_the_content_where_nothing_else_is_wrong() -> None:
+    risk = assess(Measures(0, 0.9, 0.9, 0.9, 0, 3), 0.4, THRESHOLDS)
+    assert (risk.score, risk.level, risk.issues) == (pytest.approx(0.4), "medium", [])
+
+
+def test_a_contradicted_fact_is_a_high_risk_by_itself() -> None:
+    risk = assess(Measures(0, 0.9, 0.9, 0.9, 1, 3), 0.0, THRESHOLDS)
+    assert (risk.score, risk.level) == (pytest.approx(0.7), "high")
+    assert risk.suggestions == ["Correct the claims that the sources contradict"]
+
+
+CLAIMS = (
+    "Raise the limit of the ingester to 4 GiB.",
+    "The ingester exceeds its memory limit of 2 GiB.",
+    "The ingester was written by a team in Oslo.",
+    "Penguins elected a new chancellor during the festival.",
+    "The container is killed and restarted every night by the operator.",
+    "Loki has 74 replicas.",
+)
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("before", range(1, 4))
+def test_an_unsupported_claim_more_never_lowers_the_risk(embed: Embed, claim: str, before: int) -> None:
+    for start in range(len(CLAIMS)):
+        text = " ".join((CLAIMS * 2)[start : start + before])
+        base, more = judge(embed, text, LOKI), judge(embed, f"{text} {claim}", LOKI)
+        if more.claims[-1].verdict != "supported":
+            assert more.risk_score is not None and base.risk_score is not None
+            assert more.risk_score >= base.risk_score - 1e-9, text
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_source_that_says_the_claim_never_raises_the_risk(embed: Embed, claim: str) -> None:
+    for start in range(len(CLAIMS)):
+        text = " ".join((*(CLAIMS * 2)[start : start + 2], claim))
+        base, more = judge(embed, text, LOKI), judge(embed, text, [*LOKI, claim])
+        assert more.risk_score is not None and base.risk_score is not None
+        assert more.risk_score <= base.risk_score + 1e-9, text

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from schemas.answers import GeneratedAnswer
 from schemas.feedback import BehaviourSignals
-from workers.paths import examples_directory
 from workers.steps.implicit import (
     execution_signals,
     latency_accepted,
@@ -16,7 +15,6 @@ from workers.steps.implicit import (
     merged_behaviour,
     satisfaction,
 )
-from workers.steps.segmentation import segment
 from workers.steps.signals import find_signals, is_refusal
 from workers.steps.thresholds import FeedbackRules, QualityThresholds
 
@@ -97,18 +95,9 @@ def test_a_bare_phrase_of_seed_001_is_no_refusal(text: str) -> None:
         "I don’t have enough information to answer that.",
     ],
 )
-def test_the_short_way_round_the_detector_hides_no_refusal(text: str) -> None:
-    assert is_refusal(find_signals(text, segment(text), QUALITY))
+def test_a_refusal_in_other_words_is_one(text: str) -> None:
+    assert is_refusal(find_signals(text, QUALITY))
     assert error_type(text) == "refusal"
-
-
-def test_the_short_way_round_the_detector_changes_nothing_on_the_examples() -> None:
-    for line in (examples_directory() / "answers.jsonl").read_bytes().splitlines():
-        found = GeneratedAnswer.from_bytes(line)
-        text = found.answer.strip()
-        if found.status == "success" and len(text) >= 10:
-            whole = is_refusal(find_signals(text, segment(text), QUALITY))
-            assert (error_type(text) == "refusal") is whole, found.answer_id
 
 
 def test_a_refusal_far_behind_the_opening_is_none() -> None:

@@ -129,7 +129,8 @@ def attribute(
     judged = 0
     for claim, own in enumerate(cited):
         own = list(own[:MAX_CITED])
-        chosen = _candidates(own, numbers, similarity[claim], of_source)
+        joint = _joint(whole[claim], units)
+        chosen = sorted({*_candidates(own, numbers, similarity[claim], of_source), *([] if joint is None else [joint])})
         if judged + len(chosen) > MAX_JUDGED:
             found.append(Attribution())
             continue
@@ -139,7 +140,7 @@ def attribute(
         supports = [_support(alone or judge(claim, of_source[n]), n, of_source[n], n in own) for n in chosen]
         # A cited context without a unit (an empty text) supports nothing.
         silent = [number for number in own if number not in of_source]
-        found.append(_attribution([each for each in supports if each], silent, _joint(whole[claim], units)))
+        found.append(_attribution([each for each in supports if each], silent, joint))
     return found
 
 

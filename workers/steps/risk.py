@@ -28,11 +28,14 @@ from schemas.grounding import GroundingIssue, IssueType, Severity
 from workers.steps.thresholds import GroundingThresholds
 
 ISSUE_WEIGHTS: dict[IssueType, float] = {
-    "contradicted_facts": 0.5,
+    "contradicted_facts": 0.7,
     "low_citation_coverage": 0.1,
     "uncertainty_language": 0.1,
 }
 """What an issue adds to the risk of the content; all others are part of it already."""
+
+NOTHING_VERIFIED = 0.5
+"""What it adds if no claim is supported."""
 
 SUGGESTIONS: dict[IssueType, str] = {
     "low_context_similarity": "Consider regenerating with more relevant context",
@@ -85,6 +88,9 @@ def assess(measures: Measures, content_risk: float | None, thresholds: Grounding
     """
     issues = find_issues(measures, thresholds)
     score = risk_score(content_risk or 0.0, issues)
+    if measures.facts_verified == 0.0:
+        # Nothing at all holds: that is worse than the worst claims, which make the content's risk.
+        score = 1.0 - (1.0 - score) * (1.0 - NOTHING_VERIFIED)
     return Risk(score, risk_level(score, thresholds), issues, [SUGGESTIONS[issue.type] for issue in issues])
 
 

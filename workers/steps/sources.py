@@ -186,7 +186,9 @@ def _row_units(lines: list[str], rows: list[list[str]]) -> Iterator[SourceUnit]:
     for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
         if number and line.strip():
             start = position + len(line) - len(line.lstrip())
-            yield SourceUnit(start, position + len(line.rstrip()), labelled(header, [cell.strip() for cell in row]))
+            text = labelled(header, [cell.strip() for cell in row])
+            if text:
+                yield SourceUnit(start, position + len(line.rstrip()), text)
         position += len(line)
 
 
