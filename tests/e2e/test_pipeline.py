@@ -97,7 +97,7 @@ async def test_grounding_in_a_process_of_its_own_gives_the_same_enriched_answers
 ) -> None:
     together = await run_examples(deployment, None)
     (tmp_path / "split").mkdir()
-    split_deployment = Deployment(deployment.addresses, tmp_path / "split")
+    split_deployment = Deployment(deployment.addresses, tmp_path / "split", environment=deployment.environment)
     try:
         split = await run_examples(split_deployment, ["grounding"], OTHERS)
     finally:

@@ -45,7 +45,7 @@ _DENIED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _SILENT = re.compile(
-    r"\b(?:unknown|unclear|unspecified|no (?:mention|information|data|details?)|(?:not|n['’]t)\s+(?:\w+\s+)?(?:specif\w+|mention\w*|indicate\w*|stat(?:e|ed)|provide (?:any )?(?:information|details)|listed|known|clear))\b",
+    r"\b(?:unknown|unclear|unspecified|no (?:mention|information|data|details?)|(?:not|n['’]t)\s+(?:\w+\s+)?(?:say|tell|specif\w+|mention\w*|indicate\w*|stat(?:e|ed)|provide (?:any )?(?:information|details)|listed|known|clear))\b",
     re.IGNORECASE,
 )
 
@@ -124,7 +124,11 @@ def read_record(content: str) -> RecordFacts | None:
     values = record_values(content)
     if not values:
         return None
-    counts = Counter(word for path in {value.path for value in values} for word in set(_key_words(path[-1:])))
+    keys = [_key_words(path[-1:]) for path in {value.path for value in values}]
+    counts = Counter(word for words in keys for word in set(words))
+    # Two keys that begin alike have a prefix: RestaurantsTakeOut, RestaurantsReservations.
+    prefixes = Counter(words[0] for words in keys if len(words) > 1)
+    counts.update({word: SHARED for word, count in prefixes.items() if count > 1})
     flags, prose, hours = [], [], None
     for value in values:
         if value.path and _day(value.path[-1]) is not None:
@@ -197,7 +201,7 @@ class _Mentions:
                 return []
             places = [place for place in places if self._claim[place].islower()]
         if not places and len(flag.words) > 1 and flag.words <= self._stems.keys():
-            places = [min(self._stems[word] for word in flag.words)]
+            places = [max(self._stems[word] for word in flag.words)]
         return places
 
     def denied(self, place: int) -> bool:
