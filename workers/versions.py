@@ -1,13 +1,16 @@
 """The version of the pipeline: which judgements it would make."""
 
+from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 
 from pydantic_core import to_json
 
 from workers.settings import Settings
+from workers.steps.calibration import CALIBRATION
 
-RULES_VERSION = "2026.11.2"
+RULES_VERSION = "2026.11.3"
 """Version of the rules in ``workers.steps``; changes whenever a judgement could."""
 
 
@@ -19,15 +22,21 @@ def package_version() -> str:
         return "0"
 
 
+@lru_cache
+def _digest(name: str) -> str:
+    return sha256((files("workers") / "data" / name).read_bytes()).hexdigest()
+
+
 def pipeline_version(settings: Settings) -> str:
     """A readable fingerprint of rules, model and thresholds.
 
     Returns:
-        For example ``2026.11.2-a1b2c3d4``; equal settings and rules give equal versions.
+        For example ``2026.11.3-a1b2c3d4``; equal settings and rules give equal versions.
     """
     parts = {
         "rules": RULES_VERSION,
         "model": settings.inference.model,
+        "calibration": _digest(CALIBRATION),
         "grounding": settings.grounding.model_dump(),
         "quality": settings.quality.model_dump(),
         "gate": settings.gate.model_dump(),

@@ -32,7 +32,8 @@ CONFIDENCE_AT_CUT = 0.6
 """Confidence of a claim on the edge of the verdict: the minimum of seed 004."""
 TOP_CLAIMS = 3
 """Claims that make the risk of an answer: a long answer is not riskier for its length alone."""
-DEFAULT = "grounding.json"
+CALIBRATION = "grounding.json"
+"""The shipped file, in ``workers/data``."""
 
 Floats = NDArray[np.float64]
 
@@ -131,7 +132,7 @@ class GroundingCalibration:
 @lru_cache(maxsize=1)
 def shipped_calibration() -> GroundingCalibration:
     """The calibration that comes with the package."""
-    return GroundingCalibration(json.loads((files("workers") / "data" / DEFAULT).read_text(encoding="utf-8")))
+    return GroundingCalibration(json.loads((files("workers") / "data" / CALIBRATION).read_text(encoding="utf-8")))
 
 
 def _sigmoid(values: Floats) -> Floats:
