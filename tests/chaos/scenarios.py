@@ -309,14 +309,21 @@ async def broker_restart(run: Run) -> None:
     raise Skipped("the embedded broker keeps its log in memory and a broker given from outside is not ours to stop")
 
 
-@scenario("valkey_away", "Valkey is never there")
+@scenario("valkey_away", "Valkey is not there at the start, comes back and goes away again")
 async def valkey_away(run: Run) -> None:
     proxy = await run.proxy_valkey()
     proxy.cut()
     await run.worker()
-    await run.send()
+    third = run.answers // 3
+    await run.send(third)
     await run.until_settled()
-    run.faults = 1
+    proxy.mode = Mode.FORWARD
+    await run.send(third, start=third)
+    await run.until_settled()
+    proxy.cut()
+    await run.send(run.answers - 2 * third, start=2 * third)
+    await run.until_settled()
+    run.faults = 2
 
 
 async def _until_enriched(run: Run) -> None:
