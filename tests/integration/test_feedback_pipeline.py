@@ -1,7 +1,7 @@
 """Feedback through real agents: from answers and events to rewards, rows and memory, with and without Redis."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,6 +76,19 @@ class Running:
         result = await self.client.query(f"SELECT * FROM {self.deployment.name}.rewards FINAL")
         return {row["answer_id"]: row for row in result.named_results()}
 
+    async def until_rows(self, query: str, expected: Sequence[tuple[Any, ...]]) -> None:
+        found: Sequence[Any] = []
+
+        async def there() -> bool:
+            nonlocal found
+            found = (await self.client.query(query)).result_rows
+            return found == expected
+
+        try:
+            await until(there, "rows", 60)
+        except TimeoutError:
+            assert found == expected
+
     async def until_rewards(self, expected: dict[str, float]) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {}
 
@@ -127,18 +140,16 @@ async def test_answers_and_feedback_become_rewards(deployment: Deployment, clien
         )
         assert (rows["a"]["tenant"], rows["a"]["model_id"], rows["a"]["query_type"]) == ("acme", "llama", "ops")
         assert (rows["ghost"]["model_id"], rows["d"]["error_occurred"]) == ("unknown", True)
-        implicit = (
-            await client.query(
-                "SELECT query_id, retry_detected, original_query_id, round(retry_delay_seconds), asked_again, error_type, "
-                f"latency_tolerance FROM {deployment.name}.implicit_feedback FINAL ORDER BY query_id"
-            )
-        ).result_rows
-        assert implicit == [
+        columns = "query_id, retry_detected, original_query_id, round(retry_delay_seconds), asked_again, error_type"
+        query = f"SELECT {columns}, latency_tolerance FROM {deployment.name}.implicit_feedback FINAL ORDER BY query_id"
+        expected = [
             ("a", False, None, None, True, None, "high"),
             ("b", True, "a", 60.0, False, None, "high"),
             ("c", False, None, None, False, None, "high"),
             ("d", False, None, None, False, "empty_response", "high"),
         ]
+        # Each table is written for itself: that the rewards are there says nothing of the others.
+        await running.until_rows(query, expected)
         # Days later the person thinks better of it; a reviewer approves; a second opinion comes with the same id.
         decision = example(ReviewDecision) | {"answer_id": "b", "tenant": "acme", "user_action": "approve"}
         await running.send(FEEDBACK_EVENTS, said("a", "f1", 100, rating=5))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from schemas.answers import GeneratedAnswer
 from workers.evaluation.fitting import empty_document, fit_calibration, folds, word_weights
 from workers.evaluation.labelled import LabelledRow, UnreadableSet, read_labelled
 from workers.evaluation.measured import MeasuredRow
@@ -48,13 +48,10 @@ def row(number: int, label: bool, spans: tuple[tuple[int, int], ...] | None) -> 
     return LabelledRow(str(number), "made", "qa", "", (f"source {number // 3}",), "An answer.", label, spans)
 
 
-def measured(number: int, features: np.ndarray, marked: list[bool] | None, label: bool) -> MeasuredRow:  # type: ignore[type-arg]
-    answer = GeneratedAnswer.model_validate(
-        {"answer_id": str(number), "answer": "An answer.", "completed_at": "2026-01-01T00:00:00Z"}
-    )
+def measured(number: int, features: NDArray[np.float64], marked: list[bool] | None, label: bool) -> MeasuredRow:
     spans = None if marked is None else ()
     prepared = PreparedGrounding(str(number))
-    return MeasuredRow(row(number, label, spans), answer, prepared, (), features, None if marked is None else tuple(marked), {}, 0.0)  # fmt: skip
+    return MeasuredRow(row(number, label, spans), prepared, (), features, None if marked is None else tuple(marked), {}, 0.0)  # fmt: skip
 
 
 def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None:

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from schemas.answers import GeneratedAnswer
 from workers.evaluation.labelled import LabelledRow
+from workers.gateways.labelled import labelled_answer
 from workers.inference.backends import EmbeddingBackend
 from workers.steps.calibration import Floats, GroundingCalibration
 from workers.steps.claim_features import FEATURES
 from workers.steps.claims import ExtractedClaim
 from workers.steps.grounding import PreparedGrounding, checked_claims, prepare_grounding, similarities
 from workers.steps.support import measure_claims
+
+COMPLETED = datetime(2026, 1, 1, tzinfo=UTC)
+"""Labelled rows have no times, and grounding looks at none."""
 
 EMBED_TEXTS = 256
 """Texts handed to the model at a time."""
@@ -29,7 +33,6 @@ class MeasuredRow:
 
     Attributes:
         row: the labelled answer.
-        answer: the same as the pipeline gets it.
         prepared: taken apart.
         claims: those that were checked, n of them.
         features: shape (n, len(FEATURES)).
@@ -39,7 +42,6 @@ class MeasuredRow:
     """
 
     row: LabelledRow
-    answer: GeneratedAnswer
     prepared: PreparedGrounding
     claims: tuple[ExtractedClaim, ...]
     features: Floats
@@ -50,17 +52,14 @@ class MeasuredRow:
 
 def answer_of(row: LabelledRow) -> GeneratedAnswer:
     """A labelled row as an answer of the gateway."""
-    return GeneratedAnswer.model_validate(
-        {
-            "answer_id": f"{row.set}:{row.id}",
-            "query": row.query,
-            "answer": row.answer,
-            "contexts": [
-                {"chunk_id": f"{row.id}:{number}", "content": text} for number, text in enumerate(row.contexts, 1)
-            ],
-            "completed_at": datetime(2026, 1, 1, tzinfo=UTC),
-        }
-    )
+    fields = {
+        "id": row.id,
+        "dataset": row.set,
+        "query": row.query,
+        "answer": row.answer,
+        "contexts": list(row.contexts),
+    }
+    return GeneratedAnswer.model_validate(labelled_answer(fields, COMPLETED))
 
 
 def embed_in_batches(texts: Iterable[str], backend: EmbeddingBackend) -> Iterator[Vectors]:
@@ -85,7 +84,7 @@ def measure_row(
     if row.spans is not None:
         marked = tuple(any(start < claim.end and end > claim.start for start, end in row.spans) for claim in checked)
     seconds = time.process_time() - started
-    return MeasuredRow(row, answer_of(row), prepared, tuple(checked), features, marked, own, seconds)
+    return MeasuredRow(row, prepared, tuple(checked), features, marked, own, seconds)
 
 
 def prepare_rows(rows: Sequence[LabelledRow]) -> list[tuple[PreparedGrounding, float]]:

@@ -3,6 +3,7 @@
 All scores are higher where an answer is worse.
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ Vectors = Mapping[str, NDArray[np.float32]]
 
 SEED_INDICATORS = ("I think", "probably", "maybe", "might be", "I'm not sure", "Based on my knowledge")
 SEED_COMMANDS = ("run", "check", "ensure", "verify")
+SEED_CITATION = re.compile(r"\[\d+\]")
 SEED_SEVERITY = {"medium": 0.5, "high": 0.9}
 
 
@@ -105,7 +107,7 @@ def seed(rows: Sequence[MeasuredRow], vectors: Vectors) -> list[Scored]:
         if _seed_verified(row, vectors, contexts) < 0.6:
             issues.append("high")
         sentences = text.split(". ")
-        cited = sum("[" in sentence and "]" in sentence for sentence in sentences)
+        cited = sum(bool(SEED_CITATION.search(sentence)) for sentence in sentences)
         if cited / len(sentences) < 0.5:
             issues.append("medium")
         risk = sum(SEED_SEVERITY[issue] for issue in issues) / len(issues) if issues else 0.0

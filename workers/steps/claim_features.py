@@ -166,12 +166,10 @@ class ClaimMeasures:
     Attributes:
         values: float64 of shape (len(FEATURES),).
         record: what the fields of records say to it.
-        unseen: content words (stems) that no unit has, heaviest first.
     """
 
     values: NDArray[np.float64]
     record: RecordVerdict
-    unseen: tuple[str, ...]
 
 
 def content_sequence(text: str) -> list[str]:
@@ -234,8 +232,7 @@ def measure_claim(
         record.denied,
         record.unknown,
     )
-    unseen.sort(key=lambda word: (-weights[word], word))
-    return ClaimMeasures(np.array(values, dtype=np.float64), record, tuple(unseen))
+    return ClaimMeasures(np.array(values, dtype=np.float64), record)
 
 
 def _is_numeric(word: str) -> bool:

@@ -27,7 +27,6 @@ _GENERIC = word_set(
     " option options provide provides service services supports type types caters by attribute attributes field value"
 )
 _FALSE = word_set("false no none n off never")
-_TRUE = word_set("true yes y on always")
 _WORD = re.compile(r"[^\W_]+")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|neither|nor|none|cannot|without|\w+n['’]t|lacks?|lacking|unavailable|kein\w{0,2}|nicht|ohne|pas|sans)\b",
@@ -76,16 +75,12 @@ class Flag:
         words: stems of its own telling words.
         above: stems of the words of the key above it; empty at the top.
         state: yes, no, or ``None`` for unknown.
-        start: offset in the content, code points.
-        end: offset behind it.
     """
 
     names: frozenset[str]
     words: frozenset[str]
     above: frozenset[str]
     state: bool | None
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +220,7 @@ def _flag(value: RecordValue, counts: Counter[str]) -> Flag | None:
     names = frozenset(stem("".join(part)) for part in (words, telling) if part)
     above = [word for word in _key_words(value.path[-2:-1]) if word not in _GENERIC and word not in STOP_WORDS]
     own = frozenset(stem(word) for word in telling if word not in STOP_WORDS)
-    return Flag(
-        names, own or names, frozenset(stem(word) for word in above), _state(value.text), value.start, value.end
-    )
+    return Flag(names, own or names, frozenset(stem(word) for word in above), _state(value.text))
 
 
 def _state(text: str | None) -> bool | None:

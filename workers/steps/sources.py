@@ -22,7 +22,6 @@ LONG_VALUE = 200
 """A JSON string longer than this is prose: it is split into sentences."""
 
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPACE = re.compile(r"\s+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -80,17 +79,11 @@ class RecordValue:
         path: keys from the outermost object to its own; lists leave no trace.
         text: the value, ``None`` for ``null``.
         is_word: ``true``, ``false``, ``null`` or a text of at most two words.
-        in_list: whether a list stands somewhere above it.
-        start: offset of its key or, without one, of itself, code points.
-        end: offset behind it.
     """
 
     path: tuple[str, ...]
     text: str | None
     is_word: bool
-    in_list: bool
-    start: int
-    end: int
 
 
 def record_values(text: str) -> list[RecordValue]:
@@ -99,36 +92,15 @@ def record_values(text: str) -> list[RecordValue]:
         return []
     values: list[RecordValue] = []
     for start, end in _json_ranges(text):
-        values.extend(_values(text, start, end))
+        values.extend(_value(scalar) for scalar in _scalars(text, start, end))
     return values
 
 
-def _values(text: str, start: int, end: int) -> Iterator[RecordValue]:
-    path: list[str | None] = []
-    containers: list[str] = []
-    key: tuple[str, int] | None = None
-    tokens = list(_JSON_TOKEN.finditer(text, start, end))
-    for index, match in enumerate(tokens):
-        symbol = match[0]
-        if symbol in "{[":
-            path.append(key[0] if key else None)
-            containers.append(symbol)
-            key = None
-        elif symbol in "}]":
-            path.pop()
-            containers.pop()
-            key = None
-        elif symbol in ",:":
-            key = None if symbol == "," else key
-        elif index + 1 < len(tokens) and tokens[index + 1][0] == ":" and containers and containers[-1] == "{":
-            key = (_unquoted(symbol), match.start())
-        else:
-            is_text = symbol.startswith('"')
-            value = None if symbol == "null" else _unquoted(symbol) if is_text else symbol
-            is_word = value in (None, "true", "false") or (is_text and 0 < len((value or "").split()) <= 2)
-            names = tuple(name for name in path if name) + ((key[0],) if key else ())
-            left = key[1] if key else match.start()
-            yield RecordValue(names, value, is_word, "[" in containers, left, match.end())
+def _value(scalar: "_Scalar") -> RecordValue:
+    is_text = scalar.symbol.startswith('"')
+    text = None if scalar.symbol == "null" else _unquoted(scalar.symbol) if is_text else scalar.symbol
+    is_word = text in (None, "true", "false") or (is_text and 0 < len((text or "").split()) <= 2)
+    return RecordValue(tuple(name for name in (*scalar.above, scalar.key) if name), text, is_word)
 
 
 def readable_key(key: str) -> str:
@@ -267,7 +239,48 @@ def _text_units(field: _Field) -> Iterator[SourceUnit]:
 
 
 def _fields(text: str, start: int, end: int) -> Iterator[_Field]:
-    """Scalar fields of a valid JSON value with their spans; an explicit stack, no recursion."""
+    """Scalar fields of a valid JSON value with their spans; ``null`` is none."""
+    for scalar in _scalars(text, start, end):
+        if scalar.symbol == "null":
+            continue
+        is_text = scalar.symbol.startswith('"')
+        value = _SPACE.sub(" ", _unquoted(scalar.symbol)) if is_text else scalar.symbol
+        if not value.strip():
+            continue
+        above, key = scalar.above[1:], scalar.key
+        names = tuple(above[-2:]) if key is None else (*above[-1:], key)
+        if is_text and len(value) > LONG_VALUE:
+            # A long text is quoted by itself, a short value with its key.
+            yield _Field(names, scalar.start + 1, scalar.end - 1, value, True, scalar.record, key is None)
+        else:
+            yield _Field(names, scalar.key_start, scalar.end, value, is_text, scalar.record, key is None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scalar:
+    """A scalar of a JSON value as it is written.
+
+    Attributes:
+        symbol: its characters.
+        above: keys of the containers around it from the outermost; empty for those without a key.
+        key: its own key; ``None`` in a list.
+        key_start: offset of the key or, without one, of itself.
+        start: offset of itself, code points.
+        end: offset behind it.
+        record: which element of an outermost list it belongs to.
+    """
+
+    symbol: str
+    above: tuple[str, ...]
+    key: str | None
+    key_start: int
+    start: int
+    end: int
+    record: int
+
+
+def _scalars(text: str, start: int, end: int) -> Iterator[_Scalar]:
+    """All scalars of a valid JSON value; an explicit stack, no recursion."""
     path: list[str] = []
     containers: list[str] = []
     key: tuple[str, int] | None = None
@@ -288,15 +301,9 @@ def _fields(text: str, start: int, end: int) -> Iterator[_Field]:
             record += symbol == "," and containers == ["["]
         elif index + 1 < len(tokens) and tokens[index + 1][0] == ":" and containers and containers[-1] == "{":
             key = (_unquoted(symbol), match.start())
-        elif symbol != "null":
-            is_text = symbol.startswith('"')
-            value = _SPACE.sub(" ", _unquoted(symbol)) if is_text else symbol
-            if value.strip():
-                names = (*path[1:][-1:], key[0]) if key else tuple(path[1:][-2:])
-                long = is_text and len(value) > LONG_VALUE
-                # A long text is quoted by itself, a short value with its key.
-                left = match.start() + 1 if long else (key[1] if key else match.start())
-                yield _Field(names, left, match.end() - 1 if long else match.end(), value, is_text, record, key is None)
+        else:
+            name, key_start = key or (None, match.start())
+            yield _Scalar(symbol, tuple(path), name, key_start, match.start(), match.end(), record)
 
 
 def _unquoted(symbol: str) -> str:

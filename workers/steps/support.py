@@ -50,7 +50,6 @@ class Support:
         best_similarity: highest cosine of the claim with any unit.
         log_odds: of being unsupported, before the verdict; see ``calibration``.
         unseen_share: share of its content words that no unit has.
-        unseen: those words (stems), the most telling first.
     """
 
     score: float
@@ -61,7 +60,6 @@ class Support:
     best_similarity: float
     log_odds: float
     unseen_share: float
-    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,6 @@ class _Measured:
     best: float
     contradicts: bool
     denied: bool
-    unseen: tuple[str, ...]
 
 
 def judge_claims(
@@ -175,7 +172,6 @@ def _measure(
             )
         ),
         bool(measures.record.denied),
-        measures.unseen,
     )
 
 
@@ -194,5 +190,4 @@ def _verdict(each: _Measured, odds: float, confidence: float, minimum: float, *,
         best_similarity=each.best,
         log_odds=odds,
         unseen_share=float(each.values[UNSEEN_SHARE]),
-        unseen=each.unseen,
     )
