@@ -17,7 +17,7 @@ from workers.agents.base import AgentDefinition, Handler, Resources, event_outpu
 from workers.delivery.records import Output, Record, Result, Work
 from workers.steps.observations import review_event
 from workers.steps.rewards import combine, reward_of
-from workers.steps.rows import implicit_feedback_row, reward_row
+from workers.steps.rows import decision_row, implicit_feedback_row, reward_row
 
 AGENT = "feedback"
 
@@ -26,11 +26,13 @@ def _handler(resources: Resources) -> Handler:
     async def handle(works: Sequence[Work]) -> Sequence[Result]:
         assert resources.feedback is not None
         results: list[Result] = [[] for _ in works]
+        decisions: dict[int, list[Output]] = {}
         events: dict[str, list[FeedbackEvent]] = defaultdict(list)
         last: dict[str, int] = {}
         for number, work in enumerate(works):
             try:
-                event = _event(work.record)
+                event, decisions[number] = _read(work.record, resources)
+                results[number] = decisions[number]
             except ValueError as error:
                 results[number] = error
                 continue
@@ -42,16 +44,28 @@ def _handler(resources: Resources) -> Handler:
         known = await resources.feedback.known(list(events))
         for answer_id, number in last.items():
             # What came now is added, in case a replica of ClickHouse has not seen it yet.
-            results[number] = _outputs([*known.get(answer_id, ()), *events[answer_id]], resources)
+            rewards = _outputs([*known.get(answer_id, ()), *events[answer_id]], resources)
+            results[number] = [*decisions[number], *rewards]
         return results
 
     return handle
 
 
-def _event(record: Record) -> FeedbackEvent | None:
-    if record.topic == REVIEW_DECISIONS.name:
-        return review_event(ReviewDecision.from_bytes(record.value))
-    return FeedbackEvent.from_bytes(record.value)
+def _read(record: Record, resources: Resources) -> tuple[FeedbackEvent | None, list[Output]]:
+    """The feedback that a record brings, and for a reviewer's decision its row."""
+    if record.topic != REVIEW_DECISIONS.name:
+        return FeedbackEvent.from_bytes(record.value), []
+    decision = ReviewDecision.from_bytes(record.value)
+    row = event_output(
+        FEEDBACK_ANALYTICS,
+        decision_row(decision),
+        key=decision.answer_id,
+        agent=AGENT,
+        event_id=f"{decision.feedback_id}-row",
+        time=decision.timestamp,
+        pipeline_version=resources.pipeline_version,
+    )
+    return review_event(decision), [row]
 
 
 def _outputs(events: Sequence[FeedbackEvent], resources: Resources) -> list[Output]:
@@ -66,7 +80,7 @@ def _outputs(events: Sequence[FeedbackEvent], resources: Resources) -> list[Outp
     if reward is not None:
         metrics.REWARDS.observe(reward.reward)
         outputs.append(event_output(FEEDBACK_REWARDS, reward, event_id=reward.reward_id, **common))
-        row = reward_row(reward)
+        row = reward_row(reward, feedback)
         outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{reward.reward_id}-row", **common))
     implicit = implicit_feedback_row(feedback, rules)
     if implicit is not None:

@@ -8,6 +8,7 @@ seeds' text differs from this, docs/decisions says why.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from statistics import fmean
 from typing import TypeVar
 
@@ -33,6 +34,9 @@ REVIEW_REWARDS: dict[UserAction, float] = {
 }  # fmt: skip
 """What a reviewer's decision is worth."""
 
+MAX_ELSEWHERE = 1_000
+"""Most places that a reward is taken out of; nobody gives feedback in so many hours."""
+
 T = TypeVar("T")
 
 
@@ -54,6 +58,7 @@ class AnswerFeedback:
         asked_again: pairs in which this answer's query was asked again.
         repeats: pairs in which this answer's query repeats an earlier one, the most similar first.
         revision: distinct events and revisions of events; grows with every further one.
+        elsewhere: other tenants and hours that fewer of these events could have counted it under.
     """
 
     answer_id: str
@@ -69,6 +74,7 @@ class AnswerFeedback:
     asked_again: tuple[RetrySignals, ...]
     repeats: tuple[RetrySignals, ...]
     revision: int
+    elsewhere: tuple[tuple[str, datetime], ...] = ()
 
 
 def combine(events: Iterable[FeedbackEvent]) -> AnswerFeedback:
@@ -89,6 +95,7 @@ def combine(events: Iterable[FeedbackEvent]) -> AnswerFeedback:
     # Feedback in the name of another tenant is kept, but it is not theirs to judge this answer.
     counted = [event for event in latest if event.tenant in (tenant, "default")]
     answer_id = ordered[0].answer_id
+    answered_at = (calls or latest)[0].occurred_at
     retries = [event.retry for event in counted if event.retry is not None]
     executions = [event.execution for event in counted if event.execution is not None]
     errors = [signals for signals in executions if _is_error(signals)]
@@ -97,7 +104,7 @@ def combine(events: Iterable[FeedbackEvent]) -> AnswerFeedback:
         tenant=tenant,
         model_id=_first(event.model_id for event in (*calls, *counted)) or "unknown",
         query_type=_first(event.query_type for event in (*calls, *counted)),
-        answered_at=(calls or latest)[0].occurred_at,
+        answered_at=answered_at,
         error_occurred=bool(errors),
         error_type=_first(signals.error_type for signals in errors) or ("hard_error" if errors else None),
         latency_seconds=_first(signals.latency_seconds for signals in executions),
@@ -106,7 +113,22 @@ def combine(events: Iterable[FeedbackEvent]) -> AnswerFeedback:
         asked_again=tuple(_ranked(pair for pair in retries if pair.original_answer_id == answer_id)),
         repeats=tuple(_ranked(pair for pair in retries if pair.retry_answer_id == answer_id)),
         revision=len(versions),
+        elsewhere=_elsewhere(events=ordered, tenant=tenant, answered_at=answered_at),
     )
+
+
+def _elsewhere(
+    events: Sequence[FeedbackEvent], tenant: str, answered_at: datetime
+) -> tuple[tuple[str, datetime], ...]:
+    """Where the answer could have been counted before all of its events had come: some tenant, some hour."""
+    hours = sorted({_hour(event.occurred_at) for event in events})
+    tenants = sorted({event.tenant for event in events})
+    places = ((other, hour) for other in tenants for hour in hours if (other, hour) != (tenant, _hour(answered_at)))
+    return tuple(islice(places, MAX_ELSEWHERE))
+
+
+def _hour(time: datetime) -> datetime:
+    return time.replace(minute=0, second=0, microsecond=0)
 
 
 def _first(values: Iterable[T | None]) -> T | None:

@@ -5,14 +5,14 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from schemas.answers import GeneratedAnswer
+from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.base import Part
 from schemas.citations import Citation
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow, Reward
 from schemas.identifiers import fact_id
 from schemas.release import Alert
-from schemas.review import ReviewRequest
+from schemas.review import ReviewDecision, ReviewRequest
 from workers.steps.citations import content_digest
 from workers.steps.implicit import latency_accepted, latency_tolerance, satisfaction
 from workers.steps.presentation import response_seconds
@@ -21,6 +21,8 @@ from workers.steps.thresholds import FeedbackRules
 
 MAX_LOGGED = 200
 """Most citations, invalid references and claims in an audit row; all of them are counted."""
+MAX_SOURCE_LABEL = 200
+"""Longest name of a source in figures."""
 CHARACTERISTICS = (
     "faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability",
 )  # fmt: skip
@@ -95,6 +97,7 @@ def _answer_row(enriched: EnrichedAnswer) -> AnalyticsRow:
         "claims_supported": verdicts["supported"],
         "claims_contradicted": verdicts["contradicted"],
         "claims_unsupported": verdicts["unsupported"],
+        **_reference_columns(enriched),
         "state": enriched.decision.state,
         "reasons": enriched.decision.reasons,
         "review": enriched.decision.review,
@@ -105,6 +108,34 @@ def _answer_row(enriched: EnrichedAnswer) -> AnalyticsRow:
         "enriched_at": enriched.enriched_at.isoformat(),
     }
     return AnalyticsRow(table="answers", columns=columns)
+
+
+def _reference_columns(enriched: EnrichedAnswer) -> dict[str, Any]:
+    """What the answer's citations and claims rest on, by source: parallel lists, sources by name."""
+    citations = enriched.citations.citations if enriched.citations else []
+    invalid = enriched.citations.invalid_references if enriched.citations else []
+    contexts = enriched.answer.contexts or []
+    cited = Counter(source_label(contexts[citation.number - 1]) for citation in citations)
+    verdicts: dict[str, Counter[str]] = {name: Counter() for name in cited}
+    for claim in enriched.grounding.claims if enriched.grounding else []:
+        if claim.evidence is not None:
+            name = source_label(contexts[claim.evidence.number - 1])
+            verdicts.setdefault(name, Counter())[claim.verdict] += 1
+    names = sorted(verdicts)
+    return {
+        "citations_total": len(citations),
+        "invalid_references": [reference.reason for reference in invalid],
+        "source_names": names,
+        "source_citations": [cited[name] for name in names],
+        "source_supported": [verdicts[name]["supported"] for name in names],
+        "source_contradicted": [verdicts[name]["contradicted"] for name in names],
+        "source_unsupported": [verdicts[name]["unsupported"] for name in names],
+    }
+
+
+def source_label(chunk: ContextChunk) -> str:
+    """What figures call a source: its name, else its table, else its path; a chunk's own name says least."""
+    return (chunk.source_name or chunk.source_table or chunk.source_path or chunk.chunk_id)[:MAX_SOURCE_LABEL]
 
 
 def _audit_row(enriched: EnrichedAnswer) -> AnalyticsRow:
@@ -181,6 +212,7 @@ def _judgement_columns(enriched: EnrichedAnswer) -> dict[str, Any]:
         "citations_valid": citations.valid if citations else None,
         "quality_score": quality.overall_score if quality else None,
         "passes_validation": quality.passes_validation if quality else None,
+        "validation_score": quality.validation.score if quality and quality.validation else None,
         "gate_score": enriched.evaluation.score,
         **{name: enriched.evaluation.metrics.get(name) for name in CHARACTERISTICS},
         "signals": sorted({signal.type for signal in quality.signals}) if quality else [],
@@ -288,15 +320,32 @@ def _dump(event: Part, *names: str) -> dict[str, Any]:
     return columns
 
 
-def reward_row(reward: Reward) -> AnalyticsRow:
-    """The row of a reward; a later revision replaces it."""
+def reward_row(reward: Reward, feedback: AnswerFeedback) -> AnalyticsRow:
+    """The row of a reward; a later revision replaces it, and empties where it was counted before."""
     columns = _dump(
         reward,
         "reward_id", "answer_id", "tenant", "model_id", "explicit_reward", "implicit_reward", "satisfaction",
         "reward", "error_occurred", "retry_detected", "latency_seconds", "latency_tolerance", "revision",
         "answered_at", "computed_at",
     )  # fmt: skip
-    return AnalyticsRow(table="rewards", columns=columns | {"query_type": reward.query_type or ""})
+    columns |= {
+        "query_type": reward.query_type or "",
+        "elsewhere": [[tenant, hour.isoformat()] for tenant, hour in feedback.elsewhere],
+    }
+    return AnalyticsRow(table="rewards", columns=columns)
+
+
+def decision_row(decision: ReviewDecision) -> AnalyticsRow:
+    """The row of a decision, one for each reviewer of an answer."""
+    columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "model_id")
+    columns |= {
+        "decision_id": decision.feedback_id,
+        "decided_at": decision.timestamp.isoformat(),
+        "action": decision.user_action,
+        "reason": decision.reason or "",
+        "review_seconds": decision.review_duration,
+    }
+    return AnalyticsRow(table="review_decisions", columns=columns)
 
 
 def implicit_feedback_row(feedback: AnswerFeedback, rules: FeedbackRules) -> AnalyticsRow | None:

@@ -1,0 +1,16 @@
+-- What is sent to review, and what waits?
+-- Requests of the time by bucket: all, those whose reader waits, and those that nobody has decided on.
+SELECT
+    toStartOfInterval(requested_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
+    count() AS requested,
+    countIf(held) AS held,
+    countIf((tenant, review_id) NOT IN (
+        SELECT tenant, review_id FROM {database:Identifier}.review_decisions
+        WHERE ({tenant:String} = '' OR tenant = {tenant:String})
+          AND decided_at >= {from:DateTime64(3, 'UTC')}
+    )) AS open
+FROM {database:Identifier}.reviews FINAL
+WHERE ({tenant:String} = '' OR tenant = {tenant:String})
+  AND requested_at >= {from:DateTime64(3, 'UTC')} AND requested_at < {to:DateTime64(3, 'UTC')}
+GROUP BY time
+ORDER BY time

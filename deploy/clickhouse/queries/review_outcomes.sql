@@ -1,0 +1,20 @@
+-- Was the worker right to send answers to review?
+-- First decisions of people by model of the answer: what they approved needed no review, what they
+-- corrected or rejected did.
+SELECT
+    model_id AS name,
+    count() AS reviewed,
+    countIf(first = 'approve') AS approved,
+    countIf(first = 'correct') AS corrected,
+    countIf(first = 'reject') AS rejected,
+    (corrected + rejected) / reviewed AS needed_share
+FROM (
+    SELECT any(model_id) AS model_id, argMin(action, (decided_at, decision_id)) AS first
+    FROM {database:Identifier}.review_decisions FINAL
+    WHERE ({tenant:String} = '' OR tenant = {tenant:String})
+      AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
+      AND decided_by != 'policy' AND action IN ('approve', 'correct', 'reject')
+    GROUP BY tenant, answer_id
+)
+GROUP BY name
+ORDER BY needed_share DESC, name

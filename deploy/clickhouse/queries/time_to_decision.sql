@@ -1,0 +1,24 @@
+-- How long do answers wait for a decision?
+-- Hours from the request to the first decision, by bucket of time of the decision.
+SELECT
+    toStartOfInterval(first_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
+    count() AS decisions,
+    quantileExact(0.5)(waited) AS median_hours,
+    quantileExact(0.95)(waited) AS p95_hours
+FROM (
+    SELECT d.first_at AS first_at, dateDiff('millisecond', r.requested_at, d.first_at) / 3600000 AS waited
+    FROM (
+        SELECT tenant, review_id, min(decided_at) AS first_at
+        FROM {database:Identifier}.review_decisions FINAL
+        WHERE ({tenant:String} = '' OR tenant = {tenant:String})
+          AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
+        GROUP BY tenant, review_id
+    ) AS d
+    INNER JOIN (
+        SELECT tenant, review_id, requested_at FROM {database:Identifier}.reviews FINAL
+        WHERE ({tenant:String} = '' OR tenant = {tenant:String})
+          AND requested_at < {to:DateTime64(3, 'UTC')}
+    ) AS r USING (tenant, review_id)
+)
+GROUP BY time
+ORDER BY time
