@@ -18,7 +18,6 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -26,13 +25,14 @@ from typing import Any
 
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
+from tests.harness.deployment import until
 from workers.grafana.dashboards import panel_queries
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings
 from workers.stores.analytics import connect
 from workers.stores.migrations import migrate
 from workers.stores.queries import read_queries
-from workers.stores.rollups import refresh_rollups, REFRESHED
+from workers.stores.rollups import REFRESHED, refresh_rollups
 
 DATABASE = "bench"
 SINCE, UNTIL = datetime(2026, 10, 1), datetime(2026, 10, 31)
@@ -169,7 +169,7 @@ def load() -> list[float]:
     return [round(value, 2) for value in os.getloadavg()]
 
 
-async def fill(client: AsyncClient, answers: int) -> Iterator[dict[str, Any]]:
+async def fill(client: AsyncClient, answers: int) -> dict[str, Any]:
     """Insert everything; rows a second for each table."""
     text = corpus()
     await client.command("CREATE TABLE bench.corpus (text String) ENGINE = MergeTree ORDER BY tuple()")
@@ -194,8 +194,11 @@ async def fill(client: AsyncClient, answers: int) -> Iterator[dict[str, Any]]:
 
 async def quiet(client: AsyncClient) -> None:
     """Wait until ClickHouse merges nothing more."""
-    while int(await client.command("SELECT count() FROM system.merges")):
-        await asyncio.sleep(1)
+
+    async def merged() -> bool:
+        return int(await client.command("SELECT count() FROM system.merges")) == 0
+
+    await until(merged, "merges", 600, 1)
 
 
 async def age(client: AsyncClient) -> None:

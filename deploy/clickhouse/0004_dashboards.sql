@@ -236,7 +236,7 @@ FULL JOIN (
     )
 ) AS known USING (tenant, run, hour, source);
 
--- How long each stage took for an answer; the quantiles are right to one percent.
+-- How long each stage took for an answer; the quantiles are right to two percent.
 CREATE TABLE IF NOT EXISTS {database}.stage_hours
 (
     tenant LowCardinality(String),

@@ -1,1 +1,1 @@
-"""Grafana dashboards."""
+"""Grafana's dashboards, generated: what they show stands in dashboards.py, never in a mouse click."""

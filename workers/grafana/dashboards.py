@@ -1,3 +1,420 @@
-from workers.stores.queries import read_queries
-def panel_queries():
-    return [name for name in read_queries() if name!='citation_audit']
+"""The dashboards: what each shows, in the order in which one looks.
+
+``python -m workers.grafana`` writes them to deploy/grafana; a test holds the files against this.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workers.grafana.panels import CLICKHOUSE, Asked, Measured, Panel, laid_out
+from workers.grafana.sql import panel_sql
+
+SCHEMA_VERSION = 41
+"""Version of Grafana's dashboard model that these are written in (Grafana 12)."""
+
+DEFAULT_CONSOLE = "http://localhost:8080"
+"""Where links lead unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """One dashboard.
+
+    Attributes:
+        uid: fixed, so that links last; also the name of its file.
+        title: of the dashboard.
+        description: for whom, and what for.
+        since: beginning of the time that it opens with.
+        panels: in order.
+        variables: what a reader may choose, besides the console's address.
+    """
+
+    uid: str
+    title: str
+    description: str
+    since: str
+    panels: Sequence[Panel]
+    variables: Sequence[dict[str, Any]] = ()
+
+    def as_json(self, console: str = DEFAULT_CONSOLE) -> dict[str, Any]:
+        """As Grafana reads it.
+
+        Args:
+            console: address of the console, for links.
+        """
+        return {
+            "uid": self.uid,
+            "title": self.title,
+            "description": self.description,
+            "tags": ["touchstone"],
+            "timezone": "utc",
+            "editable": False,
+            "schemaVersion": SCHEMA_VERSION,
+            "version": 1,
+            "refresh": "1m",
+            "time": {"from": self.since, "to": "now"},
+            "templating": {"list": [*self.variables, _constant("console", "Console", console)]},
+            "annotations": {"list": []},
+            "links": [
+                {
+                    "type": "dashboards", "title": "Touchstone", "tags": ["touchstone"], "asDropdown": True,
+                    "includeVars": True, "keepTime": True, "targetBlank": False,
+                },
+                {"type": "link", "title": "Console", "url": "${console}", "targetBlank": True},
+            ],
+            "panels": laid_out(self.panels),
+        }  # fmt: skip
+
+
+def _constant(name: str, label: str, value: str) -> dict[str, Any]:
+    return {
+        "name": name, "label": label, "type": "constant", "hide": 2, "query": value,
+        "current": {"text": value, "value": value}, "skipUrlSync": True,
+    }  # fmt: skip
+
+
+TENANT = {
+    "name": "tenant", "label": "Tenant", "type": "query", "datasource": CLICKHOUSE, "refresh": 2, "sort": 1,
+    "query": "SELECT DISTINCT tenant FROM answer_hours ORDER BY tenant",
+    # Put into the SQL as it is: the empty tenant, which means all that the reader may see.
+    "includeAll": True, "allValue": "''", "multi": False,
+    "current": {"text": "All", "value": "$__all"},
+}  # fmt: skip
+RUN = {
+    "name": "run", "label": "Run", "type": "textbox", "query": "live",
+    "description": "live, or the identifier of a replay",
+    "current": {"text": "live", "value": "live"},
+}  # fmt: skip
+BY = {
+    "name": "by", "label": "Compare by", "type": "custom", "multi": False, "includeAll": False,
+    "query": "model : model_id, prompt version : prompt_version, query type : query_type",
+    "current": {"text": "model", "value": "model_id"},
+}  # fmt: skip
+
+RATE = "$__rate_interval"
+
+
+def _rate(metric: str, by: str = "", where: str = "") -> str:
+    inner = f"rate({metric}{{{where}}}[{RATE}])" if where else f"rate({metric}[{RATE}])"
+    return f"sum by ({by}) ({inner})" if by else f"sum({inner})"
+
+
+def _quantile(quantile: float, metric: str, by: str = "") -> str:
+    labels = f"le, {by}" if by else "le"
+    return f"histogram_quantile({quantile}, sum by ({labels}) (rate({metric}_bucket[{RATE}])))"
+
+
+def _quantiles(metric: str) -> Mapping[str, str]:
+    return {name: _quantile(value, metric) for name, value in (("median", 0.5), ("95 %", 0.95), ("99 %", 0.99))}
+
+
+OPERATIONS = Dashboard(
+    "touchstone-operations",
+    "Operations",
+    "For the person on call: does it flow, how far behind is it, what goes wrong.",
+    "now-6h",
+    (
+        Measured(
+            "Answers a second", "Answers that assembly takes in and enriched answers that it hands on. A gap that stays "
+            "means that answers wait for judgements.",
+            unit="ops",
+            series={
+                "in": _rate("touchstone_records_consumed_total", where='agent="assembly",topic="answers.generated"'),
+                "enriched": _rate("touchstone_records_produced_total", where='agent="assembly",topic="answers.enriched"'),
+            },
+        ),
+        Measured(
+            "Consumer lag", "Records that an agent has not yet committed. Growing lag of one agent: see "
+            "'Lag grows' in the operations guide.",
+            series={"{{agent}}": "sum by (agent) (touchstone_consumer_lag_records)"},
+        ),
+        Measured(
+            "From answer to enriched answer", "Time from the answer's record at the broker to its enriched answer.",
+            unit="s", series=_quantiles("touchstone_end_to_end_seconds"),
+        ),
+        Measured(
+            "Time a stage takes", "95th percentile for one answer or batch.", unit="s",
+            series={"{{stage}}": _quantile(0.95, "touchstone_response_processing_duration_seconds", "stage")},
+        ),
+        Measured(
+            "Dead letters", "Records given up, by agent and error: read them with touchstone dlq list.", unit="ops",
+            stacked=True, series={"{{agent}} {{error}}": _rate("touchstone_records_dead_lettered_total", "agent, error")},
+        ),
+        Measured(
+            "Retries", "Attempts that were repeated, by agent and error. A store or the broker is away or slow.",
+            unit="ops", stacked=True,
+            series={"{{agent}} {{error}}": _rate("touchstone_records_retried_total", "agent, error")},
+        ),
+        Measured(
+            "Waiting and stopped agents", "1 while an agent waits for a store or the broker, and once its breaker has "
+            "stopped it for too many dead letters.", maximum=1,
+            series={
+                "{{agent}} waits": "max by (agent) (touchstone_agent_waiting)",
+                "{{agent}} stopped": "max by (agent) (touchstone_breaker_open)",
+            },
+        ),
+        Measured(
+            "In work", "Records accepted and not yet settled, and answers and reports that wait for each other.",
+            series={
+                "{{agent}}": "sum by (agent) (touchstone_records_in_flight)",
+                "join: {{kind}}": "sum by (kind) (touchstone_join_pending_answers)",
+            },
+        ),
+        Measured(
+            "Degraded answers", "Answers joined without a report, by the agent that is missing.", unit="ops",
+            stacked=True, series={"{{missing}}": _rate("touchstone_join_degraded_total", "missing")},
+        ),
+        Measured(
+            "Judgements that failed", "Judgements with status failed, by agent; the log says why.", unit="ops",
+            stacked=True, series={"{{agent}}": _rate("touchstone_judgements_total", "agent", 'status="failed"')},
+        ),
+        Measured(
+            "Answers by hallucination risk", "As they are judged, a second.", unit="ops", stacked=True,
+            series={"{{risk_level}}": _rate("touchstone_hallucination_risk_total", "risk_level")},
+        ),
+        Measured(
+            "Decisions", "Release states, a second.", unit="ops", stacked=True,
+            series={"{{state}}": _rate("touchstone_decisions_total", "state")},
+        ),
+        Measured(
+            "Embedding", "95th percentile of a call of the model, and the share of texts that it need not see again.",
+            unit="s",
+            series={
+                "a call": _quantile(0.95, "touchstone_inference_duration_seconds"),
+                "cache hits (share)": _rate("touchstone_embedding_cache_total", where='result="hit"')
+                + " / "
+                + _rate("touchstone_embedding_cache_total"),
+            },
+        ),
+        Measured(
+            "Writes to stores", "95th percentile of a confirmed write, by sink.", unit="s",
+            series={"{{sink}}": _quantile(0.95, "touchstone_sink_flush_duration_seconds", "sink")},
+        ),
+        Measured(
+            "Rows stored", "Rows that a store has confirmed, a second.", unit="ops",
+            series={"{{table}}": _rate("touchstone_sink_rows_total", "table")},
+        ),
+        Measured(
+            "Memory", "Resident memory of each worker process.", unit="bytes",
+            series={"{{instance}}": "process_resident_memory_bytes * on (instance) group_left () touchstone_build_info"},
+        ),
+        Measured(
+            "Query history", "1 while Redis answers; without it no retry is detected.", kind="stat", width=6, height=5,
+            series={"available": "min(touchstone_redis_available)"},
+        ),
+        Measured(
+            "Dropped by rebalances", "Records of partitions that moved; they come again elsewhere.", unit="ops",
+            width=18, height=5, series={"{{agent}}": _rate("touchstone_records_stale_total", "agent")},
+        ),
+    ),
+)  # fmt: skip
+
+QUALITY = Dashboard(
+    "touchstone-quality",
+    "Quality",
+    "For the AI engineer: how good answers are, which model, prompt version or query type makes them worse.",
+    "now-7d",
+    (
+        Asked(
+            "Answers", "What becomes of answers. Held ones wait for a person; a fallback said that there is not "
+            "enough evidence.",
+            stacked=True, query="answers_over_time", columns=("time", "released", "warned", "held", "fallback"),
+        ),
+        Asked(
+            "Hallucination risk", "Answers by risk; those that were given no context have none.", stacked=True,
+            query="risk_over_time",
+        ),
+        Asked(
+            "Quality", "Mean quality score, by what is compared.", unit="percentunit", maximum=1, width=8,
+            query="quality_over_time", columns=("time", "name", "quality"),
+        ),
+        Asked(
+            "Grounding", "Mean grounding score: how far claims rest on their contexts.", unit="percentunit", maximum=1,
+            width=8, query="quality_over_time", columns=("time", "name", "grounding"),
+        ),
+        Asked(
+            "High risk", "Share of judged answers whose hallucination risk is high.", unit="percentunit", maximum=1,
+            width=8, query="quality_over_time", columns=("time", "name", "high_risk_share"),
+        ),
+        Asked(
+            "Side by side", "The same over the whole time, the worst grounding first.", kind="table", unit="percentunit",
+            query="quality_by", units={"name": "string", "answers": "short"},
+        ),
+        Asked(
+            "Grounding scores", "Answers by grounding score. Below 0.6 there is an alert on the answer.",
+            kind="barchart", query="grounding_distribution",
+        ),
+        Asked(
+            "Signs of failure", "Answers that show a failure signal, a grounding issue, or were decided on for a reason.",
+            kind="table", query="failure_signals", given={"limit": 20}, units={"share": "percentunit"},
+        ),
+        Asked(
+            "Drift", "Distance of the distribution of scores from the week before, 0 to 1; drifted is worth a look at "
+            "what was changed.",
+            kind="table", query="drift",
+        ),
+        Asked(
+            "Answers that rest on the least", "The lowest grounding scores, to be opened in the console.", kind="table",
+            width=24, query="worst_answers", links={"Search answers": "/answers"},
+        ),
+        Asked(
+            "Slowest stages", "Time that a stage took for an answer, the model's own answering included.", kind="table",
+            unit="s", query="slowest_stages", units={"name": "string", "answers": "short"},
+        ),
+        Asked(
+            "Stages over time", "95th percentile for an answer.", unit="s", query="stages_over_time",
+        ),
+    ),
+    (TENANT, RUN, BY),
+)  # fmt: skip
+
+SOURCES = Dashboard(
+    "touchstone-sources",
+    "Sources and citations",
+    "For whoever keeps the sources: which of them are contradicted, cited wrongly, or make answers worse.",
+    "now-7d",
+    (
+        Asked(
+            "Valid citations and coverage", "Share of answers whose references all exist, and mean share of claims "
+            "that are cited.",
+            unit="percentunit", maximum=1, query="citation_validity", columns=("time", "valid_share", "coverage"),
+        ),
+        Asked(
+            "What is wrong with references", "References that resolve to nothing, by reason.", kind="barchart",
+            query="invalid_references",
+        ),
+        Asked(
+            "Contradicted sources", "Claims that a source contradicts: is the source out of date, or is it misread?",
+            kind="table", width=24, query="contradicted_by_source", given={"limit": 50},
+            units={"contradicted_share": "percentunit"},
+        ),
+        Asked(
+            "Grounding by source", "Mean grounding score of the answers that rest on a source, ten sources of most "
+            "answers.",
+            unit="percentunit", maximum=1, query="quality_by_source", columns=("time", "name", "grounding"),
+        ),
+        Asked(
+            "Quality by source", "Mean quality score of the answers that rest on a source.", unit="percentunit",
+            maximum=1, query="quality_by_source", columns=("time", "name", "quality"),
+        ),
+        Asked(
+            "Alerts on answers", "The latest alerts, with the answer to open.", kind="table", width=24,
+            query="system_alerts", given={"limit": 50}, links={"Search answers": "/answers"},
+        ),
+    ),
+    (TENANT, RUN),
+)  # fmt: skip
+
+FEEDBACK = Dashboard(
+    "touchstone-feedback",
+    "Feedback and models",
+    "For the AI engineer and the router: what people make of answers, and what each model earns.",
+    "now-7d",
+    (
+        Asked(
+            "Reward by model", "Mean reward with its 95 % interval. Intervals that overlap tell no difference.",
+            kind="table", unit="percentunit", width=24, query="reward_by_model",
+            units={"name": "string", "answers": "short"},
+        ),
+        Asked(
+            "Reward over time", "Mean reward of each model.", unit="percentunit", maximum=1, query="reward_over_time",
+            columns=("time", "name", "reward"),
+        ),
+        Asked(
+            "Asked again, failed, too slow", "Share of answers after which the same was asked again, whose call "
+            "failed, or that took over 30 s.",
+            unit="percentunit", maximum=1, query="retry_and_satisfaction",
+            columns=("time", "retry_share", "failed_share", "too_slow_share"),
+        ),
+        Asked(
+            "Satisfaction", "Mean satisfaction by behaviour, and mean of what people said.", unit="percentunit",
+            maximum=1, query="retry_and_satisfaction", columns=("time", "satisfaction", "explicit_reward"),
+        ),
+        Asked(
+            "Answers with a reward", "How many answers the figures beside rest on.", query="retry_and_satisfaction",
+            columns=("time", "answers"),
+        ),
+    ),
+    (TENANT, RUN),
+)  # fmt: skip
+
+REVIEW = Dashboard(
+    "touchstone-review",
+    "Review",
+    "For whoever leads reviewers: what waits, how long, how well people agree, what it costs.",
+    "now-7d",
+    (
+        Asked(
+            "Requests", "Answers sent to review: all, those whose reader waits, and those that are still open.",
+            query="review_backlog", links={"Review queue": "/review"},
+        ),
+        Asked(
+            "Time to decision", "Hours from the request to the first decision.", unit="h", query="time_to_decision",
+            columns=("time", "median_hours", "p95_hours"), links={"Review queue": "/review"},
+        ),
+        Asked(
+            "Reviewers", "Decisions and active time of each reviewer.", kind="table", query="reviewer_workload",
+            units={"active_seconds": "s", "median_seconds": "s"},
+        ),
+        Asked(
+            "Was review needed?", "What people decided, by model of the answer: what they approve need not have come.",
+            kind="table", query="review_outcomes", units={"needed_share": "percentunit"},
+        ),
+        Asked(
+            "Agreement", "Pairs of decisions on one answer: share that agree, and Cohen's kappa (0 by chance, 1 always).",
+            kind="table", query="review_agreement", units={"agreement": "percentunit"}, height=6,
+        ),
+        Asked(
+            "Cost", "Active hours at 50 an hour, and the cost of an answer that was corrected or rejected.", height=6,
+            query="review_cost", columns=("time", "cost", "cost_of_a_finding"), given={"hourly_cost": 50},
+        ),
+    ),
+    (TENANT,),
+)  # fmt: skip
+
+DASHBOARDS = (OPERATIONS, QUALITY, SOURCES, FEEDBACK, REVIEW)
+
+
+def panel_queries() -> list[str]:
+    """Names of the questions that some panel asks."""
+    panels = (panel for dashboard in DASHBOARDS for panel in dashboard.panels)
+    return sorted({panel.query for panel in panels if isinstance(panel, Asked)})
+
+
+def drift_alert() -> dict[str, Any]:
+    """Grafana's alert on drift, as its provisioning reads it: over the last day, of all tenants together."""
+    sql = panel_sql("drift", {"tenant": "", "run": "live"}, ("name", "drifted"))
+    threshold = {
+        "type": "threshold", "refId": "B", "expression": "A",
+        "conditions": [{"evaluator": {"type": "gt", "params": [0]}}],
+    }  # fmt: skip
+    rule = {
+        "uid": "touchstone-drift",
+        "title": "Scores have drifted",
+        "condition": "B",
+        "for": "30m",
+        "noDataState": "OK",
+        "execErrState": "Error",
+        "labels": {"severity": "warning"},
+        "annotations": {
+            "summary": "The distribution of {{ $labels.name }} scores differs from that of the week before.",
+            "__dashboardUid__": QUALITY.uid,
+        },
+        "data": [
+            {
+                "refId": "A",
+                "datasourceUid": CLICKHOUSE["uid"],
+                "relativeTimeRange": {"from": 86_400, "to": 0},
+                "model": {"refId": "A", "editorType": "sql", "queryType": "table", "format": 1, "rawSql": sql},
+            },
+            {
+                "refId": "B",
+                "datasourceUid": "__expr__",
+                "relativeTimeRange": {"from": 86_400, "to": 0},
+                "model": threshold,
+            },
+        ],
+    }
+    group = {"orgId": 1, "name": "touchstone-answers", "folder": "Touchstone", "interval": "5m", "rules": [rule]}
+    return {"apiVersion": 1, "groups": [group]}

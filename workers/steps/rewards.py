@@ -117,9 +117,7 @@ def combine(events: Iterable[FeedbackEvent]) -> AnswerFeedback:
     )
 
 
-def _elsewhere(
-    events: Sequence[FeedbackEvent], tenant: str, answered_at: datetime
-) -> tuple[tuple[str, datetime], ...]:
+def _elsewhere(events: Sequence[FeedbackEvent], tenant: str, answered_at: datetime) -> tuple[tuple[str, datetime], ...]:
     """Where the answer could have been counted before all of its events had come: some tenant, some hour."""
     hours = sorted({_hour(event.occurred_at) for event in events})
     tenants = sorted({event.tenant for event in events})

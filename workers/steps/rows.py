@@ -330,7 +330,7 @@ def reward_row(reward: Reward, feedback: AnswerFeedback) -> AnalyticsRow:
     )  # fmt: skip
     columns |= {
         "query_type": reward.query_type or "",
-        "elsewhere": [[tenant, hour.isoformat()] for tenant, hour in feedback.elsewhere],
+        "elsewhere": [{"tenant": name, "answered_at": hour.isoformat()} for name, hour in feedback.elsewhere],
     }
     return AnalyticsRow(table="rewards", columns=columns)
 

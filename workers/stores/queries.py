@@ -102,9 +102,7 @@ def named_query(name: str) -> NamedQuery:
     return queries[name]
 
 
-async def ask_named(
-    client: AsyncClient, database: str, name: str, given: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+async def ask_named(client: AsyncClient, database: str, name: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Ask a question.
 
     Args:

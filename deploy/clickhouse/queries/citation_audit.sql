@@ -26,7 +26,7 @@ WITH
         FROM {database:Identifier}.answer_facts FINAL
         WHERE ({tenant:String} = '' OR tenant = {tenant:String})
           AND run = {run:String}
-          AND hour >= greatest(toStartOfHour({from:DateTime64(3, 'UTC')}), enough_since - toIntervalHour(1))
+          AND hour >= greatest(toStartOfHour({from:DateTime64(3, 'UTC')}), enough_since)
           AND completed_at >= {from:DateTime64(3, 'UTC')} AND completed_at < {to:DateTime64(3, 'UTC')}
           AND ({below:Float64} > 1 OR grounding_score < {below:Float64})
         ORDER BY completed_at DESC, answer_id

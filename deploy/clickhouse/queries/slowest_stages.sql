@@ -1,6 +1,6 @@
 -- Which stages are the slowest?
 -- Seconds that a stage took for an answer: the model's own answering and each judgement; quantiles
--- are right to one percent.
+-- are right to two percent.
 SELECT
     name, answers, mean_seconds,
     quantiles[1] AS median_seconds, quantiles[2] AS p95_seconds, quantiles[3] AS p99_seconds, max_seconds
