@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from schemas.base import (
     AnswerText,
     Event,
+    EventTime,
     Identifier,
     Label,
     LongText,
@@ -128,8 +129,8 @@ class GeneratedAnswer(Event):
     finish_reason: Label | None = Field(
         default=None, description="Why the model stopped, as it says: stop, length, content_filter."
     )
-    requested_at: UtcDatetime | None = Field(default=None, description="When the query arrived.")
-    completed_at: UtcDatetime = Field(description="When the answer was complete; freshness counts from here.")
+    requested_at: EventTime | None = Field(default=None, description="When the query arrived.")
+    completed_at: EventTime = Field(description="When the answer was complete; freshness counts from here.")
     usage: TokenUsage | None = None
     trace: TraceReference | None = None
     citations: list[ProvidedCitation] = Field(default_factory=list, max_length=1_000)

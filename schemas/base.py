@@ -57,6 +57,20 @@ def _to_utc(value: datetime) -> datetime:
 UtcDatetime = Annotated[AwareDatetime, AfterValidator(_to_utc)]
 """An aware time in the years 1900 to 2199, converted to UTC."""
 
+EVENT_YEARS = range(1970, 2101)
+"""Years in which something can happen to an answer: where stores count days and hours, they begin in
+1970 and end in 2105, and what lies outside comes back as another day."""
+
+
+def _within_reach(value: datetime) -> datetime:
+    if value.year not in EVENT_YEARS:
+        raise ValueError(f"the year must be in {EVENT_YEARS[0]}..{EVENT_YEARS[-1]}, in UTC; send when it happened")
+    return value
+
+
+EventTime = Annotated[UtcDatetime, AfterValidator(_within_reach)]
+"""When something happened that is stored by its day: the years 1970 to 2100."""
+
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 """A share or score in 0..1; never NaN (a judgement that failed is ``null``)."""
 

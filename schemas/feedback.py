@@ -5,7 +5,19 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.base import Event, Identifier, Label, LongText, Many, Part, Score, Seconds, ShortText, UtcDatetime
+from schemas.base import (
+    Event,
+    EventTime,
+    Identifier,
+    Label,
+    LongText,
+    Many,
+    Part,
+    Score,
+    Seconds,
+    ShortText,
+    UtcDatetime,
+)
 from schemas.review import HumanFeedback, UserAction
 
 LatencyTolerance = Literal["high", "medium", "low"]
@@ -73,7 +85,7 @@ class FeedbackEvent(Event):
     retry: RetrySignals | None = None
     model_id: Label | None = None
     query_type: Label | None = None
-    occurred_at: UtcDatetime
+    occurred_at: EventTime
 
     @model_validator(mode="after")
     def _has_its_part_and_a_name(self) -> Self:

@@ -8,6 +8,7 @@ from schemas.base import (
     AnswerText,
     ByName,
     Event,
+    EventTime,
     FiniteFloat,
     Identifier,
     Label,
@@ -66,7 +67,7 @@ class HumanFeedback(Event):
 
     feedback_id: Identifier
     session_id: Identifier | None = None
-    timestamp: UtcDatetime
+    timestamp: EventTime
     query: LongText = ""
     original_answer: AnswerText
     answer_metrics: ByName[FiniteFloat] = Field(default_factory=dict)

@@ -143,6 +143,28 @@ class ClickHouseSettings(Group):
     timeout_seconds: Positive = Field(default=30.0, description="One request may take this long.")
 
 
+Days = Annotated[int, Field(ge=0, le=36_500)]
+
+
+class RetentionSettings(Group):
+    """Days that ClickHouse keeps the rows of a table; 0 keeps them for ever. `touchstone migrate` sets them."""
+
+    answers: Days = Field(default=90, description="Answers with their texts.")
+    claims: Days = Field(default=90, description="Claims with their evidence.")
+    citations: Days = Field(default=365, description="Citations, for looking sources up.")
+    sources: Days = Field(default=365, description="Contents of sources, from when they were cited last.")
+    citation_logs: Days = Field(default=365, description="The audit of seed 004.")
+    alerts: Days = Field(default=365, description="Alerts on answers.")
+    reviews: Days = Field(default=365, description="Review requests with their texts.")
+    review_decisions: Days = Field(default=730, description="Decisions, which hold no text.")
+    feedback: Days = Field(default=365, description="Feedback events; a revision of older ones finds nothing.")
+    implicit_feedback: Days = Field(default=365, description="What was observed of answers (001).")
+    rewards: Days = Field(default=365, description="What answers earned.")
+    insights: Days = Field(default=730, description="Patterns and trends.")
+    dead_letters: Days = Field(default=30, description="Records given up, with all that they hold.")
+    figures: Days = Field(default=730, description="Narrow facts and figures by the hour, which hold no text.")
+
+
 class MemorySettings(Group):
     """Conversational memory."""
 
@@ -255,6 +277,7 @@ class Settings(BaseSettings):
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
     redis: RedisSettings = Field(default_factory=RedisSettings)
     clickhouse: ClickHouseSettings = Field(default_factory=ClickHouseSettings)
+    retention: RetentionSettings = Field(default_factory=RetentionSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)

@@ -450,6 +450,9 @@ PARTITION BY toYYYYMM(decided_at)
 ORDER BY (tenant, toStartOfHour(decided_at), decision_id)
 SETTINGS non_replicated_deduplication_window = 1000;
 
+-- A source is kept for some time after it was cited last; each citation stores it again.
+ALTER TABLE {database}.sources ADD COLUMN IF NOT EXISTS stored_at DateTime('UTC') DEFAULT now();
+
 -- Facts of what came in before these tables were there: a row that is inserted again replaces itself.
 INSERT INTO {database}.answers SELECT * FROM {database}.answers SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0;
 INSERT INTO {database}.rewards SELECT * FROM {database}.rewards SETTINGS insert_deduplicate = 0;

@@ -191,8 +191,16 @@ def test_migrate_needs_clickhouse_alone(touchstone: Touchstone, addresses: Addre
         "TOUCHSTONE_CLICKHOUSE__DATABASE": "cli_" + os.urandom(4).hex(),
     }
     names = [migration.name for migration in read_migrations()]
-    assert json.loads(touchstone("migrate", "--json", **environment).stdout) == {"applied": names}
-    assert "0 migrations applied" in touchstone("migrate", **environment).stdout
+    checked = touchstone("migrate", "--check", "--json", **environment)
+    assert (checked.returncode, json.loads(checked.stdout)["pending"]) == (1, names)
+    done = json.loads(touchstone("migrate", "--json", **environment).stdout)
+    assert done["applied"] == names
+    assert [version["name"] for version in done["versions"]] == names
+    assert {"answers", "answer_hours", "dead_letters"} <= set(done["retention_changed"])
+    again = touchstone("migrate", TOUCHSTONE_RETENTION__ANSWERS="7", **environment).stdout
+    assert again.count("was there") == len(names)
+    assert "retention set for answers\n" in again
+    assert touchstone("migrate", "--check", **environment).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,7 @@ OTHERS = answer(
     "others", "10:30", "globex", **SMALL, state="released", hallucination_risk="low", grounding_score=1.0,
     quality_score=1.0, gate_score=1.0, citation_coverage=1.0, citations_valid=True, **sources(Handbook=(1, 1, 0, 0)),
 )  # fmt: skip
-BEFORE = answer("before", "10:00", **SMALL, grounding_score=0.1, **sources()) | {
-    "completed_at": "2026-11-01T23:59:59Z"
-}
+BEFORE = answer("before", "10:00", **SMALL, grounding_score=0.1, **sources()) | {"completed_at": "2026-11-01T23:59:59Z"}
 ANSWERS = [GOOD, BAD, FAIR, BARE, OTHERS, BEFORE]
 LESS = [one | {"rank": 1, "degraded": True, "state": "fallback", "grounding_score": 0.0} for one in ANSWERS]
 """Degraded results of the same answers, which never count beside the complete ones."""

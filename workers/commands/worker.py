@@ -34,25 +34,73 @@ def worker(
     raise typer.Exit(asyncio.run(run_worker(adapted(settings, addresses), addresses, names, ready)))
 
 
-def migrate_schema(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False) -> None:
-    """Bring ClickHouse's schema up to date; safe to repeat.
+def migrate_schema(
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit code 1 if something is to do.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Bring ClickHouse's schema and retention up to date; safe to repeat. Lists every version.
 
-    Example: CLICKHOUSE_URL=http://clickhouse:8123 touchstone migrate
+    Examples:
+      CLICKHOUSE_URL=http://clickhouse:8123 touchstone migrate
+      touchstone migrate --check --json
     """
     from workers.stores.analytics import connect
-    from workers.stores.migrations import migrate
+    from workers.stores.migrations import applied_migrations, migrate, read_migrations
+    from workers.stores.retention import apply_retention
 
     settings = read_settings()
+    database = settings.clickhouse.database
 
-    async def run() -> list[str]:
+    async def run() -> tuple[set[int], list[str]]:
         client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
         try:
-            return await migrate(client, settings.clickhouse.database)
+            before = set(await applied_migrations(client, database))
+            if check:
+                return before, []
+            await migrate(client, database)
+            return before, await apply_retention(client, database, settings.retention)
         finally:
             await client.close()
 
-    applied = asyncio.run(run())
+    before, retained = asyncio.run(run())
+    migrations = read_migrations()
+    new = [migration.name for migration in migrations if migration.version not in before]
     if as_json:
-        print_json({"applied": applied})
+        versions = [
+            {"version": migration.version, "name": migration.name, "applied": not check or migration.version in before}
+            for migration in migrations
+        ]
+        done = {"pending": new} if check else {"applied": new, "retention_changed": retained}
+        print_json({"database": database, **done, "versions": versions})
     else:
-        console.print(f"{len(applied)} migrations applied" + (": " + ", ".join(applied) if applied else ""))
+        for migration in migrations:
+            state = "was there" if migration.version in before else "to do" if check else "applied now"
+            console.print(f"{migration.version:4}  {migration.name}  {state}", highlight=False)
+        if retained:
+            console.print(f"retention set for {', '.join(retained)}", highlight=False)
+    if check and new:
+        raise typer.Exit(1)
+
+
+def roles(
+    tenant: Annotated[
+        list[str] | None, typer.Option(help="A tenant that gets a reader of its own; repeatable.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Print the SQL of ClickHouse's roles and row policies, for an administrator to run.
+
+    Migrator, writer, eraser and reader get what they need and no more; a tenant's reader sees
+    that tenant alone. Nothing is granted here: users are made, and given roles, by hand.
+
+    Examples:
+      touchstone roles --tenant acme --tenant globex
+      touchstone roles --tenant acme | clickhouse-client --user admin --multiquery
+    """
+    from workers.stores.roles import role_statements
+
+    statements = role_statements(read_settings().clickhouse.database, tenant or [])
+    if as_json:
+        print_json(statements)
+    else:
+        typer.echo(";\n".join(statements) + ";")

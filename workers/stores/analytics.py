@@ -31,6 +31,8 @@ INSERT_SETTINGS = {
     "input_format_skip_unknown_fields": 0,
     "async_insert": 0,
     "insert_deduplicate": 1,
+    # A repeat whose first try reached the rows but not their facts reaches the facts.
+    "deduplicate_blocks_in_dependent_materialized_views": 1,
     # A batch of old answers (a backlog, a replay) may touch any number of months.
     "max_partitions_per_insert_block": 0,
 }

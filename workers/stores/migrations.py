@@ -90,13 +90,26 @@ async def migrate(client: AsyncClient, database: str, migrations: list[Migration
         raise MigrationError(f"the schema of database {database} cannot be brought up to date: {error}") from error
 
 
-async def _migrate(client: AsyncClient, database: str, migrations: list[Migration]) -> list[str]:
-    if not await client.command(f"EXISTS DATABASE {database}"):
-        # Asked first, since a user who may use a database need not be allowed to create one.
-        await client.command(f"CREATE DATABASE IF NOT EXISTS {database}")
-    await client.command(REGISTER.format(database=database))
+async def applied_migrations(client: AsyncClient, database: str) -> dict[int, str]:
+    """Digests of what is applied, by version; nothing where there is no such database yet.
+
+    Args:
+        client: connected client.
+        database: which one.
+    """
+    if not await client.command(f"EXISTS TABLE {database}.schema_migrations"):
+        return {}
     rows = (await client.query(f"SELECT version, digest FROM {database}.schema_migrations FINAL")).result_rows
-    applied = {int(version): str(digest) for version, digest in rows}
+    return {int(version): str(digest) for version, digest in rows}
+
+
+async def _migrate(client: AsyncClient, database: str, migrations: list[Migration]) -> list[str]:
+    # Nothing is created that is there: a writer is not allowed to, and need not be.
+    if not await client.command(f"EXISTS DATABASE {database}"):
+        await client.command(f"CREATE DATABASE IF NOT EXISTS {database}")
+    applied = await applied_migrations(client, database)
+    if not applied:
+        await client.command(REGISTER.format(database=database))
     newest = max((migration.version for migration in migrations), default=0)
     if applied and max(applied) > newest:
         raise MigrationError(

@@ -1,0 +1,130 @@
+"""Retention as the settings say, and roles that fit the schema."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import UnreadableEvent
+from schemas.export import example
+from workers.addresses import Addresses
+from workers.settings import RetentionSettings, Settings
+from workers.stores.analytics import connect
+from workers.stores.migrations import MigrationError, migrate
+from workers.stores.retention import apply_retention, ttl_expressions
+from workers.stores.roles import BY_TENANT, READ_BY_WORKERS, WRITTEN, role_statements
+
+KEPT_FOR_EVER = {"schema_migrations"}
+
+
+@pytest.fixture
+async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
+    opened = await connect(settings.clickhouse, addresses.clickhouse)
+    await migrate(opened, settings.clickhouse.database)
+    yield opened
+    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
+    await opened.close()
+
+
+@pytest.fixture
+def database(settings: Settings) -> str:
+    return settings.clickhouse.database
+
+
+async def tables(client: AsyncClient, database: str, condition: str = "1") -> set[str]:
+    sql = f"""
+        SELECT name FROM system.tables
+        WHERE database = {{database:String}} AND engine NOT LIKE '%View' AND ({condition})
+    """
+    return {name for (name,) in (await client.query(sql, parameters={"database": database})).result_rows}
+
+
+async def test_every_table_has_the_retention_of_the_settings_and_a_second_time_changes_nothing(
+    client: AsyncClient, database: str
+) -> None:
+    settings = RetentionSettings()
+    assert set(await apply_retention(client, database, settings)) == await tables(client, database) - KEPT_FOR_EVER
+    assert await apply_retention(client, database, settings) == []
+    assert await tables(client, database, "engine_full NOT LIKE '% TTL %'") == KEPT_FOR_EVER
+
+
+async def test_rows_past_their_days_go_and_others_stay(client: AsyncClient, database: str) -> None:
+    await client.command(
+        f"INSERT INTO {database}.dead_letters (dead_letter_id, failed_at) VALUES "
+        "('old', now() - toIntervalDay(31)), ('young', now() - toIntervalDay(29))"
+    )
+    await apply_retention(client, database, RetentionSettings())
+    await client.command(f"OPTIMIZE TABLE {database}.dead_letters FINAL")
+    kept = await client.query(f"SELECT dead_letter_id FROM {database}.dead_letters")
+    assert kept.result_rows == [("young",)]
+
+
+async def test_zero_days_keep_rows_for_ever(client: AsyncClient, database: str) -> None:
+    assert ttl_expressions(RetentionSettings(answers=0))["answers"] == ""
+    await apply_retention(client, database, RetentionSettings())
+    assert await apply_retention(client, database, RetentionSettings(answers=0)) == ["answers"]
+    assert "answers" in await tables(client, database, "engine_full NOT LIKE '% TTL %'")
+
+
+async def test_a_refusal_is_told_without_a_traceback(client: AsyncClient, database: str) -> None:
+    await client.command(f"ALTER TABLE {database}.insights RENAME COLUMN until TO till")
+    with pytest.raises(MigrationError, match="retention"):
+        await apply_retention(client, database, RetentionSettings())
+
+
+# --- roles -----------------------------------------------------------------------------------
+
+
+async def test_every_statement_of_the_roles_is_one_that_clickhouse_reads(client: AsyncClient, database: str) -> None:
+    """The local engine has no access control; that it parses them is what can be known here."""
+    for statement in role_statements(database, ["acme", "o'brien `x`"]):
+        await client.query(f"EXPLAIN AST {statement}")
+
+
+async def test_policies_cover_every_table_with_a_tenant_and_readers_see_no_other(
+    client: AsyncClient, database: str
+) -> None:
+    sql = "SELECT DISTINCT table FROM system.columns WHERE database = {database:String} AND name = 'tenant'"
+    found = (await client.query(sql, parameters={"database": database})).result_rows
+    of_tenants = {name for (name,) in found} & await tables(client, database)
+    assert set(BY_TENANT) == of_tenants
+    statements = role_statements(database, ["acme"])
+    read = {
+        line.split(f"{database}.")[1].split()[0]
+        for line in statements
+        if line.endswith("`touchstone_reader_acme`") and line.startswith("GRANT SELECT")
+    }
+    assert read == of_tenants
+    policies = [line for line in statements if "USING tenant = 'acme' TO `touchstone_reader_acme`" in line]
+    assert len(policies) == len(of_tenants)
+
+
+async def test_a_writer_inserts_rows_and_defines_nothing(client: AsyncClient, database: str) -> None:
+    granted = [line for line in role_statements(database) if line.endswith("TO touchstone_writer")]
+    assert {line.split()[1] for line in granted if line.startswith("GRANT")} == {"INSERT", "SELECT"}
+    assert set(WRITTEN) | set(READ_BY_WORKERS) <= await tables(client, database)
+
+
+async def test_a_schema_that_is_there_needs_no_right_to_create(
+    client: AsyncClient, database: str, settings: Settings, addresses: Addresses
+) -> None:
+    """A worker looks on each start; its role may not create anything."""
+    writer = await connect(settings.clickhouse, addresses.clickhouse)
+    try:
+        writer.set_client_setting("readonly", 2)
+        assert await migrate(writer, database) == []
+    finally:
+        await writer.close()
+
+
+# --- times that stores can count -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("year", [1969, 2101])
+def test_an_answer_of_a_year_whose_days_wrap_is_refused_by_name(year: int) -> None:
+    """ClickHouse's Date begins in 1970: 1950 would be filed under a day of 2129, where no question finds it."""
+    event = GeneratedAnswer.model_validate(example(GeneratedAnswer)).model_copy()
+    value = event.to_bytes().replace(event.completed_at.isoformat()[:4].encode() + b"-", f"{year}-".encode())
+    with pytest.raises(UnreadableEvent, match=r"completed_at.*1970\.\.2100"):
+        GeneratedAnswer.from_bytes(value)
