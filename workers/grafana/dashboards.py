@@ -350,7 +350,7 @@ REVIEW = Dashboard(
             query="review_backlog", links={"Review queue": "/review"},
         ),
         Asked(
-            "Time to decision", "Hours from the request to the first decision.", unit="h", query="time_to_decision",
+            "Time to decision", "Hours from the answer to the first decision on it.", unit="h", query="time_to_decision",
             columns=("time", "median_hours", "p95_hours"), links={"Review queue": "/review"},
         ),
         Asked(

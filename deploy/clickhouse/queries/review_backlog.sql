@@ -1,7 +1,8 @@
 -- What is sent to review, and what waits?
--- Requests of the time by bucket: all, those whose reader waits, and those that nobody has decided on.
+-- Requests by bucket of the time of their answers: all, those whose reader waits, and those that nobody
+-- has decided on.
 SELECT
-    toStartOfInterval(requested_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
+    toStartOfInterval(completed_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
     count() AS requested,
     countIf(held) AS held,
     countIf((tenant, review_id) NOT IN (
@@ -11,6 +12,6 @@ SELECT
     )) AS open
 FROM {database:Identifier}.reviews FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-  AND requested_at >= {from:DateTime64(3, 'UTC')} AND requested_at < {to:DateTime64(3, 'UTC')}
+  AND completed_at >= {from:DateTime64(3, 'UTC')} AND completed_at < {to:DateTime64(3, 'UTC')}
 GROUP BY time
 ORDER BY time

@@ -1,12 +1,13 @@
 -- How long do answers wait for a decision?
--- Hours from the request to the first decision, by bucket of time of the decision.
+-- Hours from the answer to the first decision on it, by bucket of time of the decision. Not from the
+-- request: that one is made anew when a record is delivered again.
 SELECT
     toStartOfInterval(first_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
     count() AS decisions,
     quantileExact(0.5)(waited) AS median_hours,
     quantileExact(0.95)(waited) AS p95_hours
 FROM (
-    SELECT d.first_at AS first_at, dateDiff('millisecond', r.requested_at, d.first_at) / 3600000 AS waited
+    SELECT d.first_at AS first_at, dateDiff('millisecond', r.completed_at, d.first_at) / 3600000 AS waited
     FROM (
         SELECT tenant, review_id, min(decided_at) AS first_at
         FROM {database:Identifier}.review_decisions FINAL
@@ -15,9 +16,9 @@ FROM (
         GROUP BY tenant, review_id
     ) AS d
     INNER JOIN (
-        SELECT tenant, review_id, requested_at FROM {database:Identifier}.reviews FINAL
+        SELECT tenant, review_id, completed_at FROM {database:Identifier}.reviews FINAL
         WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-          AND requested_at < {to:DateTime64(3, 'UTC')}
+          AND completed_at < {to:DateTime64(3, 'UTC')}
     ) AS r USING (tenant, review_id)
 )
 GROUP BY time

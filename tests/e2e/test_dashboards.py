@@ -1,0 +1,382 @@
+"""Every panel and every named question on ClickHouse as the real pipeline fills it, and again after a redelivery."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from clickhouse_connect.driver.asyncclient import AsyncClient
+from prometheus_client.metrics import MetricWrapperBase
+
+from schemas.export import example
+from schemas.review import ReviewDecision
+from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS, REVIEW_DECISIONS
+from tests.harness.deployment import ROOT, Deployment, until
+from workers import metrics
+from workers.addresses import Addresses
+from workers.grafana.__main__ import files
+from workers.grafana.dashboards import DASHBOARDS, drift_alert
+from workers.grafana.panels import CLICKHOUSE, PROMETHEUS
+from workers.stores.queries import ask_named, read_queries
+from workers.stores.rollups import refresh_rollups
+
+GRAFANA = ROOT / "deploy" / "grafana"
+EXAMPLES = [json.loads(line) for line in (ROOT / "examples" / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+ANSWERS = EXAMPLES[::4]
+"""Enough for every figure, and few enough to be judged in half a minute."""
+
+TIMES = [datetime.fromisoformat(answer["completed_at"]) for answer in EXAMPLES]
+WHEN = {
+    "from": min(TIMES).astimezone(UTC).replace(tzinfo=None) - timedelta(hours=1),
+    "to": max(TIMES).astimezone(UTC).replace(tzinfo=None) + timedelta(days=3),
+}
+RARE = {"drift", "invalid_references"}
+"""Questions that need more than examples: a week before, or a model that cites what is not there."""
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+def feedback() -> list[dict[str, Any]]:
+    """A rating for every third answer, what the person did for every fifth."""
+    said = []
+    for number, answer in enumerate(ANSWERS):
+        common = {"answer_id": answer["answer_id"], "tenant": answer.get("tenant", "default")}
+        at = (datetime.fromisoformat(answer["completed_at"]) + timedelta(minutes=5)).isoformat()
+        if number % 3 == 0:
+            rated = {"kind": "explicit", "explicit": {"rating": 1 + number % 5}}
+            said.append(common | rated | {"feedback_id": f"rated-{number}", "occurred_at": at})
+        if number % 5 == 0:
+            did = {"kind": "behaviour", "behaviour": {"time_spent_seconds": 40.0, "response_copied": True}}
+            said.append(common | did | {"feedback_id": f"did-{number}", "occurred_at": at})
+    return said
+
+
+def decisions(requests: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Two reviewers look at every request, and agree on most."""
+    made = []
+    for number, request in enumerate(requests):
+        for place, reviewer in enumerate(("reviewer-a", "reviewer-b")):
+            at = request["requested_at"].replace(tzinfo=UTC) + timedelta(hours=1 + place)
+            made.append(
+                example(ReviewDecision)
+                | {
+                    "feedback_id": f"decided-{number}-{reviewer}", "review_id": request["review_id"],
+                    "answer_id": request["answer_id"], "tenant": request["tenant"], "decided_by": reviewer,
+                    "timestamp": at.isoformat(), "review_duration": 20.0 + number, "model_id": request["model_id"],
+                    "user_action": "reject" if (number + place) % 4 == 0 else "approve",
+                }
+            )  # fmt: skip
+    return made
+
+
+def records(events: list[dict[str, Any]]) -> list[tuple[bytes, bytes]]:
+    return [(event["answer_id"].encode(), json.dumps(event).encode()) for event in events]
+
+
+class Pipeline:
+    """One worker that has judged the examples, and what its ClickHouse says."""
+
+    def __init__(self, deployment: Deployment, runner: asyncio.Runner) -> None:
+        self.deployment, self.runner = deployment, runner
+        self.made: list[dict[str, Any]] = []
+
+    async def fill(self) -> None:
+        await self.deployment.prepare()
+        await self.deployment.start_worker()
+        await self.deployment.send(records(ANSWERS), ANSWERS_GENERATED)
+        client = await self.client()
+        try:
+            await self.rows(client, "answers", len(ANSWERS))
+            await self.rows(client, "rewards", 1)
+            await self.settled(client)
+            found = await client.query("SELECT review_id, answer_id, tenant, model_id, requested_at FROM reviews FINAL")
+            self.made = decisions(sorted(found.named_results(), key=lambda request: str(request["review_id"])))
+            await self.deployment.send(records(feedback()), FEEDBACK_EVENTS)
+            await self.deployment.send(records(self.made), REVIEW_DECISIONS)
+            await self.rows(client, "review_decisions", len(self.made))
+            await self.settled(client)
+        finally:
+            await client.close()
+
+    async def redeliver(self) -> None:
+        """The same records once more, as after a lost commit."""
+        client = await self.client()
+        try:
+            before = await self.marks(client)
+            await self.deployment.send(records(ANSWERS), ANSWERS_GENERATED)
+            await self.deployment.send(records(feedback()), FEEDBACK_EVENTS)
+            await self.deployment.send(records(self.made), REVIEW_DECISIONS)
+
+            async def arrived() -> bool:
+                return all(now > then for now, then in zip(await self.marks(client), before, strict=True))
+
+            await until(arrived, "the repeated rows", 300)
+            await self.settled(client)
+        finally:
+            await client.close()
+
+    async def marks(self, client: AsyncClient) -> list[datetime]:
+        """When each answer's and each reward's facts were written last."""
+        sql = """
+            SELECT answer_id, max(inserted_at) FROM answer_facts GROUP BY answer_id ORDER BY answer_id
+            UNION ALL SELECT answer_id, max(inserted_at) FROM reward_facts GROUP BY answer_id ORDER BY answer_id
+        """
+        return [at for _, at in (await client.query(sql)).result_rows]
+
+    async def rows(self, client: AsyncClient, table: str, least: int) -> None:
+        async def there() -> bool:
+            return int(await client.command(f"SELECT count() FROM {table} FINAL")) >= least
+
+        await until(there, f"{least} rows of {table}", 300)
+
+    async def settled(self, client: AsyncClient) -> None:
+        """No agent is behind, and the figures are those of now."""
+        worker = self.deployment.workers[0]
+
+        async def quiet() -> bool:
+            behind = await worker.metric("touchstone_consumer_lag_records")
+            in_work = await worker.metric("touchstone_records_in_flight")
+            return behind == 0 and in_work == 0
+
+        # The lag is observed every two seconds: one look may come from before the last send.
+        for _ in range(2):
+            await asyncio.sleep(2.5)
+            await until(quiet, "the worker has caught up", 300)
+        await refresh_rollups(client, self.deployment.name)
+
+    async def client(self) -> AsyncClient:
+        client = await self.deployment.client()
+        client.database = self.deployment.name
+        return client
+
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        async def run() -> list[tuple[Any, ...]]:
+            client = await self.client()
+            try:
+                return [tuple(row) for row in (await client.query(sql)).result_rows]
+            finally:
+                await client.close()
+
+        return self.runner.run(run())
+
+    def answered(self, name: str) -> list[dict[str, Any]]:
+        async def run() -> list[dict[str, Any]]:
+            client = await self.client()
+            try:
+                return await ask_named(client, self.deployment.name, name, WHEN)
+            finally:
+                await client.close()
+
+        return self.runner.run(run())
+
+
+@pytest.fixture(scope="module")
+def pipeline(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
+    environment = {
+        "TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "600",
+        "TOUCHSTONE_MEMORY__EARLIER_ANSWERS": "0",
+    }
+    deployment = Deployment(addresses, tmp_path_factory.mktemp("dashboards"), environment=environment)
+    with asyncio.Runner() as runner:
+        filled = Pipeline(deployment, runner)
+        try:
+            runner.run(filled.fill())
+            yield filled
+        finally:
+            runner.run(deployment.stop())
+
+
+def as_grafana(sql: str, by: str = "model_id") -> str:
+    """What the data source makes of macros and variables: all tenants, the live run."""
+    since, until_ = (int(WHEN[name].replace(tzinfo=UTC).timestamp() * 1000) for name in ("from", "to"))
+    for macro, value in (
+        ("$__fromTime_ms", f"fromUnixTimestamp64Milli({since})"),
+        ("$__toTime_ms", f"fromUnixTimestamp64Milli({until_})"),
+        ("$__interval_s", "86400"),
+        ("${tenant:sqlstring}", "''"),
+        ("${run:sqlstring}", "'live'"),
+        ("${by:raw}", by),
+    ):
+        sql = sql.replace(macro, value)
+    assert "$" not in sql, sql
+    assert "{" not in sql, sql
+    return sql
+
+
+CLICKHOUSE_PANELS = {
+    f"{dashboard.title}: {panel.title}": target["rawSql"]
+    for dashboard in DASHBOARDS
+    for panel in dashboard.panels
+    for target in panel.targets()
+    if target["datasource"] == CLICKHOUSE
+}
+
+
+@pytest.mark.parametrize("name", [name for name in read_queries() if name not in RARE])
+def test_every_question_is_answered_with_rows(pipeline: Pipeline, name: str) -> None:
+    assert pipeline.answered(name)
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_questions_about_what_is_rare_can_be_asked(pipeline: Pipeline, name: str) -> None:
+    pipeline.answered(name)
+
+
+@pytest.mark.parametrize("panel", CLICKHOUSE_PANELS)
+def test_every_panel_shows_something(pipeline: Pipeline, panel: str) -> None:
+    rows = pipeline.ask(as_grafana(CLICKHOUSE_PANELS[panel]))
+    if panel not in ("Quality: Drift", "Sources and citations: What is wrong with references"):
+        assert rows
+
+
+@pytest.mark.parametrize("by", ["prompt_version", "query_type"])
+def test_the_panels_that_compare_do_so_by_each_choice(pipeline: Pipeline, by: str) -> None:
+    for panel, sql in CLICKHOUSE_PANELS.items():
+        if "${by:raw}" in sql:
+            assert pipeline.ask(as_grafana(sql, by)), panel
+
+
+def test_figures_agree_with_the_raw_rows(pipeline: Pipeline) -> None:
+    """Counted by another way: from the raw tables, without facts and hours."""
+    (raw,) = pipeline.ask(
+        "SELECT count(), countIf(hallucination_risk = 'high'), sum(claims_contradicted), avg(grounding_score), "
+        "sum(citations_total) FROM answers FINAL WHERE run = 'live'"
+    )
+    (figures,) = pipeline.ask(
+        "SELECT sum(answers), sum(risk_high), sum(h.claims_contradicted), sum(grounding_sum) / sum(grounding_scored), "
+        "sum(citations) FROM answer_hours AS h FINAL WHERE run = 'live'"
+    )
+    assert raw[0] == len(ANSWERS)
+    assert figures == pytest.approx(raw)
+    (cited,) = pipeline.ask("SELECT count() FROM citations FINAL WHERE valid AND run = 'live'")
+    assert pipeline.ask("SELECT sum(citations) FROM source_hours FINAL WHERE run = 'live'") == [cited]
+    assert figures[-1] == cited[0]
+
+
+def comparable(value: Any) -> Any:
+    """Sums of floats depend on their order in the last digits."""
+    return round(value, 9) if isinstance(value, float) else value
+
+
+# Last in this file, since it writes again what the others read; they would see the same.
+def test_a_redelivered_topic_leaves_every_figure_as_it_was(pipeline: Pipeline) -> None:
+    # How long a stage took is told of the last judgement, which was another one.
+    timed = {"slowest_stages", "stages_over_time"}
+    kept = {"response_seconds", "grounding_seconds", "validated_at", "created_at"}
+
+    def figures() -> dict[str, Any]:
+        return {
+            name: [
+                {column: comparable(value) for column, value in row.items() if column not in kept}
+                for row in pipeline.answered(name)
+            ]
+            for name in read_queries()
+            if name not in timed
+        }
+
+    before = figures()
+    pipeline.runner.run(pipeline.redeliver())
+    after = figures()
+    for name, rows in before.items():
+        assert after[name] == rows, name
+
+
+# --- what is checked in ----------------------------------------------------------------------
+
+
+def test_the_files_are_what_the_generator_makes() -> None:
+    """After a change: python -m workers.grafana"""
+    made = files()
+    for path, text in made.items():
+        assert (GRAFANA / path).read_text(encoding="utf-8") == text, path
+    assert {path.name for path in (GRAFANA / "dashboards").iterdir()} == {
+        Path(path).name for path in made if path.startswith("dashboards/")
+    }
+
+
+def test_panels_have_titles_units_descriptions_and_do_not_overlap() -> None:
+    for dashboard in DASHBOARDS:
+        content = dashboard.as_json()
+        assert len({panel["title"] for panel in content["panels"]}) == len(content["panels"])
+        cells: set[tuple[int, int]] = set()
+        for panel in content["panels"]:
+            assert panel["description"], panel["title"]
+            assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
+            place = panel["gridPos"]
+            covered = {
+                (x, y)
+                for x in range(place["x"], place["x"] + place["w"])
+                for y in range(place["y"], place["y"] + place["h"])
+            }
+            assert place["x"] + place["w"] <= 24
+            assert not cells & covered, panel["title"]
+            cells |= covered
+    assert len({dashboard.uid for dashboard in DASHBOARDS}) == len(DASHBOARDS) == 5
+
+
+def test_answers_and_reviews_open_in_the_console() -> None:
+    text = "".join(files("https://console.example.com").values())
+    assert '"https://console.example.com"' in text
+    assert "${console}/answers/${__value.raw}" in text
+    assert "${console}/review" in text
+
+
+def test_data_sources_have_the_identifiers_that_panels_name() -> None:
+    source = yaml.safe_load((GRAFANA / "provisioning" / "datasources" / "touchstone.yaml").read_text())
+    provisioned = {(one["uid"], one["type"]) for one in source["datasources"]}
+    assert provisioned == {(one["uid"], one["type"]) for one in (CLICKHOUSE, PROMETHEUS)}
+    provider = yaml.safe_load((GRAFANA / "provisioning" / "dashboards" / "touchstone.yaml").read_text())
+    assert provider["providers"][0]["type"] == "file"
+
+
+def test_variables_that_panels_use_are_there() -> None:
+    for dashboard in DASHBOARDS:
+        content = dashboard.as_json()
+        there = {variable["name"] for variable in content["templating"]["list"]}
+        text = json.dumps(content["panels"])
+        used = set(re.findall(r"\$\{(\w+)[:}]", text)) - {"__value"}
+        assert used <= there, dashboard.title
+
+
+METRICS = {
+    name: set(metric._labelnames)
+    for metric in vars(metrics).values()
+    if isinstance(metric, MetricWrapperBase)
+    for name in (
+        [metric._name + ending for ending in ("_bucket", "_sum", "_count")] if metric._type == "histogram"
+        else [metric._name + "_total"] if metric._type == "counter"
+        else [metric._name + "_info"] if metric._type == "info"
+        else [metric._name]
+    )
+}  # fmt: skip
+"""Series of the worker with their labels."""
+
+
+def test_every_series_that_operations_shows_is_one_of_the_workers_with_these_labels() -> None:
+    (operations,) = (dashboard for dashboard in DASHBOARDS if dashboard.uid == "touchstone-operations")
+    expressions = [target["expr"] for panel in operations.panels for target in panel.targets()]
+    named = {name for expression in expressions for name in re.findall(r"touchstone_\w+", expression)}
+    assert named <= set(METRICS)
+    assert len(named) > 20
+    for panel in operations.panels:
+        for target in panel.targets():
+            labels = set().union(*(METRICS[name] for name in re.findall(r"touchstone_\w+", target["expr"])))
+            grouped = {
+                label.strip()
+                for group in re.findall(r"by \(([^)]*)\)", target["expr"])
+                for label in group.split(",")
+            }  # fmt: skip
+            selected = set(re.findall(r"(\w+)=\"", target["expr"]))
+            shown = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+            assert (grouped | selected | shown) - {"le", "instance"} <= labels, (panel.title, target)
+
+
+def test_the_alert_on_drift_asks_what_clickhouse_can_answer(pipeline: Pipeline) -> None:
+    (rule,) = drift_alert()["groups"][0]["rules"]
+    pipeline.ask(as_grafana(rule["data"][0]["model"]["rawSql"]))
+    assert "${" not in rule["data"][0]["model"]["rawSql"], "alerts know no variables"
