@@ -109,7 +109,7 @@ INSERT INTO bench.reviews
 {made}
 SELECT
     tenant, concat('review-', id), id, 'v', 4, 'open', u < 0.3, 'observer', [], v, 'small', '', '', at, at
-FROM numbers({first}, {count}) WHERE n % 20 = 0
+FROM numbers({first}, {count}) WHERE n % 100 = 0
 """
 DECISIONS = """
 INSERT INTO bench.review_decisions
@@ -119,8 +119,8 @@ SELECT
     tenant, concat(id, reviewer), concat('review-', id), id, at + toIntervalSecond(toInt64(36000 * u)), reviewer,
     ['approve', 'approve', 'correct', 'reject'][rand64(5) % 4 + 1], '', 20 + 100 * v, 'small'
 FROM numbers({first}, {count})
-ARRAY JOIN if(n % 200 = 0, ['reviewer-1', 'reviewer-2'], [concat('reviewer-', toString(n % 12))]) AS reviewer
-WHERE n % 20 = 0 AND n % 100 != 40
+ARRAY JOIN if(n % 2000 = 0, ['reviewer-1', 'reviewer-2'], [concat('reviewer-', toString(n / 200 % 20))]) AS reviewer
+WHERE n % 200 = 0
 """
 STATEMENTS = {
     "answers": ANSWERS, "citation_logs": LOGS, "rewards": REWARDS, "alerts": ALERTS, "reviews": REVIEWS,

@@ -445,7 +445,7 @@ CREATE TABLE IF NOT EXISTS {database}.review_decisions
     review_seconds Float64,
     model_id LowCardinality(String)
 )
-ENGINE = ReplacingMergeTree
+ENGINE = ReplacingMergeTree(decided_at)
 PARTITION BY toYYYYMM(decided_at)
 ORDER BY (tenant, toStartOfHour(decided_at), decision_id)
 SETTINGS non_replicated_deduplication_window = 1000;

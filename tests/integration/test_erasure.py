@@ -107,8 +107,9 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     await fill(client, deployment, settings)
     done = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
     assert (done.answers, done.turns, done.queries, done.tombstones) == (1, 1, 1, 2)
-    assert {table: count for table, count in done.rows.items() if count} == {
-        "answers": 1, "claims": 1, "rewards": 1, "feedback": 2, "dead_letters": 1,
+    # The worst answers of an hour are listed when ClickHouse comes by.
+    assert {table: count for table, count in done.rows.items() if count and table != "worst_hours"} == {
+        "answers": 1, "claims": 1, "rewards": 1, "feedback": 2, "dead_letters": 1, "answer_facts": 1, "reward_facts": 1,
     }  # fmt: skip
     for table in ("answers", "claims", "rewards"):
         left = await client.query(f"SELECT answer_id FROM {deployment.name}.{table} ORDER BY answer_id")
@@ -133,6 +134,7 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
 
 async def test_every_table_with_rows_of_answers_is_looked_at(deployment: Deployment, client: AsyncClient) -> None:
     tables = await client.query(
-        f"SELECT DISTINCT table FROM system.columns WHERE database = '{deployment.name}' AND name IN ('answer_id', 'query_id')"
+        f"SELECT DISTINCT table FROM system.columns WHERE database = '{deployment.name}' AND name IN ('answer_id', 'query_id') "
+        f"AND table NOT IN (SELECT name FROM system.tables WHERE database = '{deployment.name}' AND engine LIKE '%View')"
     )
     assert {row[0] for row in tables.result_rows} == set(BY_ANSWER)

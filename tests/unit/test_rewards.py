@@ -277,9 +277,22 @@ def test_what_people_only_say_makes_no_row_of_implicit_feedback() -> None:
 
 
 def test_the_row_of_a_reward_holds_its_columns() -> None:
-    columns = reward_row(reward(call(2), said(rating=5))).columns
+    events = call(2), said(rating=5)
+    columns = reward_row(reward(*events), combine(events)).columns
     assert columns["revision"] == 2
     assert columns["query_type"] == ""
+
+
+def test_a_reward_knows_where_it_could_have_been_counted_before() -> None:
+    """Feedback under no tenant's name, hours after the answer: either may have come first."""
+    called = call(2)
+    later = said(rating=5).model_copy(
+        update={"tenant": "default", "occurred_at": called.occurred_at + timedelta(hours=3)}
+    )
+    hour = called.occurred_at.replace(minute=0, second=0, microsecond=0)
+    expected = {("default", hour), ("default", hour + timedelta(hours=3)), (called.tenant, hour + timedelta(hours=3))}
+    assert set(combine([later, called]).elsewhere) == expected - {(called.tenant, hour)}
+    assert combine([called]).elsewhere == ()
 
 
 # --- events ---------------------------------------------------------------------------------

@@ -30,6 +30,10 @@ BY_ANSWER = {
     "feedback": "answer_id",
     "implicit_feedback": "query_id",
     "rewards": "answer_id",
+    "answer_facts": "answer_id",
+    "reward_facts": "answer_id",
+    "review_decisions": "answer_id",
+    "worst_hours": "answer_id",
 }
 """Tables with rows of an answer, and the column that names it."""
 

@@ -33,7 +33,7 @@ PARAMETERS = {
 """Every parameter, and what it means."""
 
 DEFAULTS: dict[str, Any] = {
-    "tenant": "", "run": "live", "interval": 3_600, "by": "model_id", "limit": 100, "below": 2.0, "hourly_cost": 50.0,
+    "tenant": "", "run": "live", "interval": 3_600, "by": "model_id", "limit": 25, "below": 2.0, "hourly_cost": 50.0,
 }  # fmt: skip
 """Values of parameters that a caller may leave out."""
 

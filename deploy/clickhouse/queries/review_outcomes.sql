@@ -9,8 +9,9 @@ SELECT
     countIf(first = 'reject') AS rejected,
     (corrected + rejected) / reviewed AS needed_share
 FROM (
-    SELECT any(model_id) AS model_id, argMin(action, (decided_at, decision_id)) AS first
-    FROM {database:Identifier}.review_decisions FINAL
+    -- The first of several is the same however often each came.
+    SELECT any(d.model_id) AS model_id, argMin(action, (decided_at, decision_id)) AS first
+    FROM {database:Identifier}.review_decisions AS d
     WHERE ({tenant:String} = '' OR tenant = {tenant:String})
       AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
       AND decided_by != 'policy' AND action IN ('approve', 'correct', 'reject')
