@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test check format bench chaos clean
+.PHONY: help install demo up test check format bench bench-analytics chaos clean
 
 help: ## Show the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 install: $(INSTALLED) ## Set up .venv with the pinned dependencies
 
@@ -43,6 +43,9 @@ chaos: install ## Play all fault scenarios with 10,000 answers each (hours)
 bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.feedback_times
+
+bench-analytics: install ## Ten million answers in ClickHouse: every question within its limit (half an hour)
+	$(BIN)/python -m benchmarks.analytics --json docs/reference/analytics.json
 
 clean: ## Remove local state and caches
 	rm -rf .touchstone .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -310,19 +310,25 @@ REFRESH EVERY 1 MINUTE APPEND TO {database}.worst_hours AS
 SELECT *, now64(3, 'UTC') AS computed_at
 FROM (
     SELECT
-        tenant, run, hour,
-        toUInt8(row_number() OVER (PARTITION BY tenant, run, hour ORDER BY grounding_score, answer_id)) AS place,
-        answer_id, completed_at, model_id, prompt_version, state, hallucination_risk,
-        assumeNotNull(f.grounding_score) AS grounding_score, quality_score, claims_contradicted, claims_unsupported
+        tenant, run, hour, toUInt8(place) AS place,
+        one.1 AS grounding_score, one.2 AS answer_id, one.3 AS completed_at, one.4 AS model_id, one.5 AS prompt_version,
+        one.6 AS state, one.7 AS hallucination_risk, one.8 AS quality_score, one.9 AS claims_contradicted,
+        one.10 AS claims_unsupported
     FROM (
-        SELECT * FROM {database}.answer_facts FINAL
+        SELECT
+            tenant, run, hour,
+            groupArraySorted(20)((
+                assumeNotNull(grounding_score), answer_id, completed_at, model_id::String, prompt_version::String,
+                state::String, hallucination_risk::String, quality_score, claims_contradicted, claims_unsupported
+            )) AS worst
+        FROM {database}.answer_facts FINAL
         WHERE (tenant, run, hour) IN (
             SELECT DISTINCT tenant, run, hour FROM {database}.answer_facts
             WHERE inserted_at > (SELECT max(computed_at) FROM {database}.worst_hours) - toIntervalMinute(2)
         ) AND grounding_score IS NOT NULL
-        ORDER BY grounding_score, answer_id
-        LIMIT 20 BY tenant, run, hour
-    ) AS f
+        GROUP BY tenant, run, hour
+    )
+    ARRAY JOIN worst AS one, arrayEnumerate(worst) AS place
 ) AS found
 FULL JOIN (
     SELECT DISTINCT tenant, run, hour, place FROM {database}.worst_hours
