@@ -217,7 +217,10 @@ FROM (
         count(grounding_score) AS grounding_scored, sum(ifNull(grounding_score, 0)) AS grounding_sum,
         count(quality_score) AS quality_scored, sum(ifNull(quality_score, 0)) AS quality_sum
     FROM (
-        SELECT * FROM {database}.answer_facts FINAL
+        SELECT
+            tenant, run, hour, hallucination_risk, grounding_score, quality_score, source_names, source_citations,
+            source_supported, source_contradicted, source_unsupported
+        FROM {database}.answer_facts FINAL
         WHERE (tenant, run, hour) IN (
             SELECT DISTINCT tenant, run, hour FROM {database}.answer_facts
             WHERE inserted_at > (SELECT max(computed_at) FROM {database}.source_hours) - toIntervalMinute(2)
