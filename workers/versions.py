@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from workers.settings import Settings
 from workers.steps.calibration import CALIBRATION
 
-RULES_VERSION = "2026.11.3"
+RULES_VERSION = "2026.11.4"
 """Version of the rules in ``workers.steps``; changes whenever a judgement could."""
 
 

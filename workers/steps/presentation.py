@@ -51,6 +51,7 @@ def present(
     """
     citations = citations_report.citations if citations_report is not None else []
     claims = grounding.claims if grounding is not None else []
+    calculations = [each for claim in claims for each in claim.calculations][:MAX_CALCULATIONS]
     if decision.state == "fallback":
         content = FALLBACK_TEXT
     else:
@@ -65,7 +66,7 @@ def present(
         body = format_answer(marked, citations, style=style, include_references=False)
         # The disclaimer stands under the answer, not below a page of references.
         content = mitigate(body, disclaimed_risk(decision, grounding))
-        references = format_references(citations, style=style, rules=policy.url_rules)
+        references = format_references(citations, style=style, rules=policy.url_rules, calculations=calculations)
         content = closed(content) + references if references else content
     return FormattedResponse(
         content=content,
@@ -81,7 +82,7 @@ def present(
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
         interactive_elements=interactive_elements(citations, decision),
         suggestions=grounding.suggestions if grounding is not None else [],
-        interactive=format_interactive(citations, policy.url_rules),
+        interactive=format_interactive(citations, policy.url_rules, calculations),
         grounding_score=grounding.grounding_score if grounding is not None else None,
         ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
         response_seconds=response_seconds(answer),
@@ -97,6 +98,8 @@ def response_seconds(answer: GeneratedAnswer) -> float | None:
     return (answer.completed_at - answer.requested_at).total_seconds()
 
 
+MAX_CALCULATIONS = 50
+"""Most calculations that are shown below an answer; all stand with their claims."""
 MAX_INTERACTIVE = 50
 """Most citations that are described for user interfaces; all stand in ``citations``."""
 BUTTONS = (("copy", "Copy"), ("helpful", "Helpful"), ("not_helpful", "Not helpful"))
