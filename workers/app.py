@@ -27,6 +27,7 @@ from workers.delivery.assembler import Assembler
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureFollower
 from workers.delivery.errors import TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
@@ -146,6 +147,7 @@ class Worker:
         self._addresses = addresses
         self._definitions = chosen_agents(agents)
         self._resources: Resources | None = None
+        self._erasures = ErasureFollower(settings, addresses.kafka)
         self._running: list[RunningAgent] = []
         self._background: list[asyncio.Task[None]] = []
         self._store_problem: str | None = None
@@ -162,6 +164,8 @@ class Worker:
         async with TopicAdministration(self._settings, self._addresses.kafka) as topics:
             await topics.require()
         await self._start_health()
+        await self._erasures.start()
+        self._watch("erasures", self._erasures.run())
         resources = await self._open()
         self._running = [self._agent(definition, resources) for definition in self._definitions]
         await self._join_groups()
@@ -232,6 +236,7 @@ class Worker:
                     log.warning("stop_failed", exc_info=result)
         except TimeoutError:
             log.warning("stop_exceeded_grace", grace_seconds=grace)
+        await self._erasures.stop()
         if self._resources is not None:
             await _close(self._resources)
         if self._health is not None:
@@ -306,11 +311,12 @@ class Worker:
             definition.limits(settings),
             resources.journal,
             DeadLetterBreaker(definition.name, settings.breaker),
+            self._erasures.register,
         )
         agent = RunningAgent(definition, application, processor)
         if definition is ASSEMBLY:
             read = partial(read_answer, max_bytes=settings.kafka.max_input_bytes)
-            agent.assembler = Assembler(application, processor, settings.delivery, read)
+            agent.assembler = Assembler(application, processor, settings.delivery, read, self._erasures.register)
         return agent
 
     async def _check_store(self, store: AnalyticsStore) -> None:
