@@ -1,8 +1,8 @@
 """Feedback in ClickHouse: every event noted, all of one answer found again."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,10 +11,27 @@ from clickhouse_connect.driver.exceptions import Error
 from schemas.feedback import FeedbackEvent
 from workers.delivery.errors import StoreUnavailable
 from workers.steps.posteriors import WeightedRewards
+from workers.steps.rewards import EVENTS_OF_A_KIND
 from workers.stores.analytics import AnalyticsStore
 
-KNOWN = "SELECT answer_id, event FROM {database}.feedback WHERE answer_id IN {{answers:Array(String)}}"
+# The bound of workers.steps.rewards, by the same order; the count is that of all events.
+KNOWN = """
+SELECT answer_id, noted, event
+FROM (
+    SELECT answer_id, event, feedback_id,
+           if(review_action IS NULL, toString(kind), 'review') AS class,
+           class IN ('execution', 'review') AS first_counts,
+           toUnixTimestamp64Micro(occurred_at) * if(first_counts, 1, -1) AS place,
+           count() OVER (PARTITION BY answer_id) AS noted
+    FROM {database}.feedback FINAL
+    WHERE answer_id IN {{answers:Array(String)}}
+)
+ORDER BY answer_id, class, place, if(first_counts, feedback_id, ''), feedback_id DESC
+LIMIT {limit} BY answer_id, class
+"""
 
+ANSWERS_AT_ONCE = 20
+"""Answers whose events are read at once: with their bound, 20,000 events in memory at most."""
 
 # Ages in seconds; beyond 20 half-lives a reward weighs less than a millionth.
 WEIGHTED = """
@@ -32,6 +49,19 @@ ORDER BY tenant, model_id, query_type
 """
 
 
+@dataclass(frozen=True, slots=True)
+class KnownFeedback:
+    """What is noted of an answer.
+
+    Attributes:
+        events: within the bound of each kind, in no order.
+        noted: how many there are, with those beyond the bound.
+    """
+
+    events: list[FeedbackEvent]
+    noted: int
+
+
 class FeedbackStore:
     """Notes feedback events and reads what is noted.
 
@@ -42,7 +72,7 @@ class FeedbackStore:
 
     def __init__(self, analytics: AnalyticsStore, database: str) -> None:
         self._analytics = analytics
-        self._known = KNOWN.format(database=database)
+        self._known = KNOWN.format(database=database, limit=EVENTS_OF_A_KIND)
         self._weighted = WEIGHTED.format(database=database)
 
     async def note(self, events: Sequence[FeedbackEvent]) -> None:
@@ -67,18 +97,14 @@ class FeedbackStore:
         ]
         await self._analytics.insert("feedback", rows)
 
-    async def known(self, answer_ids: Sequence[str]) -> dict[str, list[FeedbackEvent]]:
-        """All events that are noted of some answers, in no order, by answer.
+    async def known(self, answer_ids: Sequence[str]) -> dict[str, KnownFeedback]:
+        """What is noted of some answers, at most ``ANSWERS_AT_ONCE``; without those of which nothing is.
 
         Raises:
             StoreUnavailable: ClickHouse does not answer.
         """
-        if not answer_ids:
-            return {}
-        events: dict[str, list[FeedbackEvent]] = defaultdict(list)
-        for answer_id, event in await ask(self._analytics, self._known, {"answers": list(answer_ids)}):
-            events[answer_id].append(FeedbackEvent.model_validate_json(event))
-        return events
+        rows = await ask(self._analytics, self._known, {"answers": list(answer_ids)})
+        return await asyncio.to_thread(_known, rows)
 
     async def weighted_rewards(self, now: datetime, half_life_days: float) -> list[WeightedRewards]:
         """Sums of rewards for each tenant, model and query type; old ones weigh less.
@@ -92,6 +118,14 @@ class FeedbackStore:
         """
         parameters = {"now": without_zone(now), "half_life": half_life_days * 86_400}
         return [WeightedRewards(*row) for row in await ask(self._analytics, self._weighted, parameters)]
+
+
+def _known(rows: Sequence[Sequence[Any]]) -> dict[str, KnownFeedback]:
+    found: dict[str, KnownFeedback] = {}
+    for answer_id, noted, event in rows:
+        known = found.setdefault(answer_id, KnownFeedback([], noted))
+        known.events.append(FeedbackEvent.model_validate_json(event))
+    return found
 
 
 async def ask(analytics: AnalyticsStore, sql: str, parameters: dict[str, Any]) -> Sequence[Sequence[Any]]:
