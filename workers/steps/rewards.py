@@ -54,6 +54,7 @@ class AnswerFeedback:
         error_occurred: the call failed, or its answer is empty or a refusal.
         error_type: what kind of error.
         latency_seconds: from query to answer.
+        query_features: of the query, for routers; ``None`` where it was not embedded.
         behaviour: what the person did, ``None`` if nothing was observed.
         explicit: each component of the explicit reward that is there, by name.
         asked_again: pairs in which this answer's query was asked again.
@@ -69,6 +70,7 @@ class AnswerFeedback:
     error_occurred: bool
     error_type: str | None
     latency_seconds: float | None
+    query_features: list[float] | None
     behaviour: BehaviourSignals | None
     explicit: dict[str, float]
     asked_again: tuple[RetrySignals, ...]
@@ -108,6 +110,7 @@ def combine(events: Iterable[FeedbackEvent], noted: int = 0) -> AnswerFeedback:
         error_occurred=bool(errors),
         error_type=_first(signals.error_type for signals in errors) or ("hard_error" if errors else None),
         latency_seconds=_first(signals.latency_seconds for signals in executions),
+        query_features=_first(signals.query_features for signals in executions),
         behaviour=merged_behaviour([event.behaviour for event in counted if event.behaviour is not None]),
         explicit=_explicit(counted),
         asked_again=tuple(_ranked(pair for pair in retries if pair.original_answer_id == answer_id)),
@@ -216,6 +219,7 @@ def reward_of(feedback: AnswerFeedback, rules: FeedbackRules, now: datetime) -> 
         retry_detected=bool(feedback.asked_again),
         latency_seconds=seconds,
         latency_tolerance=latency_tolerance(seconds, rules) if seconds is not None else None,
+        query_features=feedback.query_features,
         revision=feedback.revision,
         answered_at=feedback.answered_at,
         computed_at=now,

@@ -8,8 +8,9 @@ from typing import Any
 
 from clickhouse_connect.driver.exceptions import Error
 
-from schemas.feedback import FeedbackEvent
+from schemas.feedback import QUERY_FEATURES, FeedbackEvent
 from workers.delivery.errors import StoreUnavailable
+from workers.steps.contextual import WeightedMoments
 from workers.steps.posteriors import WeightedRewards
 from workers.steps.rewards import EVENTS_OF_A_KIND
 from workers.stores.analytics import AnalyticsStore
@@ -30,19 +31,33 @@ ORDER BY answer_id, class, place, if(first_counts, feedback_id, ''), feedback_id
 LIMIT {limit} BY answer_id, class
 """
 
+# Of a query the constant and its features, and of these the products of each with itself and those behind it.
+MOMENTS = """
+SELECT tenant, model_id, query_type, sumForEach(arrayMap(product -> weight * product, products)),
+       sumForEach(arrayMap(term -> weight * term * difference, terms)), sum(weight * difference * difference), sum(weight)
+FROM (
+    SELECT tenant, model_id, query_type, reward - 0.5 AS difference, {weight} AS weight,
+           arrayConcat([1.], query_features) AS terms,
+           arrayFlatten(arrayMap((one, place) -> arrayMap(other -> one * other, arraySlice(terms, place)),
+                                 terms, arrayEnumerate(terms))) AS products
+    FROM {database}.rewards FINAL
+    WHERE length(query_features) = {features} AND {counted}
+)
+GROUP BY tenant, model_id, query_type
+"""
+
 ANSWERS_AT_ONCE = 20
 """Answers whose events are read at once: with their bound, 20,000 events in memory at most."""
 
 # Ages in seconds; beyond 20 half-lives a reward weighs less than a millionth.
+WEIGHT = """exp2(-greatest(0, toUnixTimestamp64Milli({now:DateTime64(3, 'UTC')}) - toUnixTimestamp64Milli(answered_at))
+    / 1000 / {half_life:Float64})"""
+COUNTED = """model_id != 'unknown'
+    AND answered_at > {now:DateTime64(3, 'UTC')} - toIntervalSecond(toInt64(20 * {half_life:Float64}))"""
 WEIGHTED = """
 SELECT tenant, model_id, query_type, sum(weight * reward), sum(weight * (1 - reward))
 FROM (
-    SELECT tenant, model_id, query_type, reward,
-           exp2(-greatest(0, toUnixTimestamp64Milli({{now:DateTime64(3, 'UTC')}}) - toUnixTimestamp64Milli(answered_at))
-                / 1000 / {{half_life:Float64}}) AS weight
-    FROM {database}.rewards FINAL
-    WHERE model_id != 'unknown'
-      AND answered_at > {{now:DateTime64(3, 'UTC')}} - toIntervalSecond(toInt64(20 * {{half_life:Float64}}))
+    SELECT tenant, model_id, query_type, reward, {weight} AS weight FROM {database}.rewards FINAL WHERE {counted}
 )
 GROUP BY tenant, model_id, query_type
 ORDER BY tenant, model_id, query_type
@@ -73,7 +88,9 @@ class FeedbackStore:
     def __init__(self, analytics: AnalyticsStore, database: str) -> None:
         self._analytics = analytics
         self._known = KNOWN.format(database=database, limit=EVENTS_OF_A_KIND)
-        self._weighted = WEIGHTED.format(database=database)
+        parts = {"database": database, "weight": WEIGHT, "counted": COUNTED}
+        self._weighted = WEIGHTED.format(**parts)
+        self._moments = MOMENTS.format(**parts, features=QUERY_FEATURES)
 
     async def note(self, events: Sequence[FeedbackEvent]) -> None:
         """Note events; one that is noted already stays one.
@@ -116,8 +133,25 @@ class FeedbackStore:
         Raises:
             StoreUnavailable: ClickHouse does not answer.
         """
-        parameters = {"now": without_zone(now), "half_life": half_life_days * 86_400}
-        return [WeightedRewards(*row) for row in await ask(self._analytics, self._weighted, parameters)]
+        rows = await ask(self._analytics, self._weighted, _ages(now, half_life_days))
+        return [WeightedRewards(*row) for row in rows]
+
+    async def weighted_moments(self, now: datetime, half_life_days: float) -> list[WeightedMoments]:
+        """The same of rewards whose query was embedded, with what their queries were like.
+
+        Args:
+            now: ages count from here.
+            half_life_days: age at which a reward counts half.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not answer.
+        """
+        rows = await ask(self._analytics, self._moments, _ages(now, half_life_days))
+        return [WeightedMoments(*row) for row in rows]
+
+
+def _ages(now: datetime, half_life_days: float) -> dict[str, Any]:
+    return {"now": without_zone(now), "half_life": half_life_days * 86_400}
 
 
 def _known(rows: Sequence[Sequence[Any]]) -> dict[str, KnownFeedback]:
