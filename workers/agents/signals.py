@@ -18,7 +18,7 @@ from schemas.headers import header
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS
 from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output, read_answer, traceparent
-from workers.delivery.errors import JudgementError, OversizeRecord
+from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRecord
 from workers.delivery.records import Output, Record, Result, Work
 from workers.inference.embedding import Vector
 from workers.steps.contextual import query_features
@@ -70,6 +70,9 @@ def _read(record: Record, resources: Resources) -> _Case | None:
         return None
     except OversizeRecord:
         metrics.RECORDS_SKIPPED.labels(AGENT, "oversize").inc()
+        return None
+    except UnreadableRecord:
+        metrics.RECORDS_SKIPPED.labels(AGENT, "header").inc()
         return None
     execution = execution_signals(answer, settings.feedback, settings.quality)
     return _Case(answer, execution, person_of(answer), plain_text(answer.query)[:MAX_TEXT])
