@@ -8,11 +8,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+import orjson
+
+from schemas.feedback import AnalyticsRow
+from schemas.topics import FEEDBACK_ANALYTICS
 from workers import metrics
 from workers.addresses import Addresses
 from workers.agents.analytics import ANALYTICS
 from workers.agents.assembly import ASSEMBLY
-from workers.agents.base import AgentDefinition, Resources, read_answer
+from workers.agents.base import AgentDefinition, Resources, event_output, read_answer
 from workers.agents.citations import CITATIONS
 from workers.agents.feedback import FEEDBACK
 from workers.agents.grounding import GROUNDING
@@ -31,7 +35,7 @@ from workers.delivery.erasures import ErasureFollower
 from workers.delivery.errors import TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Record, Work
+from workers.delivery.records import Output, Record, Work
 from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
@@ -43,7 +47,7 @@ from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
 from workers.stores.migrations import migrate
 from workers.topics import TopicAdministration
-from workers.versions import package_version, pipeline_version
+from workers.versions import package_version, pipeline_version, version_parts
 
 AGENTS: dict[str, AgentDefinition] = {
     agent.name: agent
@@ -177,6 +181,7 @@ class Worker:
         for agent in self._running:
             if agent.definition is FEEDBACK:
                 self._watch("posteriors", PosteriorPublisher(resources, agent.owns_first_partition).run())
+        await resources.producer.send([_version_output(resources)], agent="worker")
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -335,6 +340,19 @@ class Worker:
             await asyncio.sleep(LAG_SECONDS)
             for agent in self._running:
                 agent.application.observe_lag()
+
+
+def _version_output(resources: Resources) -> Output:
+    """What this version is made of, for those who compare versions later."""
+    now, version = resources.now(), resources.pipeline_version
+    columns = {
+        "version": version,
+        "parts": orjson.dumps(version_parts(resources.settings)).decode(),
+        "started_at": now.isoformat(),
+    }
+    row = AnalyticsRow(table="versions", columns=columns)
+    common: dict[str, Any] = {"agent": "worker", "time": now, "pipeline_version": version}
+    return event_output(FEEDBACK_ANALYTICS, row, key=version, event_id=version, **common)
 
 
 async def _open_embedding(settings: Settings) -> EmbeddingService:
