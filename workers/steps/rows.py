@@ -309,7 +309,8 @@ def reward_row(reward: Reward) -> AnalyticsRow:
         "reward", "error_occurred", "retry_detected", "latency_seconds", "latency_tolerance", "revision",
         "answered_at", "computed_at",
     )  # fmt: skip
-    return AnalyticsRow(table="rewards", columns=columns | {"query_type": reward.query_type or ""})
+    columns |= {"query_type": reward.query_type or "", "query_features": reward.query_features or []}
+    return AnalyticsRow(table="rewards", columns=columns)
 
 
 def implicit_feedback_row(feedback: AnswerFeedback, rules: FeedbackRules) -> AnalyticsRow | None:
