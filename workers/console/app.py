@@ -8,12 +8,12 @@ from starlette.staticfiles import StaticFiles
 from workers.console import problems
 from workers.console.middleware import BodyLimit, SecurityHeaders
 from workers.console.resources import ConsoleResources
-from workers.console.routes import session
+from workers.console.routes import review, session
 from workers.console.security import Guard
 from workers.versions import package_version
 
 STATIC = Path(__file__).with_name("static")
-ROUTERS = (session.router,)
+ROUTERS = (session.router, review.router)
 
 
 def create_app(resources: ConsoleResources) -> FastAPI:

@@ -122,11 +122,11 @@ class ReviewService:
         if wanted is None:
             return QueuePage(items=[], next_cursor=None, open_count=0)
         if filters.state == "open":
-            count = self._store.open_count(wanted)
-            page = self._store.page(
-                wanted, limit=limit + 1, after=_read_cursor(cursor), without=self._locks.claimed_here()
+            after = _read_cursor(cursor)
+            places, number = await asyncio.gather(
+                self._store.page(wanted, limit=limit + 1, after=after, without=self._locks.claimed_here()),
+                self._store.open_count(wanted),
             )
-            places, number = await asyncio.gather(page, count)
         elif filters.state == "second":
             places = await self._seconds(wanted, who, limit)
             number = len(places)

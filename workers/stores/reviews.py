@@ -31,11 +31,11 @@ RISKS: Mapping[RiskLevel, tuple[RiskLevel, ...]] = {
 }  # fmt: skip
 """Levels from each one on."""
 
+_QUEUE, _DEADLINE = "if(moved_to = '', queue, moved_to)", "if(moved_to = '', deadline_at, moved_deadline)"
 _PLACE = (
     "q.review_id AS review_id, answer_id, tenant, rank, state, held, risk_mode, reasons, signals, hallucination_risk,"
     " grounding_score, gate_score, priority, model_id, title, completed_at, requested_at, decision_id, action,"
-    " decided_by, decided_at, if(moved_to = '', queue, moved_to) AS current_queue,"
-    " if(moved_to = '', deadline_at, moved_deadline) AS current_deadline"
+    f" decided_by, decided_at, {_QUEUE} AS current_queue, {_DEADLINE} AS current_deadline"
 )
 _ESCALATED = (
     "(SELECT review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
@@ -256,7 +256,7 @@ class ReviewStore:
     async def overdue(self, now: datetime, limit: int) -> list[QueuePlace]:
         """Open requests whose deadline has passed, the longest first."""
         return await self._places(
-            ["state = 'open'", "current_deadline <= {now:DateTime64(3, 'UTC')}"],
+            ["state = 'open'", _DEADLINE + " <= {now:DateTime64(3, 'UTC')}"],
             {"now": without_zone(now)},
             "current_deadline, q.review_id",
             limit,
@@ -370,7 +370,7 @@ def _conditions(filters: QueueFilters) -> tuple[list[str], dict[str, Any]]:
     add("model_id = {model:String}", "model", filters.model)
     add("has(signals, {signal:String})", "signal", filters.signal)
     add("has(reasons, {reason:String})", "reason", filters.reason)
-    add("current_queue = {queue:String}", "queue", filters.queue)
+    add(_QUEUE + " = {queue:String}", "queue", filters.queue)
     add(
         "hallucination_risk IN {risks:Array(String)}",
         "risks",
