@@ -39,7 +39,7 @@ _PLACE = (
 )
 _ESCALATED = (
     "(SELECT review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
-    " FROM {database}.review_events WHERE kind = 'escalated' GROUP BY review_id)"
+    " FROM {database}.review_events WHERE kind = 'escalated'{which} GROUP BY review_id)"
 )
 # The first 32 bits of a UUIDv5 are digits of a digest: a sample that every process draws alike.
 _SAMPLED = "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8)))) < {share:Float64} * 4294967296"
@@ -245,12 +245,8 @@ class ReviewStore:
     async def open_count(self, filters: QueueFilters) -> int:
         """How many requests fit the filters."""
         conditions, parameters = _conditions(filters)
-        rows = await self._rows(
-            f"SELECT count() AS number FROM {self._database}.review_queue AS q FINAL"
-            f" LEFT JOIN {_ESCALATED.format(database=self._database)} AS e USING review_id"
-            f" WHERE {' AND '.join(conditions)}",
-            parameters,
-        )
+        source = self._source(conditions)
+        rows = await self._rows(f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters)
         return int(rows[0]["number"])
 
     async def overdue(self, now: datetime, limit: int) -> list[QueuePlace]:
@@ -258,7 +254,7 @@ class ReviewStore:
         return await self._places(
             ["state = 'open'", _DEADLINE + " <= {now:DateTime64(3, 'UTC')}"],
             {"now": without_zone(now)},
-            "current_deadline, q.review_id",
+            f"{_DEADLINE}, q.review_id",
             limit,
         )
 
@@ -360,13 +356,31 @@ class ReviewStore:
     async def _places(
         self, conditions: Sequence[str], parameters: Mapping[str, Any], order: str, limit: int
     ) -> list[QueuePlace]:
-        rows = await self._rows(
-            f"SELECT {_PLACE} FROM {self._database}.review_queue AS q FINAL"
-            f" LEFT JOIN {_ESCALATED.format(database=self._database)} AS e USING review_id"
+        """Places in an order: first which ones, of the columns that this takes; then those few whole."""
+        chosen = await self._rows(
+            f"SELECT q.review_id AS review_id FROM {self._source([*conditions, order])}"
             f" WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT {limit}",
             parameters,
         )
-        return [_place(row) for row in rows]
+        ids = [row["review_id"] for row in chosen]
+        if not ids:
+            return []
+        which = " AND review_id IN {ids:Array(String)}"
+        rows = await self._rows(
+            f"SELECT {_PLACE} FROM {self._database}.review_queue AS q FINAL"
+            f" LEFT JOIN {_ESCALATED.format(database=self._database, which=which)} AS e USING review_id"
+            " WHERE q.review_id IN {ids:Array(String)}",
+            {"ids": ids},
+        )
+        places = {row["review_id"]: _place(row) for row in rows}
+        return [places[review_id] for review_id in ids if review_id in places]
+
+    def _source(self, used: Sequence[str]) -> str:
+        """The queue; with where each request was moved to only if something asks for it."""
+        queue = f"{self._database}.review_queue AS q FINAL"
+        if not any("moved_to" in part for part in used):
+            return queue
+        return f"{queue} LEFT JOIN {_ESCALATED.format(database=self._database, which='')} AS e USING review_id"
 
     async def _rows(self, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         try:
