@@ -33,9 +33,9 @@ RISKS: Mapping[RiskLevel, tuple[RiskLevel, ...]] = {
 
 _QUEUE, _DEADLINE = "if(moved_to = '', queue, moved_to)", "if(moved_to = '', deadline_at, moved_deadline)"
 _PLACE = (
-    "q.review_id AS review_id, answer_id, tenant, rank, state, held, risk_mode, reasons, signals, hallucination_risk,"
-    " grounding_score, gate_score, priority, model_id, title, completed_at, requested_at, decision_id, action,"
-    f" decided_by, decided_at, {_QUEUE} AS current_queue, {_DEADLINE} AS current_deadline"
+    "review_id, answer_id, tenant, rank, state, queue, held, risk_mode, reasons, signals, hallucination_risk,"
+    " grounding_score, gate_score, priority, model_id, title, completed_at, requested_at, deadline_at, decision_id,"
+    " action, decided_by, decided_at"
 )
 _ESCALATED = (
     "(SELECT review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
@@ -239,7 +239,7 @@ class ReviewStore:
 
     async def place(self, review_id: str) -> QueuePlace | None:
         """One request's place; ``None`` where nobody has asked for such a review."""
-        found = await self._places(["q.review_id = {review:String}"], {"review": review_id}, "q.review_id", 1)
+        found = await self._named([review_id])
         return found[0] if found else None
 
     async def open_count(self, filters: QueueFilters) -> int:
@@ -362,17 +362,27 @@ class ReviewStore:
             f" WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT {limit}",
             parameters,
         )
-        ids = [row["review_id"] for row in chosen]
+        return await self._named([row["review_id"] for row in chosen])
+
+    async def _named(self, ids: Sequence[str]) -> list[QueuePlace]:
+        """The places of some requests, in that order.
+
+        Without FINAL, which reads much around them: of each the row with the highest rank.
+        """
         if not ids:
             return []
+        parameters = {"ids": list(ids)}
         which = " AND review_id IN {ids:Array(String)}"
-        rows = await self._rows(
-            f"SELECT {_PLACE} FROM {self._database}.review_queue AS q FINAL"
-            f" LEFT JOIN {_ESCALATED.format(database=self._database, which=which)} AS e USING review_id"
-            " WHERE q.review_id IN {ids:Array(String)}",
-            {"ids": ids},
+        rows, moves = await asyncio.gather(
+            self._rows(
+                f"SELECT {_PLACE} FROM {self._database}.review_queue WHERE review_id IN {{ids:Array(String)}}"
+                " ORDER BY rank DESC LIMIT 1 BY review_id",
+                parameters,
+            ),
+            self._rows(f"SELECT * FROM {_ESCALATED.format(database=self._database, which=which)}", parameters),
         )
-        places = {row["review_id"]: _place(row) for row in rows}
+        moved = {row["review_id"]: {"queue": row["moved_to"], "deadline_at": row["moved_deadline"]} for row in moves}
+        places = {row["review_id"]: _place(row | moved.get(row["review_id"], {})) for row in rows}
         return [places[review_id] for review_id in ids if review_id in places]
 
     def _source(self, used: Sequence[str]) -> str:
@@ -414,10 +424,8 @@ def _conditions(filters: QueueFilters) -> tuple[list[str], dict[str, Any]]:
 
 
 def _place(row: Mapping[str, Any]) -> QueuePlace:
-    known = {name: row[name] for name in QueuePlace.__slots__ if name not in ("queue", "deadline_at")}
-    for name in ("completed_at", "requested_at", "decided_at"):
-        known[name] = _aware(known[name])
-    return QueuePlace(**known, queue=row["current_queue"], deadline_at=_aware(row["current_deadline"]))
+    times = {name: _aware(row[name]) for name in ("completed_at", "requested_at", "deadline_at", "decided_at")}
+    return QueuePlace(**{name: row[name] for name in QueuePlace.__slots__} | times)
 
 
 def _decision(content: str) -> ReviewDecision:
