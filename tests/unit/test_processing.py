@@ -597,3 +597,19 @@ async def test_an_erased_record_that_killed_the_process_is_no_dead_letter(start:
     assert await processor.drain(60)
     assert acknowledgements.offsets == [2]
     assert {output.topic.name for output in producer.sent} == {"privacy.erasures"}
+
+
+async def test_where_the_order_counts_what_stands_behind_a_suspect_waits_for_it(start: Start, tmp_path: Path) -> None:
+    """Of two decisions on one answer the first is final, also when the process died over it."""
+    seen: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.extend(item.record.offset for item in works)
+        return [[] for _ in works]
+
+    die_with(tmp_path, ("probe", 1), alone=False)
+    processor, _, acknowledgements = start(handle, BatchLimits(8, 0.2, concurrent=1, ordered=True))
+    for offset in range(4):
+        await processor.submit(work(offset))
+    assert await processor.drain(60)
+    assert (seen, acknowledgements.offsets) == ([0, 1, 2, 3], [0, 1, 2, 3])
