@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from schemas.base import UnreadableEvent
-from workers.delivery.errors import PoisonError, UnavailableError, describe
+from workers.delivery.errors import JudgementError, PoisonError, UnavailableError, describe
 from workers.logs import get_logger
 
 MEDIA_TYPE = "application/problem+json"
@@ -77,12 +77,10 @@ def problem_response(problem: StarletteHTTPException) -> Response:
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Error responses of a route, for the OpenAPI document."""
+    """Responses of a route beside its success, for the OpenAPI document: errors, and 304 without a body."""
+    document = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
     return {
-        status: {
-            "description": HTTPStatus(status).phrase,
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
-        }
+        status: {"description": HTTPStatus(status).phrase} | (document if status >= HTTPStatus.BAD_REQUEST else {})
         for status in statuses
     }
 
@@ -111,8 +109,9 @@ def install(app: FastAPI) -> None:
     async def _poison(_: Request, error: PoisonError) -> Response:
         return problem_response(Problem(422, describe(error)))
 
+    @app.exception_handler(JudgementError)
     @app.exception_handler(UnavailableError)
-    async def _unavailable(_: Request, error: UnavailableError) -> Response:
+    async def _unavailable(_: Request, error: UnavailableError | JudgementError) -> Response:
         return problem_response(Problem(503, describe(error), headers={"Retry-After": str(RETRY_SECONDS)}))
 
     @app.exception_handler(Exception)
