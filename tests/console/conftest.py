@@ -1,4 +1,4 @@
-"""One console for the tests of a file, with some of the examples in it."""
+"""One console for all tests, with some of the examples in it."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ STORED = 25
 """Examples that are stored, the first ones."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def console(
     addresses: Addresses, tmp_path_factory: pytest.TempPathFactory, backend: SentenceTransformerBackend
 ) -> Iterator[ConsoleThread]:
@@ -26,7 +26,7 @@ def console(
     console.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stored(console: ConsoleThread) -> list[EnrichedAnswer]:
     """Answers that the console knows."""
     lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:STORED]

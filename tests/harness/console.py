@@ -148,10 +148,9 @@ class ConsoleThread:
             made += [alert_row(alert, enriched) for alert in alerts(enriched, enriched.enriched_at, settings.grounding)]
             for row in made:
                 rows.setdefault(row.table, []).append(row.columns)
-            turn = conversation_turn(enriched)
-            if turn is not None:
-                text = f"{turn.query} {turn.response}"
-                vectors = await resources.embedding.embed([text])
-                await resources.memory.remember([(turn, vectors[text])])
+        turns = [turn for turn in map(conversation_turn, judged) if turn is not None]
+        texts = [f"{turn.query} {turn.response}" for turn in turns]
+        vectors = await resources.embedding.embed(texts)
+        await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
         for table, columns in rows.items():
             await resources.analytics.insert(table, columns)
