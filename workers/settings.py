@@ -192,6 +192,39 @@ class ReleaseSettings(Group):
         return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
 
 
+class ReviewSettings(Group):
+    """The review queue, and what happens where nobody decides in time."""
+
+    deadline_held: Literal["reject", "warn", "escalate"] = Field(
+        default="reject", description="A held answer past its deadline: reject, release with a warning, or escalate."
+    )
+    deadline_shown: Literal["keep", "escalate"] = Field(
+        default="keep", description="One that readers see already: final as it is, or escalate."
+    )
+    deadline_last: Literal["reject", "warn"] = Field(
+        default="reject", description="A held answer past the deadline of its escalation."
+    )
+    escalation_queue: str = Field(
+        default="escalated", min_length=1, max_length=200, description="Where escalated requests go."
+    )
+    escalation_hours: Positive = Field(default=24.0, description="Their new deadline.")
+    sweep_seconds: Positive = Field(default=5.0, description="Time between two looks for passed deadlines.")
+    lock_seconds: Positive = Field(
+        default=600.0, description="A reviewer has a request for so long; looking renews it."
+    )
+    undo_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=10.0, description="A decision can be taken back for so long, and is published after it."
+    )
+    skip_minutes: Positive = Field(default=60.0, description="Who skips a request is not given it again for so long.")
+    second_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.1, description="Share of decisions that a second person makes blindly as well."
+    )
+    second_days: Positive = Field(default=7.0, description="A second review is offered for so long.")
+    finality_days: Positive = Field(
+        default=30.0, description="How far back answers.released is read: as long as review.decisions is kept."
+    )
+
+
 class QualitySettings(QualityThresholds):
     """Thresholds of quality; pattern packs are given by name or path and read here, once."""
 
@@ -358,6 +391,7 @@ class Settings(BaseSettings):
     clickhouse: ClickHouseSettings = Field(default_factory=ClickHouseSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
+    review: ReviewSettings = Field(default_factory=ReviewSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)

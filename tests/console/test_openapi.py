@@ -3,6 +3,7 @@
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from schemas.enriched import EnrichedAnswer
 from tests.harness.console import EVERYTHING, ConsoleThread, secret
@@ -25,7 +26,11 @@ def test_every_operation_does_as_the_document_says(console: ConsoleThread, store
         )  # fmt: skip
         @given(case=st.one_of(cases))
         def check(case: schemathesis.Case) -> None:
-            case.call_and_validate(headers={"Authorization": f"Bearer {secret(EVERYTHING)}"})
+            case.call_and_validate(
+                headers={"Authorization": f"Bearer {secret(EVERYTHING)}"},
+                # A schema cannot tell all that is asked for: years of times, a part that goes with its kind.
+                excluded_checks=[positive_data_acceptance],
+            )
 
         check()
     assert {"GET /api/citations/{citation_id}", "POST /api/feedback", "GET /api/overview"} <= tried

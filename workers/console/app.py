@@ -10,12 +10,12 @@ from workers.console import problems
 from workers.console.problems import ProblemDocument
 from workers.console.middleware import BodyLimit, SecurityHeaders
 from workers.console.resources import ConsoleResources
-from workers.console.routes import answers, audit, citations, feedback, memory, overview, session, system
+from workers.console.routes import answers, audit, citations, feedback, memory, overview, review, session, system
 from workers.console.security import Guard
 from workers.versions import package_version
 
 STATIC = Path(__file__).with_name("static")
-SUBJECTS = (system, session, answers, citations, feedback, memory, overview, audit)
+SUBJECTS = (system, session, answers, citations, feedback, memory, review, overview, audit)
 
 
 class Console(FastAPI):

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 from workers.console.access import AccessLog
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
+from workers.review.service import ReviewService
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
 from workers.stores.answers import AnswerStore
@@ -35,6 +36,7 @@ class ConsoleResources:
         redis: for what several consoles share and may lose; ``None`` without one.
         memory: conversational memory; ``None`` where it is not opened.
         embedding: makes the vectors for searching memory; ``None`` without memory.
+        review: the review queue; ``None`` where none is served.
         lag: records that each agent is behind, where the agents run in this process.
         now: the clock.
     """
@@ -50,6 +52,7 @@ class ConsoleResources:
     redis: Redis | None = None
     memory: MemoryStore | None = None
     embedding: EmbeddingService | None = None
+    review: ReviewService | None = None
     lag: Callable[[], Mapping[str, int]] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 

@@ -303,11 +303,13 @@ def _history(stored: StoredAnswer) -> Iterator[Happening]:
     for alert in stored.alerts:
         yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
     for review in stored.reviews:
-        yield Happening(at=review["requested_at"], what="review asked for", detail=", ".join(review["reasons"]))
-        if review["decided_at"]:
-            yield Happening(
-                at=review["decided_at"], what="review decided", detail=f"{review['action']} by {review['decided_by']}"
-            )
+        if review["reasons"]:
+            yield Happening(at=review["requested_at"], what="review asked for", detail=", ".join(review["reasons"]))
+    for event in stored.review_events:
+        yield Happening(at=event["occurred_at"], what=f"review {event['kind']}", detail=f"by {event['reviewer']}")
+    for decision in stored.decisions:
+        what = {"final": "decided", "second": "second review", "vote": "vote"}.get(decision["ruling"], "decided too late")
+        yield Happening(at=decision["decided_at"], what=what, detail=f"{decision['action']} by {decision['decided_by']}")
     for feedback in _feedback(stored.feedback):
         yield Happening(at=feedback["occurred_at"], what="feedback", detail=_said(feedback))
 

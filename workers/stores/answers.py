@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from schemas.identifiers import fact_id
 from workers.stores.feedback import without_zone
 from workers.stores.reading import Reading, Row
 
@@ -23,7 +24,18 @@ AND answer_id = {{answer_id:String}}
 """
 CLAIMS = f"SELECT * FROM {{database}}.claims FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} ORDER BY start, end, claim_id"
 ALERTS = f"SELECT * FROM {{database}}.alerts FINAL WHERE {OF_ANSWER} ORDER BY raised_at, alert_type"
-REVIEWS = f"SELECT * FROM {{database}}.reviews FINAL WHERE {OF_ANSWER} ORDER BY review_id"
+REVIEWS = """
+SELECT state, held, reasons, requested_at, deadline_at, action, decided_by, decided_at
+FROM {database}.review_queue FINAL WHERE review_id = {{review_id:String}}
+"""
+DECISIONS = """
+SELECT ruling, action, decided_by, reason, decided_at FROM {database}.review_decisions FINAL
+WHERE review_id = {{review_id:String}} ORDER BY decided_at, decision_id
+"""
+REVIEW_EVENTS = """
+SELECT kind, reviewer, queue, occurred_at FROM {database}.review_events FINAL
+WHERE review_id = {{review_id:String}} ORDER BY occurred_at, event_id
+"""
 CITATIONS = """
 SELECT * FROM {database}.citations FINAL
 WHERE tenant = {{tenant:String}} AND answer_id = {{answer_id:String}} AND run = {{run:String}}
@@ -137,6 +149,8 @@ class StoredAnswer:
     citations: list[Row] = field(default_factory=list)
     alerts: list[Row] = field(default_factory=list)
     reviews: list[Row] = field(default_factory=list)
+    decisions: list[Row] = field(default_factory=list)
+    review_events: list[Row] = field(default_factory=list)
     feedback: list[Row] = field(default_factory=list)
     rewards: list[Row] = field(default_factory=list)
 
@@ -161,7 +175,8 @@ class AnswerStore(Reading):
         row = found[0]
         key = {name: row[name] for name in ("tenant", "answer_id", "run")}
         key["completed_at"] = without_zone(row["completed_at"])
-        statements = (CLAIMS, CITATIONS, ALERTS, REVIEWS, FEEDBACK, REWARD)
+        key["review_id"] = fact_id(answer_id, "review")
+        statements = (CLAIMS, CITATIONS, ALERTS, REVIEWS, DECISIONS, REVIEW_EVENTS, FEEDBACK, REWARD)
         parts = await asyncio.gather(*(self.rows(statement, **key) for statement in statements))
         return StoredAnswer(row, *parts)
 

@@ -68,7 +68,7 @@ ORDER BY raised_at DESC, alert_id LIMIT 20
 BACKLOG = """
 SELECT countIf(state = 'open') AS open, countIf(state = 'open' AND held) AS held,
        minIf(requested_at, state = 'open') AS oldest_at, countIf(state != 'open') AS decided
-FROM {database}.reviews FINAL
+FROM {database}.review_queue FINAL
 WHERE empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}}
 """
 
