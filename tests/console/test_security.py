@@ -269,7 +269,7 @@ def test_readiness_tells_what_is_away(console: ConsoleThread) -> None:
 
 
 def test_tokens_off_loopback_need_encryption() -> None:
-    with pytest.raises(ValueError, match="in the clear on 0.0.0.0"):
+    with pytest.raises(ValueError, match=r"in the clear on 0\.0\.0\.0"):
         ConsoleSettings(host="0.0.0.0")
     assert ConsoleSettings(host="0.0.0.0", behind_proxy=True).host == "0.0.0.0"
     assert ConsoleSettings(host="::1").host == "::1"

@@ -24,7 +24,7 @@ from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.settings import AccessToken, ConsoleSettings, KafkaSettings, Settings
 from workers.steps.outcomes import alerts, conversation_turn, review_request
-from workers.steps.rows import alert_row, enriched_rows, review_row
+from workers.steps.rows import alert_row, enriched_rows, review_rows
 from workers.stores.memory import MemoryStore
 from workers.topics import TopicAdministration
 
@@ -144,7 +144,7 @@ class ConsoleThread:
         for enriched in judged:
             made = enriched_rows(enriched)
             request = review_request(enriched, enriched.enriched_at, deadline_hours=24)
-            made += [review_row(request, enriched)] if request else []
+            made += review_rows(request) if request else []
             made += [alert_row(alert, enriched) for alert in alerts(enriched, enriched.enriched_at, settings.grounding)]
             for row in made:
                 rows.setdefault(row.table, []).append(row.columns)

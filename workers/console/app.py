@@ -7,8 +7,8 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from workers.console import problems
-from workers.console.problems import ProblemDocument
 from workers.console.middleware import BodyLimit, SecurityHeaders
+from workers.console.problems import ProblemDocument
 from workers.console.resources import ConsoleResources
 from workers.console.routes import answers, audit, citations, feedback, memory, overview, review, session, system
 from workers.console.security import Guard

@@ -14,6 +14,8 @@ from workers.console.resources import ConsoleResources
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
+from workers.review.service import ReviewService
+from workers.review.shared import SharedState
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.answers import AnswerStore
@@ -21,6 +23,7 @@ from workers.stores.citations import CitationStore
 from workers.stores.memory import MemoryStore
 from workers.stores.migrations import migrate
 from workers.stores.overview import OverviewStore
+from workers.stores.reviews import ReviewStore
 from workers.versions import pipeline_version
 
 
@@ -67,6 +70,16 @@ async def opened_resources(
         accesses = AccessLog(producer, version, lambda: datetime.now(UTC))
         accesses.start()
         stack.push_async_callback(accesses.stop)
+        review = ReviewService(
+            ReviewStore(client, database),
+            SharedState(redis, settings.redis.key_prefix),
+            producer,
+            settings,
+            version,
+            lambda: datetime.now(UTC),
+        )
+        review.start()
+        stack.push_async_callback(review.stop)
         if worker is None:
             worker = await _own_parts(settings, stack)
         yield ConsoleResources(
@@ -79,6 +92,7 @@ async def opened_resources(
             producer=producer,
             accesses=accesses,
             redis=redis,
+            review=review,
             memory=worker.memory,
             embedding=worker.embedding,
             lag=worker.lag,

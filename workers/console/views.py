@@ -308,8 +308,12 @@ def _history(stored: StoredAnswer) -> Iterator[Happening]:
     for event in stored.review_events:
         yield Happening(at=event["occurred_at"], what=f"review {event['kind']}", detail=f"by {event['reviewer']}")
     for decision in stored.decisions:
-        what = {"final": "decided", "second": "second review", "vote": "vote"}.get(decision["ruling"], "decided too late")
-        yield Happening(at=decision["decided_at"], what=what, detail=f"{decision['action']} by {decision['decided_by']}")
+        what = {"final": "decided", "second": "second review", "vote": "vote"}.get(
+            decision["ruling"], "decided too late"
+        )
+        yield Happening(
+            at=decision["decided_at"], what=what, detail=f"{decision['action']} by {decision['decided_by']}"
+        )
     for feedback in _feedback(stored.feedback):
         yield Happening(at=feedback["occurred_at"], what="feedback", detail=_said(feedback))
 
