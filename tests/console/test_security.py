@@ -1,5 +1,6 @@
 """Who may do what, and what is refused before anybody looks at it."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -41,7 +42,7 @@ def _dependencies(dependant: Any) -> Iterator[Any]:
 
 def filled(path: str) -> str:
     """A path with something in its places."""
-    return path.replace("{record_id:path}", "r/1").replace("{", "").replace("}", "")
+    return re.sub(r"\{(\w+)(:path)?\}", r"\1", path)
 
 
 def test_every_route_asks_for_one_scope_or_is_known_to_be_open(console: ConsoleThread) -> None:

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from starlette.staticfiles import StaticFiles
 
-from workers.console import problems
+from workers.console import pages, problems
 from workers.console.middleware import BodyLimit, SecurityHeaders
 from workers.console.problems import ProblemDocument
 from workers.console.resources import ConsoleResources
@@ -15,7 +15,7 @@ from workers.console.security import Guard
 from workers.versions import package_version
 
 STATIC = Path(__file__).with_name("static")
-SUBJECTS = (system, session, answers, citations, feedback, memory, review, overview, audit)
+SUBJECTS = (system, session, answers, citations, feedback, memory, review, overview, audit, pages)
 
 
 class Console(FastAPI):
@@ -48,7 +48,12 @@ def create_app(resources: ConsoleResources) -> FastAPI:
     )
     app.state.resources = resources
     app.state.guard = Guard(resources.settings.console)
-    problems.install(app)
+    problems.install(app, pages.respond)
+
+    @app.exception_handler(pages.LoginNeeded)
+    async def _log_in_first(request: Request, _: pages.LoginNeeded) -> Response:
+        return pages.login_redirect(request)
+
     app.add_middleware(BodyLimit, max_bytes=resources.settings.console.max_body_bytes)
     app.add_middleware(SecurityHeaders)
     for subject in SUBJECTS:

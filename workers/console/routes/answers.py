@@ -81,8 +81,17 @@ async def search_answers(
     return AnswerPage(items=page, next_cursor=next_cursor(rows, limit, "completed_ms", "answer_id"))
 
 
+@router.get("/{answer_id:path}/explanation", responses=documented(401, 403, 404, 422, 429, 503))
+async def explain_answer(
+    answer_id: AnswerId, principal: Reader, resources: Shared, tenant: Tenant = None
+) -> Explanation:
+    """How the decision on an answer came about: every row of the policy with what was found."""
+    stored = await stored_answer(resources, principal, answer_id, tenant)
+    return explanation_of(stored, resources.settings)
+
+
 @router.get(
-    "/{answer_id}",
+    "/{answer_id:path}",
     response_model=AnswerDetail,
     responses=documented(304, 401, 403, 404, 422, 429, 503),
 )
@@ -92,15 +101,6 @@ async def get_answer(
     """An answer with claims, citations, decision, feedback and history."""
     stored = await stored_answer(resources, principal, answer_id, tenant)
     return tagged(request, answer_detail(stored))
-
-
-@router.get("/{answer_id}/explanation", responses=documented(401, 403, 404, 422, 429, 503))
-async def explain_answer(
-    answer_id: AnswerId, principal: Reader, resources: Shared, tenant: Tenant = None
-) -> Explanation:
-    """How the decision on an answer came about: every row of the policy with what was found."""
-    stored = await stored_answer(resources, principal, answer_id, tenant)
-    return explanation_of(stored, resources.settings)
 
 
 @router.post("", status_code=202, responses=documented(401, 403, 413, 422, 429, 503))

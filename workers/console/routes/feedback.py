@@ -50,7 +50,7 @@ async def send_feedback(batch: FeedbackBatch, principal: FeedbackSender, resourc
     return await _send(resources, batch.events)
 
 
-@router.post("/answers/{answer_id}/vote", status_code=202, responses=documented(401, 403, 404, 413, 422, 429, 503))
+@router.post("/answers/{answer_id:path}/vote", status_code=202, responses=documented(401, 403, 404, 413, 422, 429, 503))
 async def vote(answer_id: AnswerId, body: Vote, principal: FeedbackSender, resources: Shared) -> Accepted:
     """Say whether an answer was helpful; a second vote of the same person replaces the first."""
     known = await resources.answers.exists(principal.chosen_tenants(None), answer_id)
