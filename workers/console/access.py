@@ -14,6 +14,7 @@ from schemas.feedback import AnalyticsRow
 from schemas.headers import event_headers
 from schemas.topics import FEEDBACK_ANALYTICS
 from workers.background import start_background
+from workers.console.principal import Principal
 from workers.delivery.errors import UnavailableError, describe
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -68,13 +69,20 @@ class AccessLog:
         if not self._waiting.empty():
             log.warning("accesses_not_stored", count=self._waiting.qsize())
 
-    def note(self, who: str, via: str, what: str, tenant: str, answers: Sequence[str]) -> None:
+    def note_page(self, principal: Principal, what: str, answers: Sequence[tuple[str, str]]) -> None:
+        """Note that somebody is shown a list of answers, given by tenant and identifier; see ``note``."""
+        by_tenant: dict[str, list[str]] = {}
+        for tenant, answer_id in answers:
+            by_tenant.setdefault(tenant, []).append(answer_id)
+        for tenant, identifiers in by_tenant.items():
+            self.note(principal, what, tenant, identifiers)
+
+    def note(self, principal: Principal, what: str, tenant: str, answers: Sequence[str]) -> None:
         """Note that somebody is shown answers; call it before they are.
 
         Args:
-            who: name of the token.
-            via: token or session.
-            what: the route.
+            principal: who.
+            what: by which route.
             tenant: whose answers.
             answers: their identifiers.
 
@@ -83,6 +91,7 @@ class AccessLog:
         """
         if not answers:
             return
+        who, via = principal.name, principal.via
         now = self._now()
         log.info("answers_accessed", who=who, via=via, what=what, tenant=tenant, answers=list(answers))
         access_id = str(uuid4())

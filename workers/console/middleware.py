@@ -67,7 +67,7 @@ class BodyLimit:
 
 
 class SecurityHeaders:
-    """Adds the security headers to every response; what is not static is kept by nobody.
+    """Adds the security headers to every response; what has no entity tag is kept by nobody.
 
     Args:
         app: the application.
@@ -87,7 +87,7 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers[name] = value
-                headers.setdefault("Cache-Control", "no-store")
+                headers.setdefault("Cache-Control", "no-cache" if "etag" in headers else "no-store")
             await send(message)
 
         await self._app(scope, receive, with_headers)

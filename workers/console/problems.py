@@ -1,6 +1,7 @@
 """Errors as problem documents (RFC 9457): what is wrong, where, and what to do."""
 
 import math
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from schemas.base import UnreadableEvent
-from workers.delivery.errors import PoisonError, UnavailableError, describe
+from workers.delivery.errors import JudgementError, PoisonError, UnavailableError, describe
 from workers.logs import get_logger
 
 MEDIA_TYPE = "application/problem+json"
@@ -77,43 +78,50 @@ def problem_response(problem: StarletteHTTPException) -> Response:
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Error responses of a route, for the OpenAPI document."""
+    """Responses of a route beside its success, for the OpenAPI document: errors, and 304 without a body."""
+    document = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
     return {
-        status: {
-            "description": HTTPStatus(status).phrase,
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
-        }
+        status: {"description": HTTPStatus(status).phrase} | (document if status >= HTTPStatus.BAD_REQUEST else {})
         for status in statuses
     }
 
 
-def install(app: FastAPI) -> None:
-    """Answer every error with a problem document."""
+Respond = Callable[[Request, StarletteHTTPException], Response]
+
+
+def install(app: FastAPI, respond: Respond) -> None:
+    """Answer every error as a problem.
+
+    Args:
+        app: the application.
+        respond: makes the response: a document, or a page for people.
+    """
 
     @app.exception_handler(StarletteHTTPException)
-    async def _known(_: Request, error: StarletteHTTPException) -> Response:
-        return problem_response(error)
+    async def _known(request: Request, error: StarletteHTTPException) -> Response:
+        return respond(request, error)
 
     @app.exception_handler(RequestValidationError)
-    async def _invalid(_: Request, error: RequestValidationError) -> Response:
+    async def _invalid(request: Request, error: RequestValidationError) -> Response:
         fields = [
             FieldProblem(field=".".join(str(part) for part in detail["loc"]), message=str(detail["msg"]))
             for detail in error.errors()[:MAX_FIELDS]
         ]
-        return problem_response(Problem(422, "the request is not as described; see fields", fields=fields))
+        return respond(request, Problem(422, "the request is not as described; see fields", fields=fields))
 
     @app.exception_handler(UnreadableEvent)
-    async def _unreadable(_: Request, error: UnreadableEvent) -> Response:
+    async def _unreadable(request: Request, error: UnreadableEvent) -> Response:
         fields = [FieldProblem(field=name, message=str(error)) for name in error.fields]
-        return problem_response(Problem(422, str(error), fields=fields))
+        return respond(request, Problem(422, str(error), fields=fields))
 
     @app.exception_handler(PoisonError)
-    async def _poison(_: Request, error: PoisonError) -> Response:
-        return problem_response(Problem(422, describe(error)))
+    async def _poison(request: Request, error: PoisonError) -> Response:
+        return respond(request, Problem(422, describe(error)))
 
+    @app.exception_handler(JudgementError)
     @app.exception_handler(UnavailableError)
-    async def _unavailable(_: Request, error: UnavailableError) -> Response:
-        return problem_response(Problem(503, describe(error), headers={"Retry-After": str(RETRY_SECONDS)}))
+    async def _unavailable(request: Request, error: UnavailableError | JudgementError) -> Response:
+        return respond(request, Problem(503, describe(error), headers={"Retry-After": str(RETRY_SECONDS)}))
 
     @app.exception_handler(Exception)
     async def _unknown(request: Request, error: Exception) -> Response:
@@ -122,7 +130,7 @@ def install(app: FastAPI) -> None:
             path=request.scope["route"].path if "route" in request.scope else "",
             exc_info=error,
         )
-        return problem_response(Problem(500, "an error of ours; the log of the console has the traceback"))
+        return respond(request, Problem(500, "an error of ours; the log of the console has the traceback"))
 
 
 def too_many(seconds: float) -> Problem:

@@ -14,7 +14,10 @@ from workers.inference.embedding import EmbeddingService
 from workers.review.service import ReviewService
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
+from workers.stores.answers import AnswerStore
+from workers.stores.citations import CitationStore
 from workers.stores.memory import MemoryStore
+from workers.stores.overview import OverviewStore
 
 
 @dataclass(slots=True)
@@ -25,6 +28,9 @@ class ConsoleResources:
         settings: all settings.
         pipeline_version: of this process, for headers of what it writes.
         analytics: ClickHouse.
+        answers: reads answers.
+        citations: reads citations.
+        overview: reads figures.
         producer: sends feedback, answers and decisions, confirmed.
         accesses: notes who looked at which answer.
         redis: for what several consoles share and may lose; ``None`` without one.
@@ -38,6 +44,9 @@ class ConsoleResources:
     settings: Settings
     pipeline_version: str
     analytics: AnalyticsStore
+    answers: AnswerStore
+    citations: CitationStore
+    overview: OverviewStore
     producer: ConfirmedProducer
     accesses: AccessLog
     redis: Redis | None = None

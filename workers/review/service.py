@@ -7,7 +7,7 @@ ago, are kept in Redis and may be lost.
 
 import asyncio
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -153,10 +153,15 @@ class ReviewService:
         second = not place.is_open and await self._is_for_second_review(place, who)
         return await self._item(place, locks.get(review_id), second=second)
 
-    async def next(self, filters: Filters, who: Reviewer) -> ReviewItem | None:
+    async def next(self, filters: Filters, who: Reviewer, without: Collection[str] = ()) -> ReviewItem | None:
         """Take the next request that nobody else has; ``None`` where there is none.
 
         Second reviews come where they are asked for, and where nothing else is open.
+
+        Args:
+            filters: what part of the queue.
+            who: for whom.
+            without: requests that they have already, so that the next one can be loaded ahead.
         """
         wanted = _wanted(filters, who)
         if wanted is None or filters.state == "decided":
@@ -166,14 +171,15 @@ class ReviewService:
             places = await self._store.page(
                 wanted,
                 limit=CANDIDATES,
-                without=self._locks.claimed_here(),
+                without=[*self._locks.claimed_here(), *without],
                 skipped_by=who.name,
                 skipped_since=now - timedelta(minutes=self._settings.skip_minutes),
             )
             found = await self._take_first(places, who, second=False)
             if found is not None:
                 return found
-        return await self._take_first(await self._seconds(wanted, who, CANDIDATES), who, second=True)
+        seconds = await self._seconds(wanted, who, CANDIDATES)
+        return await self._take_first([place for place in seconds if place.review_id not in without], who, second=True)
 
     async def stats(self, who: Reviewer) -> QueueStats:
         """How the queue stands and how it is worked."""

@@ -25,6 +25,7 @@ BY_ANSWER = {
     "claims": "answer_id",
     "citations": "answer_id",
     "citation_logs": "response_id",
+    "citations_by_id": "answer_id",
     "reviews": "answer_id",
     "review_queue": "answer_id",
     "review_decisions": "answer_id",

@@ -8,11 +8,12 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
 from schemas.base import Identifier, Label
+from workers.console.principal import Principal
 from workers.console.problems import FieldProblem, Problem, documented
 from workers.console.requests import StrictRoute
 from workers.console.resources import ConsoleResources, Shared
 from workers.console.scopes import Scope
-from workers.console.security import Principal, require
+from workers.console.security import require
 from workers.review.errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.models import (
     DecisionBody,
@@ -69,9 +70,7 @@ async def list_reviews(
         who.require_tenant(filters.tenant)
     with refusals():
         page = await service.queue(filters, _reviewer(who), cursor=query.cursor, limit=query.limit)
-    for tenant in {item.tenant for item in page.items}:
-        answers = [item.answer_id for item in page.items if item.tenant == tenant]
-        resources.accesses.note(who.name, who.via, "list_reviews", tenant, answers)
+    resources.accesses.note_page(who, "list_reviews", [(item.tenant, item.answer_id) for item in page.items])
     return page
 
 
@@ -155,7 +154,7 @@ def _reviewer(who: Principal) -> Reviewer:
 
 
 def _note(resources: ConsoleResources, who: Principal, what: str, item: ReviewItem) -> None:
-    resources.accesses.note(who.name, who.via, what, item.tenant, [item.answer_id])
+    resources.accesses.note(who, what, item.tenant, [item.answer_id])
 
 
 @contextmanager

@@ -5,10 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field, SecretStr
 
+from workers.console.principal import Principal
 from workers.console.problems import documented
 from workers.console.requests import StrictRoute
 from workers.console.scopes import Scope
-from workers.console.security import Bearer, Cookie, Principal, guard_of
+from workers.console.security import Bearer, Cookie, guard_of
 from workers.console.sessions import COOKIE
 
 router = APIRouter(prefix="/api/session", tags=["session"], route_class=StrictRoute)
