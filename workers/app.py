@@ -14,6 +14,8 @@ from workers.agents.analytics import ANALYTICS
 from workers.agents.assembly import ASSEMBLY
 from workers.agents.base import AgentDefinition, Resources, read_answer
 from workers.agents.citations import CITATIONS
+from workers.agents.deadlines import DeadlineSweeper
+from workers.agents.decisions import DECISIONS, FinalityKeeper
 from workers.agents.feedback import FEEDBACK
 from workers.agents.grounding import GROUNDING
 from workers.agents.memory import MEMORY
@@ -31,6 +33,7 @@ from workers.delivery.errors import TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record, Work
+from workers.delivery.released import ReleasedAnswers
 from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
@@ -41,13 +44,16 @@ from workers.stores.feedback import FeedbackStore
 from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
 from workers.stores.migrations import migrate
+from workers.stores.reviews import ReviewStore
 from workers.topics import TopicAdministration
 from workers.versions import package_version, pipeline_version
 
 AGENTS: dict[str, AgentDefinition] = {
     agent.name: agent
-    for agent in (CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, SIGNALS, FEEDBACK, MEMORY, ANALYTICS)
-}
+    for agent in (
+        CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, DECISIONS, SIGNALS, FEEDBACK, MEMORY, ANALYTICS,
+    )
+}  # fmt: skip
 """Every agent there is, by name."""
 
 LAG_SECONDS = 2.0
@@ -57,7 +63,10 @@ STORE_CHECK_SECONDS = 5.0
 """Time between two looks whether ClickHouse or Redis answers."""
 
 STORED_IN_CLICKHOUSE = frozenset({"analytics", "feedback"})
-"""Needs that ClickHouse serves."""
+"""Needs that ClickHouse serves, and without which an agent waits."""
+
+ASKED_OF_CLICKHOUSE = frozenset({"reviews"})
+"""Needs that it serves beside the agent's records, which go on without it."""
 
 STOP_SHARE = 0.6
 """Share of the grace that accepted works get to finish; the rest is for commits and leaving."""
@@ -118,6 +127,11 @@ class RunningAgent:
         """Whether the group has given this worker the first partition of what the agent reads: one has it."""
         return self.application.partition(self.definition.reads[0], 0) in self.application.assigned()
 
+    def owned_partitions(self) -> set[int]:
+        """Numbers of the partitions that this worker owns of the first topic that the agent reads."""
+        name = self.application.partition(self.definition.reads[0], 0).topic
+        return {partition.partition for partition in self.application.assigned() if partition.topic == name}
+
     def hindrance(self) -> str | None:
         """Why no records flow, or ``None`` if they do."""
         if self.processor.breaker.reason is not None:
@@ -173,6 +187,9 @@ class Worker:
         for agent in self._running:
             if agent.definition is FEEDBACK:
                 self._watch("posteriors", PosteriorPublisher(resources, agent.owns_first_partition).run())
+            if agent.definition is DECISIONS:
+                self._watch("finality", FinalityKeeper(resources, agent.owned_partitions).run())
+                self._watch("deadlines", DeadlineSweeper(resources, agent.owns_first_partition).run())
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -299,11 +316,15 @@ class Worker:
             resources.history = QueryHistory(
                 self._addresses.redis, settings.redis, settings.feedback.retry_window_seconds
             )
-        if not STORED_IN_CLICKHOUSE.isdisjoint(needs):
+        if "released" in needs:
+            resources.released = ReleasedAnswers(settings, self._addresses.kafka)
+            await resources.released.start()
+        if not (STORED_IN_CLICKHOUSE | ASKED_OF_CLICKHOUSE).isdisjoint(needs):
             client = await connect(settings.clickhouse, self._addresses.clickhouse)
             await migrate(client, settings.clickhouse.database)
             resources.analytics = AnalyticsStore(client, settings.clickhouse.database)
             resources.feedback = FeedbackStore(resources.analytics, settings.clickhouse.database)
+            resources.reviews = ReviewStore(client, settings.clickhouse.database)
         return resources
 
     def _agent(self, definition: AgentDefinition, resources: Resources) -> RunningAgent:
@@ -361,6 +382,8 @@ async def _open_memory(settings: Settings, embedding: EmbeddingService | None) -
 
 async def _close(resources: Resources) -> None:
     await resources.producer.stop()
+    if resources.released is not None:
+        await resources.released.stop()
     if resources.embedding is not None:
         await resources.embedding.stop()
     if resources.memory is not None:

@@ -15,7 +15,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from clickhouse_connect.driver.exceptions import Error
 
 from schemas.base import RiskLevel
-from schemas.review import POLICY, ReviewRequest
+from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.delivery.errors import StoreUnavailable
 from workers.stores.feedback import without_zone
 
@@ -278,6 +278,25 @@ class ReviewStore:
         ]
         return {request.review_id: request for request in found}
 
+    async def final_decisions(
+        self, since: datetime, *, tenant: str = "", after: str = "", limit: int = 200
+    ) -> list[tuple[ReviewDecision, str]]:
+        """Final decisions in no order of time, page by page, each with the name of its place.
+
+        Args:
+            since: made then or later.
+            tenant: of this one; of all if empty.
+            after: place of the last one of the page before.
+            limit: most of them.
+        """
+        rows = await self._rows(
+            f"SELECT review_id, decision FROM {self._database}.review_decisions FINAL WHERE ruling = 'final'"
+            " AND decided_at >= {since:DateTime64(3, 'UTC')} AND review_id > {after:String}"
+            " AND (tenant = {tenant:String} OR {tenant:String} = '') ORDER BY review_id LIMIT {limit:UInt32}",
+            {"since": without_zone(since), "after": after, "tenant": tenant, "limit": limit},
+        )
+        return [(_decision(row["decision"]), row["review_id"]) for row in rows]
+
     async def claims(self, tenant: str, answer_id: str, completed_at: datetime) -> list[dict[str, Any]]:
         """All claims of an answer in their order, with verdicts and evidence."""
         return await self._rows(
@@ -385,6 +404,11 @@ def _place(row: Mapping[str, Any]) -> QueuePlace:
     for name in ("completed_at", "requested_at", "decided_at"):
         known[name] = _aware(known[name])
     return QueuePlace(**known, queue=row["current_queue"], deadline_at=_aware(row["current_deadline"]))
+
+
+def _decision(content: str) -> ReviewDecision:
+    # The answer itself is not kept with every decision on it.
+    return ReviewDecision.model_validate({"original_answer": ""} | orjson.loads(content))
 
 
 def _aware(time: datetime | None) -> datetime | None:
