@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS {database}.review_queue
 )
 ENGINE = ReplacingMergeTree(rank)
 ORDER BY review_id
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000;
 
 -- Every decision, vote and second review, whatever became of it: final, late, vote, second.
 CREATE TABLE IF NOT EXISTS {database}.review_decisions

@@ -89,6 +89,12 @@ class _Partition:
     final: DigestSet = field(default_factory=DigestSet)
     covered: set[int] = field(default_factory=set)
 
+    def erase(self, key: bytes | None) -> None:
+        """Forget an answer whose person is forgotten: it must never be sent once more."""
+        known = self.decided.pop(_number((key or b"").decode("utf-8", "replace")), None)
+        if known is not None:
+            self.covered.discard(known.offset)
+
     def note(self, offset: int, answer_id: str, standing: Standing) -> None:
         """Take one record in, in the order of the log."""
         number = _number(answer_id)
@@ -248,7 +254,8 @@ class ReleasedAnswers:
         for record in records:
             partition.position = record.offset + 1
             if record.value is None:
-                continue  # erased
+                partition.erase(record.key)
+                continue
             try:
                 content = orjson.loads(record.value)
                 partition.note(record.offset, content["answer_id"], _standing(content))
