@@ -50,11 +50,8 @@ def tokens() -> tuple[AccessToken, ...]:
     """One token for each scope, one with all of them, and those of ``ONE_TENANT``."""
     single = [(scope.value, frozenset({scope}), frozenset[str]()) for scope in Scope]
     every = frozenset(Scope)
-    several = [
-        (EVERYTHING, every, frozenset[str]()),
-        ("reviewer-2", every, frozenset[str]()),
-        ("acme", every, frozenset({"acme"})),
-    ]
+    several = [(EVERYTHING, every, frozenset[str]())]
+    several += [(name, every, frozenset({tenant})) for name, tenant in ONE_TENANT.items()]
     return tuple(
         AccessToken(name=name, token=secret(name), scopes=scopes, tenants=tenants)
         for name, scopes, tenants in (*single, *several)
