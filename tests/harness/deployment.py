@@ -200,7 +200,7 @@ class Deployment:
             if worker.running:
                 await worker.kill()
 
-    async def send(self, values: Iterable[tuple[bytes | None, bytes]], topic: Topic = ANSWERS_GENERATED) -> int:
+    async def send(self, values: Iterable[tuple[bytes | None, bytes | None]], topic: Topic = ANSWERS_GENERATED) -> int:
         """Send raw records, confirmed.
 
         Returns:
