@@ -7,7 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workers.console.etags import matches
-from workers.console.rendering import HOSTILE, KEPT, Span, answer_runs, markdown, passage_runs, visible, web_address
+from workers.console.rendering import (
+    HOSTILE,
+    KEPT,
+    MAX_SHOWN,
+    Span,
+    answer_runs,
+    markdown,
+    passage_runs,
+    visible,
+    web_address,
+)
 from workers.console.views import CitationView, ClaimView
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -73,6 +83,10 @@ def test_passages_that_do_not_fit_their_source_are_left_out(text: str, spans: li
 def test_no_control_or_direction_character_reaches_a_page(text: str) -> None:
     shown = visible(text)
     assert not [c for c in shown if unicodedata.category(c) in HOSTILE and c not in KEPT]
+
+
+def test_a_text_of_a_million_characters_is_cut() -> None:
+    assert len(visible("x" * 1_000_000)) == len(visible("é" * 1_000_000)) == MAX_SHOWN
 
 
 HTML = st.sampled_from(
