@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test check format bench chaos clean
+.PHONY: help install demo up browser test check format bench chaos clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,13 @@ demo: install ## Run the examples through everything and sum up
 up: install ## Start broker, Valkey, ClickHouse and all agents on this machine
 	$(BIN)/touchstone up
 
-test: install ## Run all tests, in two processes with services of their own
+browser: ## Install Chromium for the browser tests, where that can be done; without it they are skipped
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	|| echo "no Chromium, so the browser tests are skipped; install it with: apt-get install chromium"
+
+test: install browser ## Run all tests, in two processes with services of their own
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: install ## Lint, types, import rules

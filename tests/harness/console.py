@@ -2,9 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -14,6 +15,7 @@ import httpx
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from workers.addresses import Addresses, adapted
+from workers.app import Worker
 from workers.commands.judging import LocalJudge
 from workers.console.app import create_app
 from workers.console.opening import WorkerParts, opened_resources
@@ -22,7 +24,7 @@ from workers.console.scopes import Scope
 from workers.console.server import ConsoleServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
-from workers.settings import AccessToken, ConsoleSettings, KafkaSettings, Settings
+from workers.settings import AccessToken, ConsoleSettings, KafkaSettings, ReviewSettings, Settings
 from workers.steps.outcomes import alerts, conversation_turn, review_request
 from workers.steps.rows import alert_row, enriched_rows, review_rows
 from workers.stores.memory import MemoryStore
@@ -31,6 +33,12 @@ from workers.topics import TopicAdministration
 T = TypeVar("T")
 
 EVERYTHING = "token-with-every-scope"
+UNDO_SECONDS = 3.0
+
+ONE_TENANT = {
+    "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo"
+}  # fmt: skip
+"""Tokens with every scope for one tenant."""
 
 
 def secret(name: str) -> str:
@@ -39,14 +47,11 @@ def secret(name: str) -> str:
 
 
 def tokens() -> tuple[AccessToken, ...]:
-    """One token for each scope, one with all, one with all of one tenant."""
+    """One token for each scope, one with all of them, and those of ``ONE_TENANT``."""
     single = [(scope.value, frozenset({scope}), frozenset[str]()) for scope in Scope]
     every = frozenset(Scope)
-    several = [
-        (EVERYTHING, every, frozenset[str]()),
-        ("reviewer-2", every, frozenset[str]()),
-        ("acme", every, frozenset({"acme"})),
-    ]
+    several = [(EVERYTHING, every, frozenset[str]())]
+    several += [(name, every, frozenset({tenant})) for name, tenant in ONE_TENANT.items()]
     return tuple(
         AccessToken(name=name, token=secret(name), scopes=scopes, tenants=tenants)
         for name, scopes, tenants in (*single, *several)
@@ -70,6 +75,7 @@ class ConsoleThread:
             _env_file=None,
             kafka=KafkaSettings(topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=6.0),
             console=ConsoleSettings(tokens=tokens(), requests_per_minute=1_000_000, failures_per_minute=1_000_000),
+            review=ReviewSettings(undo_seconds=UNDO_SECONDS, second_share=0.0),
             state_dir=directory / "state",
         )
         self.settings.clickhouse.database = name
@@ -103,6 +109,16 @@ class ConsoleThread:
         self._stack.push_async_callback(server.stop)
         self.url = await server.start()
 
+    def start_worker(self, agents: Sequence[str]) -> None:
+        """Run agents beside the console, until it stops."""
+
+        async def start() -> None:
+            worker = Worker(self.settings, self._addresses, agents)
+            self._stack.push_async_callback(worker.stop)
+            await worker.start()
+
+        self.call(start())
+
     def stop(self) -> None:
         """Close everything."""
         for client in self._clients:
@@ -130,6 +146,15 @@ class ConsoleThread:
             self._judge = LocalJudge(self.settings, self._backend)
         return self._judge.judge(answer)
 
+    def store_rows(self, enriched: EnrichedAnswer, **columns: Mapping[str, Any]) -> None:
+        """Store an answer's rows with some columns replaced, by table: what no agent would write."""
+
+        async def insert() -> None:
+            for row in enriched_rows(enriched):
+                await self.resources.analytics.insert(row.table, [row.columns | columns.get(row.table, {})])
+
+        self.call(insert())
+
     def store(self, answers: Iterable[GeneratedAnswer]) -> list[EnrichedAnswer]:
         """Judge answers and store what the pipeline would store of them."""
         enriched = [self.judge(answer) for answer in answers]
@@ -154,3 +179,13 @@ class ConsoleThread:
         await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
         for table, columns in rows.items():
             await resources.analytics.insert(table, columns)
+
+
+@contextmanager
+def clock_at(console: ConsoleThread, now: datetime) -> Iterator[None]:
+    """The console's clock at a time; sessions count from it as well."""
+    clock, console.resources.now = console.resources.now, lambda: now
+    try:
+        yield
+    finally:
+        console.resources.now = clock

@@ -30,13 +30,14 @@ T = TypeVar("T")
 
 def visible(text: str) -> str:
     """A text without power over how its surroundings are shown: control characters by their number."""
+    text = text[:MAX_SHOWN]
     if text.isascii() and text.isprintable():
         return text
     return "".join(
         character
         if character in KEPT or unicodedata.category(character) not in HOSTILE
         else f"⟨U+{ord(character):04X}⟩"
-        for character in text.replace("\r\n", "\n")[:MAX_SHOWN]
+        for character in text.replace("\r\n", "\n")
     )
 
 

@@ -15,7 +15,7 @@ export function say(text, action) {
   }
 }
 
-/** Send JSON; a refusal is thrown as an error with its problem document. */
+/** Send JSON and read the whole answer; a refusal is thrown as an error with its problem document. */
 export async function send(path, body, options = {}) {
   const response = await fetch(path, {
     method: options.method ?? "POST",
@@ -23,14 +23,23 @@ export async function send(path, body, options = {}) {
     body: body === undefined ? undefined : JSON.stringify(body),
     keepalive: options.keepalive ?? false,
   });
+  const text = await response.text();
   if (!response.ok) {
-    const problem = await response.json().catch(() => ({}));
+    const problem = problemOf(text);
     const error = new Error(problem.detail || `the console answered ${response.status}`);
     error.status = response.status;
     error.problem = problem;
     throw error;
   }
-  return response;
+  return { status: response.status, text };
+}
+
+function problemOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
 }
 
 /** HTML of the console's own templates as nodes; scripts in it would not run. */

@@ -35,7 +35,7 @@ function wanted() {
 async function fetchNext() {
   const response = await send("/review/next", wanted());
   if (response.status === 204) return null;
-  const nodes = [...parsed(await response.text())];
+  const nodes = [...parsed(response.text)];
   const article = nodes.find((node) => node.dataset?.review);
   if (article) taken.push(article.dataset.review);
   return nodes;
@@ -189,7 +189,7 @@ async function leave(review, act, words, undoable = false) {
     done.push(review);
     taken = taken.filter((each) => each !== review);
     openCount.textContent = String(Math.max(0, Number(openCount.textContent) - 1));
-    const receipt = undoable ? await response.json() : {};
+    const receipt = undoable ? JSON.parse(response.text) : {};
     last = receipt.undo_until ? review : null;
     await showNext();
     say(`${words}.`, last ? { name: "Undo (u)", run: undo } : undefined);
