@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +28,7 @@ from workers.delivery.assembler import Assembler
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.errors import TouchstoneError, describe
+from workers.delivery.errors import StoreUnavailable, TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record, Work
@@ -35,8 +36,10 @@ from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.logs import get_logger
+from workers.privacy import Privacy
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.backlog import open_reviews
 from workers.stores.feedback import FeedbackStore
 from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
@@ -55,6 +58,9 @@ LAG_SECONDS = 2.0
 
 STORE_CHECK_SECONDS = 5.0
 """Time between two looks whether ClickHouse or Redis answers."""
+
+REVIEWS_SECONDS = 30.0
+"""Time between two looks at the open reviews."""
 
 STORED_IN_CLICKHOUSE = frozenset({"analytics", "feedback"})
 """Needs that ClickHouse serves."""
@@ -93,6 +99,7 @@ class RunningAgent:
     definition: AgentDefinition
     application: AgentApplication
     processor: BatchProcessor
+    privacy: Privacy
     assembler: Assembler | None = None
 
     async def start(self) -> None:
@@ -100,9 +107,7 @@ class RunningAgent:
         self.processor.start()
         if self.assembler is not None:
             self.assembler.start()
-            await self.application.start(self.assembler.receive)
-        else:
-            await self.application.start(self._receive)
+        await self.application.start(self._receive)
 
     async def stop(self, grace_seconds: float) -> None:
         """Finish what was accepted, commit it and leave; the rest comes again."""
@@ -129,7 +134,13 @@ class RunningAgent:
         return self.processor.waiting_for
 
     async def _receive(self, record: Record) -> None:
-        await self.processor.submit(Work(record))
+        if self.privacy.concerns(record):
+            # In a thread: the longest record takes longer than the loop may be held up.
+            record = await asyncio.to_thread(self.privacy.record, record, self.definition.name)
+        if self.assembler is not None:
+            await self.assembler.receive(record)
+        else:
+            await self.processor.submit(Work(record))
 
 
 class Worker:
@@ -168,6 +179,7 @@ class Worker:
         self._watch("lag", self._observe_lag())
         if resources.analytics is not None:
             self._watch("store-check", self._check_store(resources.analytics))
+            self._watch("reviews", self._observe_reviews(resources.analytics))
         if resources.history is not None:
             self._watch("history-check", self._check_history(resources.history))
         for agent in self._running:
@@ -307,7 +319,9 @@ class Worker:
             resources.journal,
             DeadLetterBreaker(definition.name, settings.breaker),
         )
-        agent = RunningAgent(definition, application, processor)
+        agent = RunningAgent(
+            definition, application, processor, Privacy(settings.privacy, settings.kafka.max_input_bytes)
+        )
         if definition is ASSEMBLY:
             read = partial(read_answer, max_bytes=settings.kafka.max_input_bytes)
             agent.assembler = Assembler(application, processor, settings.delivery, read)
@@ -318,6 +332,15 @@ class Worker:
         while True:
             self._store_problem = await store.problem()
             await asyncio.sleep(STORE_CHECK_SECONDS)
+
+    async def _observe_reviews(self, store: AnalyticsStore) -> None:
+        while True:
+            # Whether ClickHouse answers is told by the check beside this; until then the last figures stand.
+            with suppress(StoreUnavailable):
+                count, oldest = await open_reviews(store, self._settings.clickhouse.database)
+                metrics.REVIEWS_OPEN.set(count)
+                metrics.REVIEW_OLDEST.set(oldest)
+            await asyncio.sleep(REVIEWS_SECONDS)
 
     async def _check_history(self, history: QueryHistory) -> None:
         while True:

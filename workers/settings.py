@@ -1,7 +1,8 @@
 """Every setting of Touchstone, with its default, unit and reason.
 
 Read from the environment (``TOUCHSTONE_`` and the name, ``__`` between levels), then from
-a file ``.env``. The three addresses also answer to their usual names:
+a file ``.env``; a secret also from the file that the variable with ``_FILE`` behind it names.
+The three addresses also answer to their usual names:
 ``KAFKA_BOOTSTRAP_SERVERS``, ``REDIS_URL``, ``CLICKHOUSE_URL``.
 """
 
@@ -11,15 +12,26 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.logs import LogFormat
+from workers.secret_files import EnvironmentWithFiles
 from workers.steps.addresses import check_template
 from workers.steps.inline import InlinePolicy, UngroundedPolicy
 from workers.steps.pattern_packs import SHIPPED, parse_pack
+from workers.steps.personal import MaskRules
 from workers.steps.policy import DecisionPolicy
 from workers.steps.presentation import ReaderPolicy
 from workers.steps.thresholds import FeedbackRules, GateThresholds, GroundingThresholds, QualityThresholds
@@ -211,6 +223,39 @@ def _pack(pack: Any) -> Any:
     return parse_pack(content, pack)
 
 
+MIN_KEY = 16
+"""Shortest key of masks, characters: a shorter one can be tried out."""
+
+
+class PrivacySettings(MaskRules):
+    """Masking of personal data and secrets before anything is stored, shown or sent out; off while ``mask`` is empty."""
+
+    key: SecretStr | None = Field(
+        default=None, description="Key of the digests in masks; with another one equal values are no longer equal."
+    )
+    tenants: dict[str, MaskRules] = Field(
+        default_factory=dict, description="Rules of single tenants, as JSON, in place of those for all."
+    )
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> "PrivacySettings":
+        if self.is_on and len(self.key.get_secret_value() if self.key else "") < MIN_KEY:
+            raise ValueError(
+                f"masking needs a key of at least {MIN_KEY} characters; set TOUCHSTONE_PRIVACY__KEY, "
+                "or TOUCHSTONE_PRIVACY__KEY_FILE to a file that holds it"
+            )
+        return self
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is masked for anybody."""
+        return any(rules.detectors for rules in (self, *self.tenants.values()))
+
+    def rules_of(self, tenant: str) -> MaskRules:
+        """What is masked for a tenant."""
+        return self.tenants.get(tenant, self)
+
+
 class HttpSettings(Group):
     """Metrics and health."""
 
@@ -258,12 +303,25 @@ class Settings(BaseSettings):
     memory: MemorySettings = Field(default_factory=MemorySettings)
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
+    privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)
     feedback: FeedbackRules = Field(default_factory=FeedbackRules)
     routing: RoutingSettings = Field(default_factory=RoutingSettings)
     decision: DecisionPolicy = Field(default_factory=DecisionPolicy)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 pydantic's signature
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments first, then the environment with its files of secrets, then ``.env``."""
+        return init_settings, EnvironmentWithFiles(settings_cls), dotenv_settings
 
     def topic_name(self, name: str) -> str:
         """The name of a topic at the broker."""

@@ -46,6 +46,9 @@ def pipeline_version(settings: Settings) -> str:
         ),
         "memory": settings.memory.model_dump(include={"remember_without_context", "earlier_answers"}),
     }
+    if settings.privacy.is_on:
+        # What is masked is judged as its mask. The key changes no judgement.
+        parts["privacy"] = settings.privacy.model_dump(exclude={"key"})
     return f"{RULES_VERSION}-{sha256(to_json(parts)).hexdigest()[:8]}"
 
 

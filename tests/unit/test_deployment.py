@@ -17,6 +17,7 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 
 from workers.cli import app
 from workers.health import HealthServer
+from workers.secret_files import secret_names
 from workers.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -73,7 +74,7 @@ def known_names() -> set[str]:
             names |= {str(choice).upper() for choice in field.validation_alias.choices}
         else:
             names |= set(_names_below(f"TOUCHSTONE_{name}".upper(), field.annotation))
-    return names
+    return names | {f"{name}_FILE".upper() for name in secret_names(Settings)}
 
 
 def _names_below(prefix: str, annotation: Any) -> Iterator[str]:
