@@ -32,6 +32,7 @@ from workers.delivery.errors import StoreUnavailable, TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record, Work
+from workers.delivery.tracing import Tracing
 from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
@@ -288,6 +289,8 @@ class Worker:
             now=lambda: datetime.now(UTC),
         )
         self._resources = resources  # from here on a stop closes what is open
+        if settings.tracing.endpoint is not None:
+            resources.tracing = Tracing(settings.tracing, version)
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
             resources.embedding = await _open_embedding(settings)
@@ -318,6 +321,7 @@ class Worker:
             definition.limits(settings),
             resources.journal,
             DeadLetterBreaker(definition.name, settings.breaker),
+            resources.tracing,
         )
         agent = RunningAgent(
             definition, application, processor, Privacy(settings.privacy, settings.kafka.max_input_bytes)
@@ -379,6 +383,8 @@ async def _close(resources: Resources) -> None:
         await resources.analytics.close()
     if resources.history is not None:
         await resources.history.close()
+    if resources.tracing is not None:
+        await asyncio.to_thread(resources.tracing.close)
     resources.journal.close()
     resources.steps_pool.shutdown(wait=False, cancel_futures=True)
 

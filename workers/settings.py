@@ -57,11 +57,17 @@ class KafkaSettings(Group):
     group_prefix: str = Field(default="touchstone", pattern=r"^[a-zA-Z0-9._-]+$", description="Consumer groups.")
     partitions: Count = Field(default=DEFAULT_PARTITIONS, description="Partitions of topics that we create.")
     replication: Count = Field(default=1, description="Replicas of topics that we create.")
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
-    sasl_username: str | None = None
-    sasl_password: SecretStr | None = None
-    ssl_cafile: Path | None = None
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="How the brokers are spoken to."
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        default="PLAIN", description="How the worker says who it is, where the protocol is SASL."
+    )
+    sasl_username: str | None = Field(default=None, description="Who it is.")
+    sasl_password: SecretStr | None = Field(default=None, description="Its password.")
+    ssl_cafile: Path | None = Field(
+        default=None, description="Authorities to trust, PEM; those of the system without it."
+    )
     idempotent_producer: bool = Field(default=True, description="Off for brokers without InitProducerId (local mode).")
     compression: Literal["none", "gzip", "lz4"] = Field(default="lz4", description="lz4 costs least per byte saved.")
     max_record_bytes: int = Field(default=1_000_000, ge=10_000, description="The broker's limit on one record.")
@@ -149,9 +155,11 @@ class RoutingSettings(Group):
 class ClickHouseSettings(Group):
     """The analytics store."""
 
-    database: str = Field(default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")
-    username: str = "default"
-    password: SecretStr = SecretStr("")
+    database: str = Field(
+        default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$", description="Where the tables are."
+    )
+    username: str = Field(default="default", description="Who may write there, and create tables.")
+    password: SecretStr = Field(default=SecretStr(""), description="Its password.")
     timeout_seconds: Positive = Field(default=30.0, description="One request may take this long.")
 
 
@@ -256,10 +264,22 @@ class PrivacySettings(MaskRules):
         return self.tenants.get(tenant, self)
 
 
+class TracingSettings(Group):
+    """Spans for an OpenTelemetry collector; off without an endpoint."""
+
+    endpoint: str | None = Field(
+        default=None, pattern=r"^https?://", description="OTLP over HTTP, as http://collector:4318/v1/traces."
+    )
+    sample: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="Share of answers traced where the gateway has not decided."
+    )
+    service_name: str = Field(default="touchstone", min_length=1, description="What spans are shown under.")
+
+
 class HttpSettings(Group):
     """Metrics and health."""
 
-    host: str = "127.0.0.1"
+    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
     metrics_port: int = Field(default=0, ge=0, le=65535, description="0 takes a free port.")
 
 
@@ -292,8 +312,8 @@ class Settings(BaseSettings):
         description="ClickHouse over HTTP; without it, that of local mode.",
     )
     state_dir: Path = Field(default=Path(".touchstone"), description="State of local mode and of embedded stores.")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    log_format: LogFormat = "console"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least that is logged.")
+    log_format: LogFormat = Field(default="console", description="json for machines, console for people.")
     kafka: KafkaSettings = Field(default_factory=KafkaSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     breaker: BreakerSettings = Field(default_factory=BreakerSettings)
@@ -304,6 +324,7 @@ class Settings(BaseSettings):
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)
