@@ -63,7 +63,7 @@ async def _timed(url: str, citations: int, look_ups: int) -> dict[str, list[floa
     for number in range(look_ups + 5):
         chosen = number * (citations // (look_ups + 5))
         for kind, look_up in (
-            ("citation", store.citation("t", f"citation-{chosen}", now=now)),
+            ("citation", store.citation(["t"], f"citation-{chosen}", now=now)),
             ("source", store.source("t", "daily_summaries", f"record-{chosen % SOURCES}", now=now)),
         ):
             started = time.perf_counter()

@@ -74,12 +74,14 @@ ANSWERS_QUALITY = Topic(
 ANSWERS_ENRICHED = Topic("answers.enriched", EnrichedAnswer, "answer_id", "out", "dashboards and exporters")
 ANSWERS_RELEASED = Topic(
     "answers.released", ReleasedAnswer, "answer_id", "out",
-    "the gateway; readers take the highest revision", KEEP_FOREVER, "compact",
+    "the gateway; readers take what is final, else the highest revision", KEEP_FOREVER, "compact", joined=True,
 )  # fmt: skip
 MEMORY_TURNS = Topic("memory.turns", ConversationTurn, "session_id", "out", "conversational memory")
 REVIEW_REQUESTS = Topic("review.requests", ReviewRequest, "answer_id", "out", "the review queue")
-REVIEW_DECISIONS = Topic("review.decisions", ReviewDecision, "answer_id", "in", "decisions of people and of deadlines")
-REVIEW_EVENTS = Topic("review.events", ReviewEvent, "answer_id", "in", "assignment, skip, undo")
+REVIEW_DECISIONS = Topic(
+    "review.decisions", ReviewDecision, "answer_id", "in", "decisions of people and of deadlines", joined=True
+)
+REVIEW_EVENTS = Topic("review.events", ReviewEvent, "answer_id", "in", "assignment, skip, escalation, undo")
 FEEDBACK_EVENTS = Topic("feedback.events", FeedbackEvent, "answer_id", "in", "explicit, behaviour, execution")
 FEEDBACK_REWARDS = Topic("feedback.rewards", Reward, "answer_id", "out", "routers and memory", KEEP_FOREVER, "compact")
 FEEDBACK_ANALYTICS = Topic(

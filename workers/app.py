@@ -228,10 +228,23 @@ class Worker:
         """Whether every agent has committed up to the end of what its last fetches saw."""
         return all(agent.processor.in_flight == 0 and agent.application.lag() == 0 for agent in self._running)
 
+    @property
+    def embedding(self) -> EmbeddingService | None:
+        """The model of this worker, if its agents need one."""
+        return self._resources.embedding if self._resources else None
+
+    @property
+    def memory(self) -> MemoryStore | None:
+        """The memory of this worker, if its agents need one."""
+        return self._resources.memory if self._resources else None
+
+    def lag(self) -> dict[str, int]:
+        """Records that each agent is behind, by what its last fetches saw."""
+        return {agent.definition.name: agent.application.lag() for agent in self._running}
+
     async def remembered(self) -> list[dict[str, Any]]:
         """Turns in this worker's memory store; none if it runs without the memory agent."""
-        memory = self._resources.memory if self._resources else None
-        return await memory.turns() if memory is not None else []
+        return await self.memory.turns() if self.memory is not None else []
 
     async def stop(self) -> None:
         """Drain every agent at once, within the grace, and close what was opened."""

@@ -8,6 +8,7 @@ import typer
 from workers.commands import (
     best,
     chaos,
+    console,
     dead_letters,
     demo,
     eval_quality,
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("up")(local.up)
+app.command("console")(console.console_command)
 app.command("services")(local.services)
 app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)

@@ -9,8 +9,9 @@ The three addresses also answer to their usual names:
 import os
 from collections.abc import Iterable
 from functools import lru_cache
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -19,6 +20,8 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    TypeAdapter,
+    ValidationError,
     field_validator,
     model_validator,
 )
@@ -26,6 +29,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS
+from workers.console.scopes import Scope
 from workers.logs import LogFormat
 from workers.secret_files import EnvironmentWithFiles
 from workers.steps.addresses import check_template
@@ -199,6 +203,39 @@ class ReleaseSettings(Group):
         return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
 
 
+class ReviewSettings(Group):
+    """The review queue, and what happens where nobody decides in time."""
+
+    deadline_held: Literal["reject", "warn", "escalate"] = Field(
+        default="reject", description="A held answer past its deadline: reject, release with a warning, or escalate."
+    )
+    deadline_shown: Literal["keep", "escalate"] = Field(
+        default="keep", description="One that readers see already: final as it is, or escalate."
+    )
+    deadline_last: Literal["reject", "warn"] = Field(
+        default="reject", description="A held answer past the deadline of its escalation."
+    )
+    escalation_queue: str = Field(
+        default="escalated", min_length=1, max_length=200, description="Where escalated requests go."
+    )
+    escalation_hours: Positive = Field(default=24.0, description="Their new deadline.")
+    sweep_seconds: Positive = Field(default=5.0, description="Time between two looks for passed deadlines.")
+    lock_seconds: Positive = Field(
+        default=600.0, description="A reviewer has a request for so long; looking renews it."
+    )
+    undo_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=10.0, description="A decision can be taken back for so long, and is published after it."
+    )
+    skip_minutes: Positive = Field(default=60.0, description="Who skips a request is not given it again for so long.")
+    second_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.1, description="Share of decisions that a second person makes blindly as well."
+    )
+    second_days: Positive = Field(default=7.0, description="A second review is offered for so long.")
+    finality_days: Positive = Field(
+        default=30.0, description="How far back answers.released is read: as long as review.decisions is kept."
+    )
+
+
 class QualitySettings(QualityThresholds):
     """Thresholds of quality; pattern packs are given by name or path and read here, once."""
 
@@ -283,6 +320,94 @@ class HttpSettings(Group):
     metrics_port: int = Field(default=0, ge=0, le=65535, description="0 takes a free port.")
 
 
+class AccessToken(Group):
+    """A token for the console."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Who it is for; stands in the log of accesses.")
+    token: SecretStr = Field(min_length=16, max_length=1_000, description="The secret.")
+    scopes: frozenset[Scope] = Field(min_length=1, description="What it may do.")
+    tenants: frozenset[str] = Field(default=frozenset(), description="Whose data it may see; empty for all.")
+
+
+MAX_TOKENS_BYTES = 1_000_000
+"""Largest file of access tokens."""
+
+
+class ConsoleSettings(Group):
+    """The console: HTTP API and pages."""
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=0, ge=0, le=65535, description="0 takes a free port.")
+    tls_certfile: Path | None = Field(default=None, description="Certificate chain, PEM.")
+    tls_keyfile: Path | None = Field(default=None, description="Its private key, PEM.")
+    behind_proxy: bool = Field(
+        default=False,
+        description="A proxy in front ends TLS and sets X-Forwarded-For and -Proto; needed off loopback without TLS.",
+    )
+    tokens: tuple[AccessToken, ...] = Field(default=(), description="Access tokens.")
+    tokens_file: Path | None = Field(default=None, description="A JSON file of access tokens, beside those above.")
+    session_hours: Positive = Field(default=12.0, description="A person logs in again after this.")
+    requests_per_minute: Count = Field(default=1_200, description="Requests of one token.")
+    failures_per_minute: Count = Field(default=20, description="Wrong tokens from one address.")
+    max_body_bytes: Count = Field(default=2_000_000, description="Largest body of a request.")
+
+    @model_validator(mode="after")
+    def _with_tokens_of_the_file(self) -> Self:
+        if self.tokens_file is not None:
+            self.tokens = (*self.tokens, *_read_tokens(self.tokens_file))
+            self.tokens_file = None
+        names = [token.name for token in self.tokens]
+        if len(set(names)) != len(names):
+            raise ValueError("two access tokens have one name; rename one")
+        return self
+
+    @model_validator(mode="after")
+    def _encrypted_off_loopback(self) -> Self:
+        if (self.tls_certfile is None) != (self.tls_keyfile is None):
+            raise ValueError("set tls_certfile and tls_keyfile, both or neither")
+        if not is_loopback(self.host) and self.tls_certfile is None and not self.behind_proxy:
+            raise ValueError(
+                f"tokens would cross the network in the clear on {self.host}; set tls_certfile and tls_keyfile, "
+                "or behind_proxy if a proxy in front ends TLS"
+            )
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on is reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_TOKENS = TypeAdapter(tuple[AccessToken, ...])
+
+
+def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
+    """The access tokens of a file.
+
+    Raises:
+        ValueError: it cannot be read or holds no such list; the message quotes nothing of it.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    if len(content) > MAX_TOKENS_BYTES:
+        raise ValueError(f"{path}: access tokens have at most {MAX_TOKENS_BYTES} bytes")
+    try:
+        return _TOKENS.validate_json(content)
+    except ValidationError as error:
+        detail = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in detail["loc"])
+        raise ValueError(
+            f"{path}: {where} {detail['msg']}; write a JSON list of objects with name, token, scopes and tenants"
+        ) from None
+
+
 class Settings(BaseSettings):
     """All settings."""
 
@@ -322,9 +447,11 @@ class Settings(BaseSettings):
     clickhouse: ClickHouseSettings = Field(default_factory=ClickHouseSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
+    review: ReviewSettings = Field(default_factory=ReviewSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     tracing: TracingSettings = Field(default_factory=TracingSettings)
+    console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)

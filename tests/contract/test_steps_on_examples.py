@@ -34,7 +34,7 @@ from workers.steps.formatting import format_answer
 from workers.steps.grounding import PreparedGrounding, judge_grounding, prepare_grounding
 from workers.steps.outcomes import alerts, conversation_turn, released_answer, review_request
 from workers.steps.quality import PreparedQuality, judge_quality, prepare_quality
-from workers.steps.rows import alert_row, enriched_rows, review_row
+from workers.steps.rows import alert_row, enriched_rows, review_rows
 from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 from workers.steps.trimming import fit_record
 from workers.stores.analytics import AnalyticsStore, connect
@@ -405,6 +405,7 @@ KEYS = {
     "sources": ("tenant", "source_digest"),
     "citation_logs": ("tenant", "response_id", "run"),
     "reviews": ("tenant", "review_id"),
+    "review_queue": ("review_id",),
     "alerts": ("tenant", "alert_id"),
 }
 
@@ -412,7 +413,7 @@ KEYS = {
 def rows_of(enriched: EnrichedAnswer) -> list[tuple[str, dict[str, Any]]]:
     rows = enriched_rows(enriched)
     request = review_request(enriched, NOW, deadline_hours=24)
-    rows += [review_row(request, enriched)] if request is not None else []
+    rows += review_rows(request) if request is not None else []
     rows += [alert_row(alert, enriched) for alert in alerts(enriched, NOW, GroundingThresholds())]
     for row in rows:
         assert_travels(row)

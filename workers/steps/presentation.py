@@ -50,22 +50,12 @@ def present(
     reviewer and bears no disclaimer: who approves it has verified it.
     """
     citations = citations_report.citations if citations_report is not None else []
-    claims = grounding.claims if grounding is not None else []
     if decision.state == "fallback":
         content = FALLBACK_TEXT
     else:
-        marked = annotate(
-            answer.answer,
-            citations,
-            claims,
-            inline=policy.inline_citations,
-            ungrounded=policy.ungrounded_claims,
-            rules=policy.url_rules,
-        )
-        body = format_answer(marked, citations, style=style, include_references=False)
+        body, references = body_and_references(answer, citations_report, grounding, style, policy)
         # The disclaimer stands under the answer, not below a page of references.
         content = mitigate(body, disclaimed_risk(decision, grounding))
-        references = format_references(citations, style=style, rules=policy.url_rules)
         content = closed(content) + references if references else content
     return FormattedResponse(
         content=content,
@@ -88,6 +78,27 @@ def present(
         grounding_seconds=grounding.duration_seconds if grounding is not None else None,
         citation_count=len(citations),
     )
+
+
+def body_and_references(
+    answer: GeneratedAnswer,
+    citations_report: CitationReport | None,
+    grounding: GroundingReport | None,
+    style: Style = "standard",
+    policy: ReaderPolicy = DEFAULT_POLICY,
+) -> tuple[str, str]:
+    """The answer formatted without any disclaimer, and the list of references that stands under it, or nothing."""
+    citations = citations_report.citations if citations_report is not None else []
+    marked = annotate(
+        answer.answer,
+        citations,
+        grounding.claims if grounding is not None else [],
+        inline=policy.inline_citations,
+        ungrounded=policy.ungrounded_claims,
+        rules=policy.url_rules,
+    )
+    body = format_answer(marked, citations, style=style, include_references=False)
+    return body, format_references(citations, style=style, rules=policy.url_rules)
 
 
 def response_seconds(answer: GeneratedAnswer) -> float | None:

@@ -12,8 +12,9 @@ from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow, Reward
 from schemas.identifiers import fact_id
 from schemas.release import Alert
-from schemas.review import ReviewRequest
+from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 from workers.steps.citations import content_digest
+from workers.steps.finality import DECISION_REVISION, Ruling, decided_state
 from workers.steps.implicit import latency_accepted, latency_tolerance, satisfaction
 from workers.steps.presentation import response_seconds
 from workers.steps.rewards import AnswerFeedback
@@ -21,6 +22,8 @@ from workers.steps.thresholds import FeedbackRules
 
 MAX_LOGGED = 200
 """Most citations, invalid references and claims in an audit row; all of them are counted."""
+MAX_TITLE = 200
+"""Code points of the query that the queue shows."""
 CHARACTERISTICS = (
     "faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability",
 )  # fmt: skip
@@ -38,18 +41,65 @@ def enriched_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
     ]
 
 
-def review_row(request: ReviewRequest, enriched: EnrichedAnswer) -> AnalyticsRow:
-    """The row of an open review; a decision replaces it with a higher rank."""
+def review_rows(request: ReviewRequest) -> list[AnalyticsRow]:
+    """The rows of a request: what was asked for, and its place in the queue.
+
+    The place is a row of its own with nothing but what the queue is ordered and filtered by; a
+    decision replaces it with a higher rank. The other stays.
+    """
+    completed = request.releasable.completed_at if request.releasable else request.requested_at
     columns = _dump(
         request,
-        "tenant", "review_id", "answer_id", "pipeline_version", "held", "risk_mode", "reasons",
+        "tenant", "review_id", "answer_id", "pipeline_version", "rank", "held", "risk_mode", "reasons",
         "hallucination_risk", "grounding_score", "gate_score", "priority", "model_id", "query",
         "answer", "requested_at", "deadline_at",
     )  # fmt: skip
-    return AnalyticsRow(
-        table="reviews",
-        columns=columns | {"rank": enriched.rank, "state": "open", "completed_at": _completed(enriched)},
-    )
+    columns |= {
+        "state": "open",
+        "completed_at": completed.isoformat(),
+        "request": request.model_dump_json(exclude={"query", "answer"}),
+    }
+    place = _dump(
+        request,
+        "tenant", "review_id", "answer_id", "rank", "queue", "held", "risk_mode", "reasons", "signals",
+        "hallucination_risk", "grounding_score", "gate_score", "priority", "model_id", "requested_at", "deadline_at",
+    )  # fmt: skip
+    place |= {"state": "open", "completed_at": completed.isoformat(), "title": request.query[:MAX_TITLE]}
+    return [AnalyticsRow(table="reviews", columns=columns), AnalyticsRow(table="review_queue", columns=place)]
+
+
+def closing_row(decision: ReviewDecision) -> AnalyticsRow:
+    """The row that takes a review out of the queue; of another rank than any request's."""
+    columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "model_id")
+    columns |= {
+        "rank": DECISION_REVISION,
+        "state": decided_state(decision),
+        "decision_id": decision.feedback_id,
+        "action": decision.user_action,
+        "decided_at": decision.timestamp.isoformat(),
+    }
+    return AnalyticsRow(table="review_queue", columns=columns)
+
+
+def decision_row(decision: ReviewDecision, ruling: Ruling) -> AnalyticsRow:
+    """The row of any decision, vote or second review; whole, as HumanFeedback in JSON."""
+    columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "reason", "review_duration", "model_id")
+    columns |= {
+        "decision_id": decision.feedback_id,
+        "ruling": ruling,
+        "action": decision.user_action,
+        "reason": decision.reason or "",
+        "decided_at": decision.timestamp.isoformat(),
+        "decision": decision.model_dump_json(exclude={"releasable", "query", "original_answer"}),
+    }
+    return AnalyticsRow(table="review_decisions", columns=columns)
+
+
+def review_event_row(event: ReviewEvent) -> AnalyticsRow:
+    """The row of what happened to a request before its decision."""
+    columns = _dump(event, "tenant", "review_id", "answer_id", "event_id", "kind", "reviewer", "deadline_at")
+    columns |= {"queue": event.queue or "", "occurred_at": event.occurred_at.isoformat()}
+    return AnalyticsRow(table="review_events", columns=columns)
 
 
 def alert_row(alert: Alert, enriched: EnrichedAnswer) -> AnalyticsRow:

@@ -25,6 +25,7 @@ BY_ANSWER = {
     "answers": "answer_id",
     "claims": "answer_id",
     "citations": "answer_id",
+    "citations_by_id": "answer_id",
     "reviews": "answer_id",
     "alerts": "answer_id",
     "feedback": "answer_id",
