@@ -50,6 +50,7 @@ bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.feedback_times
 	$(BIN)/python -m benchmarks.masking
+	$(BIN)/python -m benchmarks.review_queue
 
 clean: ## Remove local state and caches
 	rm -rf .touchstone .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -26,6 +26,7 @@ from schemas.base import (
 )
 from schemas.enriched import ReleaseState
 from schemas.grounding import Claim, Verdict
+from schemas.reports import Span
 
 UserAction = Literal["approve", "reject", "correct", "upvote", "downvote"]
 
@@ -99,6 +100,7 @@ class ClaimVerdict(Part):
     claim_id: Identifier
     verdict: Verdict | Literal["cannot_tell"]
     comment: LongText | None = None
+    span: Span | None = Field(default=None, description="The claim in the answer, code points.")
 
 
 class HumanFeedback(Event):

@@ -3,7 +3,6 @@
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,6 +14,8 @@ from workers.agents.analytics import ANALYTICS
 from workers.agents.assembly import ASSEMBLY
 from workers.agents.base import AgentDefinition, Resources, read_answer
 from workers.agents.citations import CITATIONS
+from workers.agents.deadlines import DeadlineSweeper
+from workers.agents.decisions import DECISIONS, FinalityKeeper
 from workers.agents.feedback import FEEDBACK
 from workers.agents.grounding import GROUNDING
 from workers.agents.memory import MEMORY
@@ -28,10 +29,11 @@ from workers.delivery.assembler import Assembler
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.errors import StoreUnavailable, TouchstoneError, describe
+from workers.delivery.errors import TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record, Work
+from workers.delivery.released import ReleasedAnswers
 from workers.delivery.tracing import Tracing
 from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
@@ -40,18 +42,20 @@ from workers.logs import get_logger
 from workers.privacy import Privacy
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.backlog import open_reviews
 from workers.stores.feedback import FeedbackStore
 from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
 from workers.stores.migrations import migrate
+from workers.stores.reviews import ReviewStore
 from workers.topics import TopicAdministration
 from workers.versions import package_version, pipeline_version
 
 AGENTS: dict[str, AgentDefinition] = {
     agent.name: agent
-    for agent in (CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, SIGNALS, FEEDBACK, MEMORY, ANALYTICS)
-}
+    for agent in (
+        CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, DECISIONS, SIGNALS, FEEDBACK, MEMORY, ANALYTICS,
+    )
+}  # fmt: skip
 """Every agent there is, by name."""
 
 LAG_SECONDS = 2.0
@@ -60,11 +64,11 @@ LAG_SECONDS = 2.0
 STORE_CHECK_SECONDS = 5.0
 """Time between two looks whether ClickHouse or Redis answers."""
 
-REVIEWS_SECONDS = 30.0
-"""Time between two looks at the open reviews."""
-
 STORED_IN_CLICKHOUSE = frozenset({"analytics", "feedback"})
-"""Needs that ClickHouse serves."""
+"""Needs that ClickHouse serves, and without which an agent waits."""
+
+ASKED_OF_CLICKHOUSE = frozenset({"reviews"})
+"""Needs that it serves beside the agent's records, which go on without it."""
 
 STOP_SHARE = 0.6
 """Share of the grace that accepted works get to finish; the rest is for commits and leaving."""
@@ -124,6 +128,11 @@ class RunningAgent:
         """Whether the group has given this worker the first partition of what the agent reads: one has it."""
         return self.application.partition(self.definition.reads[0], 0) in self.application.assigned()
 
+    def owned_partitions(self) -> set[int]:
+        """Numbers of the partitions that this worker owns of the first topic that the agent reads."""
+        name = self.application.partition(self.definition.reads[0], 0).topic
+        return {partition.partition for partition in self.application.assigned() if partition.topic == name}
+
     def hindrance(self) -> str | None:
         """Why no records flow, or ``None`` if they do."""
         if self.processor.breaker.reason is not None:
@@ -180,12 +189,14 @@ class Worker:
         self._watch("lag", self._observe_lag())
         if resources.analytics is not None:
             self._watch("store-check", self._check_store(resources.analytics))
-            self._watch("reviews", self._observe_reviews(resources.analytics))
         if resources.history is not None:
             self._watch("history-check", self._check_history(resources.history))
         for agent in self._running:
             if agent.definition is FEEDBACK:
                 self._watch("posteriors", PosteriorPublisher(resources, agent.owns_first_partition).run())
+            if agent.definition is DECISIONS:
+                self._watch("finality", FinalityKeeper(resources, agent.owned_partitions).run())
+                self._watch("deadlines", DeadlineSweeper(resources, agent.owns_first_partition).run())
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -314,11 +325,15 @@ class Worker:
             resources.history = QueryHistory(
                 self._addresses.redis, settings.redis, settings.feedback.retry_window_seconds
             )
-        if not STORED_IN_CLICKHOUSE.isdisjoint(needs):
+        if "released" in needs:
+            resources.released = ReleasedAnswers(settings, self._addresses.kafka)
+            await resources.released.start()
+        if not (STORED_IN_CLICKHOUSE | ASKED_OF_CLICKHOUSE).isdisjoint(needs):
             client = await connect(settings.clickhouse, self._addresses.clickhouse)
             await migrate(client, settings.clickhouse.database)
             resources.analytics = AnalyticsStore(client, settings.clickhouse.database)
             resources.feedback = FeedbackStore(resources.analytics, settings.clickhouse.database)
+            resources.reviews = ReviewStore(client, settings.clickhouse.database)
         return resources
 
     def _agent(self, definition: AgentDefinition, resources: Resources) -> RunningAgent:
@@ -350,15 +365,6 @@ class Worker:
             self._store_problem = await store.problem()
             await asyncio.sleep(STORE_CHECK_SECONDS)
 
-    async def _observe_reviews(self, store: AnalyticsStore) -> None:
-        while True:
-            # Whether ClickHouse answers is told by the check beside this; until then the last figures stand.
-            with suppress(StoreUnavailable):
-                count, oldest = await open_reviews(store, self._settings.clickhouse.database)
-                metrics.REVIEWS_OPEN.set(count)
-                metrics.REVIEW_OLDEST.set(oldest)
-            await asyncio.sleep(REVIEWS_SECONDS)
-
     async def _check_history(self, history: QueryHistory) -> None:
         while True:
             await history.check()
@@ -388,6 +394,8 @@ async def _open_memory(settings: Settings, embedding: EmbeddingService | None) -
 
 async def _close(resources: Resources) -> None:
     await resources.producer.stop()
+    if resources.released is not None:
+        await resources.released.stop()
     if resources.embedding is not None:
         await resources.embedding.stop()
     if resources.memory is not None:

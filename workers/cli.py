@@ -14,6 +14,7 @@ from workers.commands import (
     eval_quality,
     evaluate,
     explain,
+    export,
     forget,
     ingest,
     insights,
@@ -51,6 +52,7 @@ evaluate.app.command("quality")(eval_quality.quality)
 app.command("settings")(settings.settings)
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(evaluate.calibrate, name="calibrate")
+app.add_typer(export.app, name="export")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(schemas.app, name="schemas")

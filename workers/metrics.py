@@ -58,8 +58,14 @@ JOIN_PENDING = Gauge(
 JOIN_DEGRADED = Counter("touchstone_join_degraded_total", "Answers joined without all reports", ["missing"])
 JUDGEMENTS = Counter("touchstone_judgements_total", "Judgements by status", ["agent", "status"])
 DECISIONS = Counter("touchstone_decisions_total", "Decisions by release state", ["state"])
-REVIEWS_OPEN = Gauge("touchstone_reviews_open", "Reviews that nobody has decided on")
-REVIEW_OLDEST = Gauge("touchstone_review_oldest_seconds", "Age of the oldest of them; 0 where there is none")
+REVIEW_DECISIONS = Counter(
+    "touchstone_review_decisions_total", "Decisions and votes by what became of them", ["action", "ruling"]
+)
+REVIEWS_OPEN = Gauge("touchstone_reviews_open", "Open reviews, told by the elected worker", ["held"])
+REVIEW_OLDEST_SECONDS = Gauge("touchstone_review_oldest_seconds", "Age of the oldest open review, as above")
+DEADLINES_PASSED = Counter(
+    "touchstone_review_deadlines_total", "What the policy did about passed deadlines", ["action"]
+)
 
 REDIS_AVAILABLE = Gauge(
     "touchstone_redis_available", "1 while the query history answers; without it no retry is detected"

@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS {database}.review_queue
 )
 ENGINE = ReplacingMergeTree(rank)
 ORDER BY review_id
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000;
 
 -- Every decision, vote and second review, whatever became of it: final, late, vote, second.
 CREATE TABLE IF NOT EXISTS {database}.review_decisions
@@ -69,8 +69,9 @@ CREATE TABLE IF NOT EXISTS {database}.review_events
     reviewer LowCardinality(String),
     queue LowCardinality(String) DEFAULT '',
     deadline_at Nullable(DateTime64(3, 'UTC')),
-    occurred_at DateTime64(3, 'UTC')
+    occurred_at DateTime64(3, 'UTC'),
+    received_at DateTime64(3, 'UTC') DEFAULT now64(3)
 )
-ENGINE = ReplacingMergeTree
+ENGINE = ReplacingMergeTree(received_at)
 ORDER BY (review_id, event_id)
 SETTINGS non_replicated_deduplication_window = 1000;

@@ -15,7 +15,7 @@ QUERY, ANSWER = "How much memory does Loki need?", "Loki needs 16 GiB [1]."
 
 
 def review_request(number: int, **changes: Any) -> ReviewRequest:
-    """A request; the higher its number, the riskier, and the older."""
+    """A request; the higher its number (up to 99), the riskier, and the older."""
     answer_id = f"a-{number}"
     claim = {
         "claim_id": claim_id(answer_id, 0, 18), "span": {"start": 0, "end": 18}, "text": "Loki needs 16 GiB",
@@ -32,7 +32,7 @@ def review_request(number: int, **changes: Any) -> ReviewRequest:
                 "state": "held", "body": "Loki needs 16 GiB [1](/s/1).", "references": "\n\n---\n\n[1] Loki\n",
                 "query_type": "ops", "completed_at": AT.isoformat(),
             },
-            "model_id": "llama", "priority": number / 100, "rank": 4, "pipeline_version": "v",
+            "model_id": "llama", "priority": number % 100 / 100, "rank": 4, "pipeline_version": "v",
             "evaluator_versions": {"pipeline": "v"},
             "requested_at": (AT - timedelta(minutes=number)).isoformat(),
             "deadline_at": (AT + timedelta(hours=24)).isoformat(),

@@ -5,7 +5,6 @@ import base64
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from workers.delivery.errors import RejectedByStore, StoreUnavailable
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings, Settings
 from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.backlog import open_reviews
 from workers.stores.migrations import Migration, MigrationError, migrate, read_migrations
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
@@ -330,21 +328,3 @@ async def test_a_dead_letter_keeps_its_bytes(store: AnalyticsStore, client: Asyn
         ],
     )  # fmt: skip
     assert await stored(client, database, "offset, value_base64", "dead_letters") == [(2**40, value)]
-
-
-async def test_open_reviews_are_counted_once_and_decided_ones_not(store: AnalyticsStore, settings: Settings) -> None:
-    now = datetime.now(UTC)
-    review = {
-        "tenant": "t", "answer_id": "a", "pipeline_version": "v", "rank": 1, "state": "held", "held": True,
-        "risk_mode": "observer", "reasons": [], "priority": 0.5, "query": "", "answer": "",
-        "completed_at": now.isoformat(),
-    }  # fmt: skip
-    assert await open_reviews(store, settings.clickhouse.database) == (0, 0.0)
-    for name, hours in (("r-1", 3), ("r-1", 3), ("r-2", 1), ("r-3", 9)):
-        row = review | {"review_id": name, "requested_at": (now - timedelta(hours=hours)).isoformat()}
-        await store.insert("reviews", [row])
-        if name == "r-3":
-            await store.insert("reviews", [row | {"rank": 2, "decided_at": now.isoformat()}])
-    count, oldest = await open_reviews(store, settings.clickhouse.database)
-    assert count == 2
-    assert 3 * 3_600 <= oldest < 4 * 3_600

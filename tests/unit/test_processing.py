@@ -507,3 +507,19 @@ async def test_a_batch_that_hangs_keeps_the_accused_from_being_counted_and_not_f
     await pair.agents["first"].submit(work(1))
     await pair.until_in_work(("second", 50), ("first", 1))
     assert (tmp_path / "test.0.journal").read_bytes().count(b'["+",true') == 0
+
+
+async def test_where_the_order_counts_what_stands_behind_a_suspect_waits_for_it(start: Start, tmp_path: Path) -> None:
+    """Of two decisions on one answer the first is final, also when the process died over it."""
+    seen: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.extend(item.record.offset for item in works)
+        return [[] for _ in works]
+
+    die_with(tmp_path, ("probe", 1), alone=False)
+    processor, _, acknowledgements = start(handle, BatchLimits(8, 0.2, concurrent=1, ordered=True))
+    for offset in range(4):
+        await processor.submit(work(offset))
+    assert await processor.drain(60)
+    assert (seen, acknowledgements.offsets) == ([0, 1, 2, 3], [0, 1, 2, 3])

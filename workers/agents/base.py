@@ -15,6 +15,7 @@ from workers.delivery.errors import OversizeRecord, UnreadableRecord
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Result, Work
+from workers.delivery.released import ReleasedAnswers
 from workers.delivery.tracing import TRACEPARENT, Tracing
 from workers.inference.embedding import EmbeddingService
 from workers.settings import Settings
@@ -22,6 +23,7 @@ from workers.stores.analytics import AnalyticsStore
 from workers.stores.feedback import FeedbackStore
 from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
+from workers.stores.reviews import ReviewStore
 
 Handler = Callable[[Sequence[Work]], Awaitable[Sequence[Result]]]
 
@@ -46,6 +48,8 @@ class Resources:
     history: QueryHistory | None = None
     memory: MemoryStore | None = None
     tracing: Tracing | None = None
+    released: ReleasedAnswers | None = None
+    reviews: ReviewStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class AgentDefinition:
         handler: makes its handler from the resources.
         needs: fields of the resources that must be open.
         sink: writes to a store, in larger batches.
+        ordered: the order of the log matters, so that one batch is in work at a time.
     """
 
     name: str
@@ -65,6 +70,7 @@ class AgentDefinition:
     handler: Callable[[Resources], Handler]
     needs: tuple[str, ...] = ()
     sink: bool = False
+    ordered: bool = False
 
     def limits(self, settings: Settings) -> BatchLimits:
         """Size of its batches."""
@@ -85,7 +91,7 @@ class AgentDefinition:
         # nothing until 32 long answers are done looks silent to the join; the texts of batches
         # that are in work together share the model's batches all the same.
         records = delivery.model_batch_records if "embedding" in self.needs else delivery.batch_records
-        concurrent = 4 if "embedding" in self.needs else 2
+        concurrent = 1 if self.ordered else 4 if "embedding" in self.needs else 2
         return BatchLimits(
             records,
             delivery.batch_wait_seconds,
@@ -93,6 +99,7 @@ class AgentDefinition:
             concurrent=concurrent,
             batch_bytes=delivery.batch_bytes,
             in_flight_bytes=delivery.in_flight_bytes,
+            ordered=self.ordered,
         )
 
 

@@ -201,7 +201,10 @@ class BatchProcessor:
     async def _process_batch(self, works: list[Work]) -> None:
         suspects = [work for work in works if self._journal.is_suspect(work.record)]
         try:
-            failures = await self._attempt([work for work in works if work not in suspects])
+            if suspects and self._limits.ordered:
+                failures, suspects = await self._attempt_in_order(works, suspects), []
+            else:
+                failures = await self._attempt([work for work in works if work not in suspects])
         finally:
             self._batch_slots.release()
         for suspect in suspects:
@@ -209,6 +212,13 @@ class BatchProcessor:
         for work, error in failures:
             # Alone and outside the batch's slot: a poison record delays nobody else.
             self._spawn(self._recover(work, error))
+
+    async def _attempt_in_order(self, works: Sequence[Work], suspects: Sequence[Work]) -> list[tuple[Work, Exception]]:
+        """One after the other, where the order of the log says which of two counts."""
+        failures = []
+        for work in works:
+            failures += await (self._attempt_alone(work) if work in suspects else self._attempt([work]))
+        return failures
 
     async def _attempt_alone(self, work: Work) -> list[tuple[Work, Exception]]:
         """One attempt at a record that was in work when a process died."""

@@ -16,7 +16,8 @@ import orjson
 from schemas.base import Event
 from schemas.headers import event_headers
 from schemas.identifiers import person_digest
-from schemas.review import POLICY, ReviewDecision, ReviewEvent, ReviewEventKind, ReviewRequest
+from schemas.reports import Span
+from schemas.review import POLICY, ClaimVerdict, ReviewDecision, ReviewEvent, ReviewEventKind, ReviewRequest
 from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from workers.background import start_background
 from workers.delivery.errors import UnavailableError, describe
@@ -259,7 +260,7 @@ class ReviewService:
             raise InvalidDecision("decided_by", "this name stands for deadlines; give the token another one")
         place = await self._place(review_id, who)
         request = await self._request(review_id)
-        await self._refuse_unknown_claims(place, request, body)
+        body = body.model_copy(update={"claim_verdicts": await self._placed(place, request, body.claim_verdicts)})
         now = self._now()
         lock = (await self._locks.known([review_id])).get(review_id)
         second = not place.is_open and await self._is_for_second_review(place, who)
@@ -345,13 +346,18 @@ class ReviewService:
         seconds = self._settings.undo_seconds
         return DecisionReceipt(decision_id=decision_id, undo_until=at + timedelta(seconds=seconds) if seconds else None)
 
-    async def _refuse_unknown_claims(self, place: QueuePlace, request: ReviewRequest, body: DecisionBody) -> None:
-        if not body.claim_verdicts:
-            return
-        known = {claim.claim_id for claim in await self._claims(place, request)}
-        for number, verdict in enumerate(body.claim_verdicts):
+    async def _placed(
+        self, place: QueuePlace, request: ReviewRequest, verdicts: Sequence[ClaimVerdict]
+    ) -> list[ClaimVerdict]:
+        """Verdicts with the places of their claims, which the decision carries along."""
+        if not verdicts:
+            return []
+        known = {claim.claim_id: claim for claim in await self._claims(place, request)}
+        for number, verdict in enumerate(verdicts):
             if verdict.claim_id not in known:
                 raise InvalidDecision(f"claim_verdicts.{number}.claim_id", "the answer makes no such claim")
+        places = {name: Span(start=claim.start, end=claim.end) for name, claim in known.items()}
+        return [verdict.model_copy(update={"span": places[verdict.claim_id]}) for verdict in verdicts]
 
     async def _refuse_claimed(self, name: str) -> None:
         claim = (await self._locks.claims([name])).get(name)

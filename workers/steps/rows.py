@@ -81,6 +81,12 @@ def closing_row(decision: ReviewDecision) -> AnalyticsRow:
     return AnalyticsRow(table="review_queue", columns=columns)
 
 
+def withdrawing_row(decision: ReviewDecision) -> AnalyticsRow:
+    """The row that takes out of the queue what the pipeline itself made final meanwhile."""
+    columns = _dump(decision, "tenant", "review_id", "answer_id", "model_id")
+    return AnalyticsRow(table="review_queue", columns=columns | {"rank": DECISION_REVISION, "state": "withdrawn"})
+
+
 def decision_row(decision: ReviewDecision, ruling: Ruling) -> AnalyticsRow:
     """The row of any decision, vote or second review; whole, as HumanFeedback in JSON."""
     columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "reason", "review_duration", "model_id")

@@ -15,7 +15,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from clickhouse_connect.driver.exceptions import Error
 
 from schemas.base import RiskLevel
-from schemas.review import POLICY, ReviewRequest
+from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.delivery.errors import StoreUnavailable
 from workers.stores.feedback import without_zone
 
@@ -33,13 +33,13 @@ RISKS: Mapping[RiskLevel, tuple[RiskLevel, ...]] = {
 
 _QUEUE, _DEADLINE = "if(moved_to = '', queue, moved_to)", "if(moved_to = '', deadline_at, moved_deadline)"
 _PLACE = (
-    "q.review_id AS review_id, answer_id, tenant, rank, state, held, risk_mode, reasons, signals, hallucination_risk,"
-    " grounding_score, gate_score, priority, model_id, title, completed_at, requested_at, decision_id, action,"
-    f" decided_by, decided_at, {_QUEUE} AS current_queue, {_DEADLINE} AS current_deadline"
+    "review_id, answer_id, tenant, rank, state, queue, held, risk_mode, reasons, signals, hallucination_risk,"
+    " grounding_score, gate_score, priority, model_id, title, completed_at, requested_at, deadline_at, decision_id,"
+    " action, decided_by, decided_at"
 )
 _ESCALATED = (
     "(SELECT review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
-    " FROM {database}.review_events WHERE kind = 'escalated' GROUP BY review_id)"
+    " FROM {database}.review_events WHERE kind = 'escalated'{which} GROUP BY review_id)"
 )
 # The first 32 bits of a UUIDv5 are digits of a digest: a sample that every process draws alike.
 _SAMPLED = "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8)))) < {share:Float64} * 4294967296"
@@ -239,18 +239,14 @@ class ReviewStore:
 
     async def place(self, review_id: str) -> QueuePlace | None:
         """One request's place; ``None`` where nobody has asked for such a review."""
-        found = await self._places(["q.review_id = {review:String}"], {"review": review_id}, "q.review_id", 1)
+        found = await self._named([review_id])
         return found[0] if found else None
 
     async def open_count(self, filters: QueueFilters) -> int:
         """How many requests fit the filters."""
         conditions, parameters = _conditions(filters)
-        rows = await self._rows(
-            f"SELECT count() AS number FROM {self._database}.review_queue AS q FINAL"
-            f" LEFT JOIN {_ESCALATED.format(database=self._database)} AS e USING review_id"
-            f" WHERE {' AND '.join(conditions)}",
-            parameters,
-        )
+        source = self._source(conditions)
+        rows = await self._rows(f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters)
         return int(rows[0]["number"])
 
     async def overdue(self, now: datetime, limit: int) -> list[QueuePlace]:
@@ -258,7 +254,7 @@ class ReviewStore:
         return await self._places(
             ["state = 'open'", _DEADLINE + " <= {now:DateTime64(3, 'UTC')}"],
             {"now": without_zone(now)},
-            "current_deadline, q.review_id",
+            f"{_DEADLINE}, q.review_id",
             limit,
         )
 
@@ -277,6 +273,25 @@ class ReviewStore:
             if row["request"]
         ]
         return {request.review_id: request for request in found}
+
+    async def final_decisions(
+        self, since: datetime, *, tenant: str = "", after: str = "", limit: int = 200
+    ) -> list[tuple[ReviewDecision, str]]:
+        """Final decisions in no order of time, page by page, each with the name of its place.
+
+        Args:
+            since: made then or later.
+            tenant: of this one; of all if empty.
+            after: place of the last one of the page before.
+            limit: most of them.
+        """
+        rows = await self._rows(
+            f"SELECT review_id, decision FROM {self._database}.review_decisions FINAL WHERE ruling = 'final'"
+            " AND decided_at >= {since:DateTime64(3, 'UTC')} AND review_id > {after:String}"
+            " AND (tenant = {tenant:String} OR {tenant:String} = '') ORDER BY review_id LIMIT {limit:UInt32}",
+            {"since": without_zone(since), "after": after, "tenant": tenant, "limit": limit},
+        )
+        return [(_decision(row["decision"]), row["review_id"]) for row in rows]
 
     async def claims(self, tenant: str, answer_id: str, completed_at: datetime) -> list[dict[str, Any]]:
         """All claims of an answer in their order, with verdicts and evidence."""
@@ -341,13 +356,41 @@ class ReviewStore:
     async def _places(
         self, conditions: Sequence[str], parameters: Mapping[str, Any], order: str, limit: int
     ) -> list[QueuePlace]:
-        rows = await self._rows(
-            f"SELECT {_PLACE} FROM {self._database}.review_queue AS q FINAL"
-            f" LEFT JOIN {_ESCALATED.format(database=self._database)} AS e USING review_id"
+        """Places in an order: first which ones, of the columns that this takes; then those few whole."""
+        chosen = await self._rows(
+            f"SELECT q.review_id AS review_id FROM {self._source([*conditions, order])}"
             f" WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT {limit}",
             parameters,
         )
-        return [_place(row) for row in rows]
+        return await self._named([row["review_id"] for row in chosen])
+
+    async def _named(self, ids: Sequence[str]) -> list[QueuePlace]:
+        """The places of some requests, in that order.
+
+        Without FINAL, which reads much around them: of each the row with the highest rank.
+        """
+        if not ids:
+            return []
+        parameters = {"ids": list(ids)}
+        which = " AND review_id IN {ids:Array(String)}"
+        rows, moves = await asyncio.gather(
+            self._rows(
+                f"SELECT {_PLACE} FROM {self._database}.review_queue WHERE review_id IN {{ids:Array(String)}}"
+                " ORDER BY rank DESC LIMIT 1 BY review_id",
+                parameters,
+            ),
+            self._rows(f"SELECT * FROM {_ESCALATED.format(database=self._database, which=which)}", parameters),
+        )
+        moved = {row["review_id"]: {"queue": row["moved_to"], "deadline_at": row["moved_deadline"]} for row in moves}
+        places = {row["review_id"]: _place(row | moved.get(row["review_id"], {})) for row in rows}
+        return [places[review_id] for review_id in ids if review_id in places]
+
+    def _source(self, used: Sequence[str]) -> str:
+        """The queue; with where each request was moved to only if something asks for it."""
+        queue = f"{self._database}.review_queue AS q FINAL"
+        if not any("moved_to" in part for part in used):
+            return queue
+        return f"{queue} LEFT JOIN {_ESCALATED.format(database=self._database, which='')} AS e USING review_id"
 
     async def _rows(self, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         try:
@@ -381,10 +424,13 @@ def _conditions(filters: QueueFilters) -> tuple[list[str], dict[str, Any]]:
 
 
 def _place(row: Mapping[str, Any]) -> QueuePlace:
-    known = {name: row[name] for name in QueuePlace.__slots__ if name not in ("queue", "deadline_at")}
-    for name in ("completed_at", "requested_at", "decided_at"):
-        known[name] = _aware(known[name])
-    return QueuePlace(**known, queue=row["current_queue"], deadline_at=_aware(row["current_deadline"]))
+    times = {name: _aware(row[name]) for name in ("completed_at", "requested_at", "deadline_at", "decided_at")}
+    return QueuePlace(**{name: row[name] for name in QueuePlace.__slots__} | times)
+
+
+def _decision(content: str) -> ReviewDecision:
+    # The answer itself is not kept with every decision on it.
+    return ReviewDecision.model_validate({"original_answer": ""} | orjson.loads(content))
 
 
 def _aware(time: datetime | None) -> datetime | None:
