@@ -45,10 +45,11 @@ def main() -> None:
     options = parser.parse_args()
     seconds = asyncio.run(_measure(options.open))
     figures = {
-        name: {"p50_ms": _percentile(times, 50), "p95_ms": _percentile(times, 95)} for name, times in seconds.items()
+        name: {"best_ms": min(times) * 1_000, "p50_ms": _percentile(times, 50), "p95_ms": _percentile(times, 95)}
+        for name, times in seconds.items()
     }
     for name, figure in figures.items():
-        print(f"{name:<34} {figure['p95_ms']:9.1f} ms p95 ({figure['p50_ms']:.1f} ms p50)")
+        print(f"{name:<34} {figure['p95_ms']:9.1f} ms p95 ({figure['p50_ms']:.1f} p50, {figure['best_ms']:.1f} best)")
     begin, size = _in_memory(options.open)
     print(f"{'projection in memory':<34} {begin:9.1f} s to begin, {size / 2**20:.0f} MiB")
     if options.json:

@@ -22,6 +22,7 @@ from workers.commands import (
     schemas,
     settings,
     topics,
+    versions,
     worker,
 )
 from workers.commands.output import fail
@@ -43,6 +44,7 @@ app.command("services")(local.services)
 app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
 app.command("forget")(forget.forget)
+app.command("versions")(versions.versions)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)
