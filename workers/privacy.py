@@ -5,16 +5,19 @@ One place for all agents. Records of topics that we write ourselves hold masks a
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
+from schemas.base import Event
 from schemas.headers import Headers
 from schemas.topics import ANSWERS_GENERATED, TOPICS
 from workers import metrics
 from workers.delivery.records import Record
 from workers.settings import PrivacySettings
 from workers.steps.masking import Masker
+
+E = TypeVar("E", bound=Event)
 
 FROM_OUTSIDE = frozenset(topic.name for topic in TOPICS if topic.direction == "in")
 """Topics whose records others write."""
@@ -72,10 +75,22 @@ class Privacy:
             metrics.MASKED_VALUES.labels(agent, kind).inc(count)
         return replace(record, value=_write(masked), headers=headers) if masker.counts else record
 
-    def answer(self, value: bytes) -> bytes:
-        """An answer, masked before it is sent; what cannot be read stays as it is."""
+    def value(self, value: bytes) -> bytes:
+        """An answer or feedback, masked before it is sent; what cannot be read stays as it is."""
         event = _read(value) if self.is_on else None
-        return value if event is None else _write(self.masker(_tenant(event)).event(event))
+        return value if event is None else _write(self._masked(event))
+
+    def event(self, event: E) -> E:
+        """An event of ours, masked before it is kept or sent.
+
+        Raises:
+            UnreadableEvent: masked, it has become too long.
+        """
+        content = _read(event.to_bytes()) if self.is_on else None
+        return event if content is None else type(event).from_bytes(_write(self._masked(content)))
+
+    def _masked(self, event: dict[str, Any]) -> dict[str, Any]:
+        return self.masker(_tenant(event)).event(event)
 
 
 def _read(value: bytes) -> dict[str, Any] | None:

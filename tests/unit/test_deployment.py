@@ -18,6 +18,7 @@ from compose_spec import PyCompose
 from pydantic import AliasChoices, BaseModel, ValidationError
 
 from workers.cli import app
+from workers.console.scopes import Scope
 from workers.health import HealthServer
 from workers.secret_files import secret_names
 from workers.settings import Settings
@@ -27,13 +28,14 @@ COMPOSE = ROOT / "docker-compose.yml"
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OURS = ("topics", "migrate", "worker", "feed")
+OURS = ("topics", "migrate", "worker", "console", "feed")
 ONE_SHOT = ("topics", "migrate", "feed")
 PASSWORDS = {
     "CLICKHOUSE_PASSWORD": "local1",
     "VALKEY_PASSWORD": "local2",
     "CLICKHOUSE_READER_PASSWORD": "local3",
     "GRAFANA_PASSWORD": "local4",
+    "CONSOLE_TOKEN": "local-token-of-16",
 }
 VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::(?P<kind>[-?])(?P<rest>[^}]*))?\}")
 UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -204,7 +206,7 @@ def test_no_password_has_a_default() -> None:
     for service in raw_compose()["services"].values():
         for name, value in service.get("environment", {}).items():
             if re.search(r"PASSWORD|AUTH|SECRET|TOKEN", name):
-                assert VARIABLE.fullmatch(value), f"{name} is written down"
+                assert VARIABLE.search(value) and "?" in value, f"{name} is written down"
     with pytest.raises(KeyError):
         interpolated(raw_compose(), {})
 
@@ -251,6 +253,16 @@ def test_prometheus_finds_the_worker_and_grafana_finds_prometheus(services: dict
     port = prometheus["ports"][0].rpartition(":")[2]
     assert services["grafana"]["environment"]["PROMETHEUS_URL"] == f"http://prometheus:{port}"
     assert "/etc/prometheus/rules" in mounted
+
+
+def test_the_console_listens_where_it_is_published_and_probed(
+    services: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console = services["console"]
+    settings = settings_from(console["environment"], monkeypatch).console
+    assert console["ports"] == [f"127.0.0.1:{settings.port}:{settings.port}"]
+    assert f"http://127.0.0.1:{settings.port}/readyz" in console["healthcheck"]["test"][-1]
+    assert [token.scopes for token in settings.tokens] == [frozenset(Scope)]
 
 
 def test_the_worker_gets_longer_to_stop_than_it_takes(

@@ -32,8 +32,9 @@ def of_kind(kind: str) -> dict[str, dict[str, Any]]:
     return {each["metadata"]["name"]: each for each in OBJECTS if each["kind"] == kind}
 
 
-DEPLOYMENTS = of_kind("Deployment")
-PODS = {name: each["spec"]["template"] for name, each in (DEPLOYMENTS | of_kind("Job")).items()}
+CONSOLE = of_kind("Deployment")["touchstone-console"]
+DEPLOYMENTS = {name: each for name, each in of_kind("Deployment").items() if each is not CONSOLE}
+PODS = {name: each["spec"]["template"] for name, each in (of_kind("Deployment") | of_kind("Job")).items()}
 POD = pytest.mark.parametrize("pod", PODS.values(), ids=PODS)
 
 
@@ -103,7 +104,9 @@ def test_the_settings_accept_what_workers_get(monkeypatch: pytest.MonkeyPatch, t
 
 @POD
 def test_secrets_are_references_and_their_names_are_those_of_the_instructions(pod: dict[str, Any]) -> None:
-    told = set(re.findall(r"--from-literal=([\w-]+)=", (FOLDER / "kustomization.yaml").read_text(encoding="utf-8")))
+    told = set(
+        re.findall(r"--from-(?:literal|file)=([\w.-]+)", (FOLDER / "kustomization.yaml").read_text(encoding="utf-8"))
+    )
     mount = next(each for each in container(pod)["volumeMounts"] if each["name"] == "secrets")
     assert mount["readOnly"] is True
     files = [Path(value) for name, value in settings_file().items() if name.endswith("_FILE")]
@@ -111,7 +114,10 @@ def test_secrets_are_references_and_their_names_are_those_of_the_instructions(po
     keys = {file.name for file in files}
     for variable in container(pod).get("env", []):
         assert variable["name"] in known_names()
-        keys.add(variable["valueFrom"]["secretKeyRef"]["key"])
+        if variable["name"].endswith("_FILE"):
+            keys.add(Path(variable["value"]).name)
+        elif "valueFrom" in variable:
+            keys.add(variable["valueFrom"]["secretKeyRef"]["key"])
     assert keys <= told
     volume = next(each for each in pod["spec"]["volumes"] if each["name"] == "secrets")
     assert volume["secret"]["secretName"] == "touchstone-secrets"
@@ -162,6 +168,23 @@ def test_each_deployment_has_probes_a_budget_and_an_autoscaler_of_its_own(name: 
     assert scaler["maxReplicas"] <= int(settings_file()["TOUCHSTONE_KAFKA__PARTITIONS"])
 
 
+def test_the_console_listens_where_its_service_and_probes_ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    only = container(CONSOLE["spec"]["template"])
+    given = {each["name"]: each["value"] for each in only["env"] if "value" in each}
+    tokens = tmp_path / "tokens.json"
+    tokens.write_text('[{"name": "a", "token": "0123456789abcdef", "scopes": ["read"]}]')
+    settings = settings_from(given | {"TOUCHSTONE_CONSOLE__TOKENS_FILE": str(tokens)}, monkeypatch).console
+    assert (settings.host, len(settings.tokens)) == ("0.0.0.0", 1)
+    assert only["ports"] == [{"name": "http", "containerPort": settings.port}]
+    assert {only[f"{kind}Probe"]["httpGet"]["port"] for kind in ("startup", "liveness", "readiness")} == {"http"}
+    service = of_kind("Service")["touchstone-console"]["spec"]
+    assert service["selector"] == CONSOLE["spec"]["template"]["metadata"]["labels"]
+    assert [port["targetPort"] for port in service["ports"]] == ["http"]
+    assert (
+        of_kind("PodDisruptionBudget")["touchstone-console"]["spec"]["selector"]["matchLabels"] == service["selector"]
+    )
+
+
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_an_autoscaler_follows_the_lag_of_an_agent_of_its_pods_and_takes_its_time(name: str) -> None:
     scaler = of_kind("HorizontalPodAutoscaler")[name]["spec"]
@@ -179,7 +202,8 @@ def test_the_network_policy_lets_in_the_scrape_and_out_to_the_servers_of_the_set
     (policy,) = of_kind("NetworkPolicy").values()
     environment = settings_file()
     inward = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
-    assert inward == {int(environment["TOUCHSTONE_HTTP__METRICS_PORT"])}
+    ports = {port["containerPort"] for port in container(CONSOLE["spec"]["template"])["ports"]}
+    assert inward == {int(environment["TOUCHSTONE_HTTP__METRICS_PORT"])} | ports
     outward = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
     servers = f"{environment['KAFKA_BOOTSTRAP_SERVERS']},{environment['CLICKHOUSE_URL']}"
     assert {int(port) for port in re.findall(r":(\d+)", servers)} | {53, 6379} <= outward

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from schemas.answers import GeneratedAnswer
 from schemas.topics import TOPICS
 from workers.delivery.records import Record
 from workers.privacy import Privacy
@@ -68,6 +69,15 @@ def test_an_answer_that_is_too_large_to_be_read_is_withheld_and_other_events_are
     large = event(padding="x" * 2_000)
     assert masked(large).withheld
     assert b"{mail:" in Privacy(ON, 1_000).record(record(large, "feedback.events"), "feedback").value
+
+
+def test_what_we_send_ourselves_is_masked_before_and_the_same_object_where_nothing_is() -> None:
+    value = event(completed_at="2026-11-20T10:15:00Z")
+    answer = GeneratedAnswer.from_bytes(value)
+    assert "{mail:" in Privacy(ON, 1_000).event(answer).answer
+    assert Privacy(PrivacySettings(), 1_000).event(answer) is answer
+    assert b"{mail:" in Privacy(ON, 1_000).value(value)
+    assert Privacy(PrivacySettings(), 1_000).value(value) is value
 
 
 @pytest.mark.parametrize("key", [None, SecretStr("short")])

@@ -158,7 +158,7 @@ def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Se
     try:
         if form is InputFormat.labelled:
             value = orjson.dumps(labelled_answer(_labelled_row(value), completed_at))
-        value = privacy.answer(value)
+        value = privacy.value(value)
         answer = GeneratedAnswer.from_bytes(value)
     except (UnreadableEvent, ValueError) as error:
         raise RejectedLine(str(error)) from None
