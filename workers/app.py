@@ -39,10 +39,12 @@ from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Work
 from workers.delivery.released import ReleasedAnswers
+from workers.delivery.tracing import Tracing
 from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.logs import get_logger
+from workers.privacy import Privacy
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.feedback import FeedbackStore
@@ -107,6 +109,7 @@ class RunningAgent:
     definition: AgentDefinition
     application: AgentApplication
     processor: BatchProcessor
+    privacy: Privacy
     assembler: Assembler | None = None
 
     async def start(self) -> None:
@@ -114,9 +117,7 @@ class RunningAgent:
         self.processor.start()
         if self.assembler is not None:
             self.assembler.start()
-            await self.application.start(self.assembler.receive)
-        else:
-            await self.application.start(self._receive)
+        await self.application.start(self._receive)
 
     async def stop(self, grace_seconds: float) -> None:
         """Finish what was accepted, commit it and leave; the rest comes again."""
@@ -148,7 +149,13 @@ class RunningAgent:
         return self.processor.waiting_for
 
     async def _receive(self, record: Record) -> None:
-        await self.processor.submit(Work(record))
+        if self.privacy.concerns(record):
+            # In a thread: the longest record takes longer than the loop may be held up.
+            record = await asyncio.to_thread(self.privacy.record, record, self.definition.name)
+        if self.assembler is not None:
+            await self.assembler.receive(record)
+        else:
+            await self.processor.submit(Work(record))
 
 
 class Worker:
@@ -316,6 +323,8 @@ class Worker:
             now=lambda: datetime.now(UTC),
         )
         self._resources = resources  # from here on a stop closes what is open
+        if settings.tracing.endpoint is not None:
+            resources.tracing = Tracing(settings.tracing, version)
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
             resources.embedding = await _open_embedding(settings)
@@ -351,8 +360,11 @@ class Worker:
             resources.journal,
             DeadLetterBreaker(definition.name, settings.breaker),
             self._erasures.register,
+            resources.tracing,
         )
-        agent = RunningAgent(definition, application, processor)
+        agent = RunningAgent(
+            definition, application, processor, Privacy(settings.privacy, settings.kafka.max_input_bytes)
+        )
         if definition is ASSEMBLY:
             read = partial(read_answer, max_bytes=settings.kafka.max_input_bytes)
             agent.assembler = Assembler(application, processor, settings.delivery, read, self._erasures.register)
@@ -416,6 +428,8 @@ async def _close(resources: Resources) -> None:
         await resources.analytics.close()
     if resources.history is not None:
         await resources.history.close()
+    if resources.tracing is not None:
+        await asyncio.to_thread(resources.tracing.close)
     resources.journal.close()
     resources.steps_pool.shutdown(wait=False, cancel_futures=True)
 

@@ -20,6 +20,7 @@ from workers.commands import (
     insights,
     local,
     schemas,
+    settings,
     topics,
     versions,
     worker,
@@ -50,6 +51,7 @@ app.command("migrate")(worker.migrate_schema)
 app.command("explain")(explain.explain_command)
 app.command("best")(best.best)
 evaluate.app.command("quality")(eval_quality.quality)
+app.command("settings")(settings.settings)
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(evaluate.calibrate, name="calibrate")
 app.add_typer(export.app, name="export")

@@ -19,6 +19,7 @@ from workers.delivery.erasures import erasure_output
 from workers.delivery.errors import StoreUnavailable
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
+from workers.privacy import Privacy
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.history import QueryHistory
@@ -73,6 +74,8 @@ async def forget(
     Raises:
         TouchstoneError: a store or the broker did not confirm; run it again.
     """
+    # Where names of people are masked, the stores know this one by its mask.
+    user = Privacy(settings.privacy, settings.kafka.max_input_bytes).masker(tenant).text(user).text
     digest = person_digest(tenant, user)
     requested_at = now()
     erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at)

@@ -22,6 +22,8 @@ RESPONSE_QUALITY = Histogram(
     "touchstone_response_quality_score", "Overall quality score of answers", buckets=SCORE_BUCKETS
 )
 HALLUCINATION_RISK = Counter("touchstone_hallucination_risk_total", "Answers by hallucination risk", ["risk_level"])
+GROUNDING_SCORE = Histogram("touchstone_grounding_score", "Grounding score of answers", buckets=SCORE_BUCKETS)
+CLAIMS = Counter("touchstone_claims_total", "Claims of answers by verdict", ["verdict"])
 
 RECORDS_CONSUMED = Counter("touchstone_records_consumed_total", "Records handed to an agent", ["agent", "topic"])
 RECORDS_PRODUCED = Counter("touchstone_records_produced_total", "Records confirmed by the broker", ["agent", "topic"])
@@ -36,6 +38,11 @@ RECORDS_ERASED = Counter(
 )
 RECORDS_STALE = Counter(
     "touchstone_records_stale_total", "Records dropped because their partition was revoked; they come again", ["agent"]
+)
+MASKED_VALUES = Counter(
+    "touchstone_masked_values_total",
+    "Personal data and secrets masked, by each agent that reads them",
+    ["agent", "kind"],
 )
 IN_FLIGHT = Gauge("touchstone_records_in_flight", "Records accepted and not yet settled", ["agent"])
 BATCH_SIZE = Histogram("touchstone_batch_size_records", "Records in a batch", ["agent"], buckets=SIZE_BUCKETS)
@@ -54,7 +61,6 @@ JOIN_PENDING = Gauge(
 JOIN_DEGRADED = Counter("touchstone_join_degraded_total", "Answers joined without all reports", ["missing"])
 JUDGEMENTS = Counter("touchstone_judgements_total", "Judgements by status", ["agent", "status"])
 DECISIONS = Counter("touchstone_decisions_total", "Decisions by release state", ["state"])
-
 REVIEW_DECISIONS = Counter(
     "touchstone_review_decisions_total", "Decisions and votes by what became of them", ["action", "ruling"]
 )

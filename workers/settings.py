@@ -1,7 +1,8 @@
 """Every setting of Touchstone, with its default, unit and reason.
 
 Read from the environment (``TOUCHSTONE_`` and the name, ``__`` between levels), then from
-a file ``.env``. The three addresses also answer to their usual names:
+a file ``.env``; a secret also from the file that the variable with ``_FILE`` behind it names.
+The three addresses also answer to their usual names:
 ``KAFKA_BOOTSTRAP_SERVERS``, ``REDIS_URL``, ``CLICKHOUSE_URL``.
 """
 
@@ -24,15 +25,17 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.console.scopes import Scope
 from workers.logs import LogFormat
+from workers.secret_files import EnvironmentWithFiles
 from workers.steps.addresses import check_template
 from workers.steps.inline import InlinePolicy, UngroundedPolicy
 from workers.steps.pattern_packs import SHIPPED, parse_pack
+from workers.steps.personal import MaskRules
 from workers.steps.policy import DecisionPolicy
 from workers.steps.presentation import ReaderPolicy
 from workers.steps.thresholds import FeedbackRules, GateThresholds, GroundingThresholds, QualityThresholds
@@ -58,11 +61,17 @@ class KafkaSettings(Group):
     group_prefix: str = Field(default="touchstone", pattern=r"^[a-zA-Z0-9._-]+$", description="Consumer groups.")
     partitions: Count = Field(default=DEFAULT_PARTITIONS, description="Partitions of topics that we create.")
     replication: Count = Field(default=1, description="Replicas of topics that we create.")
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
-    sasl_username: str | None = None
-    sasl_password: SecretStr | None = None
-    ssl_cafile: Path | None = None
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="How the brokers are spoken to."
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        default="PLAIN", description="How the worker says who it is, where the protocol is SASL."
+    )
+    sasl_username: str | None = Field(default=None, description="Who it is.")
+    sasl_password: SecretStr | None = Field(default=None, description="Its password.")
+    ssl_cafile: Path | None = Field(
+        default=None, description="Authorities to trust, PEM; those of the system without it."
+    )
     idempotent_producer: bool = Field(default=True, description="Off for brokers without InitProducerId (local mode).")
     compression: Literal["none", "gzip", "lz4"] = Field(default="lz4", description="lz4 costs least per byte saved.")
     max_record_bytes: int = Field(default=1_000_000, ge=10_000, description="The broker's limit on one record.")
@@ -150,9 +159,11 @@ class RoutingSettings(Group):
 class ClickHouseSettings(Group):
     """The analytics store."""
 
-    database: str = Field(default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")
-    username: str = "default"
-    password: SecretStr = SecretStr("")
+    database: str = Field(
+        default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$", description="Where the tables are."
+    )
+    username: str = Field(default="default", description="Who may write there, and create tables.")
+    password: SecretStr = Field(default=SecretStr(""), description="Its password.")
     timeout_seconds: Positive = Field(default=30.0, description="One request may take this long.")
 
 
@@ -257,10 +268,55 @@ def _pack(pack: Any) -> Any:
     return parse_pack(content, pack)
 
 
+MIN_KEY = 16
+"""Shortest key of masks, characters: a shorter one can be tried out."""
+
+
+class PrivacySettings(MaskRules):
+    """Masking of personal data and secrets before anything is stored, shown or sent out; off while ``mask`` is empty."""
+
+    key: SecretStr | None = Field(
+        default=None, description="Key of the digests in masks; with another one equal values are no longer equal."
+    )
+    tenants: dict[str, MaskRules] = Field(
+        default_factory=dict, description="Rules of single tenants, as JSON, in place of those for all."
+    )
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> "PrivacySettings":
+        if self.is_on and len(self.key.get_secret_value() if self.key else "") < MIN_KEY:
+            raise ValueError(
+                f"masking needs a key of at least {MIN_KEY} characters; set TOUCHSTONE_PRIVACY__KEY, "
+                "or TOUCHSTONE_PRIVACY__KEY_FILE to a file that holds it"
+            )
+        return self
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is masked for anybody."""
+        return any(rules.detectors for rules in (self, *self.tenants.values()))
+
+    def rules_of(self, tenant: str) -> MaskRules:
+        """What is masked for a tenant."""
+        return self.tenants.get(tenant, self)
+
+
+class TracingSettings(Group):
+    """Spans for an OpenTelemetry collector; off without an endpoint."""
+
+    endpoint: str | None = Field(
+        default=None, pattern=r"^https?://", description="OTLP over HTTP, as http://collector:4318/v1/traces."
+    )
+    sample: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="Share of answers traced where the gateway has not decided."
+    )
+    service_name: str = Field(default="touchstone", min_length=1, description="What spans are shown under.")
+
+
 class HttpSettings(Group):
     """Metrics and health."""
 
-    host: str = "127.0.0.1"
+    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
     metrics_port: int = Field(default=0, ge=0, le=65535, description="0 takes a free port.")
 
 
@@ -381,8 +437,8 @@ class Settings(BaseSettings):
         description="ClickHouse over HTTP; without it, that of local mode.",
     )
     state_dir: Path = Field(default=Path(".touchstone"), description="State of local mode and of embedded stores.")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    log_format: LogFormat = "console"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least that is logged.")
+    log_format: LogFormat = Field(default="console", description="json for machines, console for people.")
     kafka: KafkaSettings = Field(default_factory=KafkaSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     breaker: BreakerSettings = Field(default_factory=BreakerSettings)
@@ -393,6 +449,8 @@ class Settings(BaseSettings):
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
     review: ReviewSettings = Field(default_factory=ReviewSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
+    privacy: PrivacySettings = Field(default_factory=PrivacySettings)
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
@@ -400,6 +458,18 @@ class Settings(BaseSettings):
     feedback: FeedbackRules = Field(default_factory=FeedbackRules)
     routing: RoutingSettings = Field(default_factory=RoutingSettings)
     decision: DecisionPolicy = Field(default_factory=DecisionPolicy)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 pydantic's signature
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments first, then the environment with its files of secrets, then ``.env``."""
+        return init_settings, EnvironmentWithFiles(settings_cls), dotenv_settings
 
     def topic_name(self, name: str) -> str:
         """The name of a topic at the broker."""

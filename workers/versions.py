@@ -75,6 +75,9 @@ def version_parts(settings: Settings) -> dict[str, str]:
         ),
         "memory": settings.memory.model_dump(mode="json", include={"remember_without_context", "earlier_answers"}),
     }
+    if settings.privacy.is_on:
+        # What is masked is judged as its mask. The key changes no judgement.
+        judged["privacy"] = settings.privacy.model_dump(mode="json", exclude={"key"})
     return {
         "rules": rules_digest()[:12],
         "calibration": _digest(to_json(_calibration()))[:12],

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from schemas.answers import GeneratedAnswer
+from schemas.answers import GeneratedAnswer, TraceReference
 from schemas.base import Event
-from schemas.headers import event_headers
+from schemas.headers import event_headers, header
 from schemas.topics import Topic
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.dead_letters import DeadLetterSender
@@ -16,6 +16,7 @@ from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Result, Work
 from workers.delivery.released import ReleasedAnswers
+from workers.delivery.tracing import TRACEPARENT, Tracing
 from workers.inference.embedding import EmbeddingService
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
@@ -46,6 +47,7 @@ class Resources:
     feedback: FeedbackStore | None = None
     history: QueryHistory | None = None
     memory: MemoryStore | None = None
+    tracing: Tracing | None = None
     released: ReleasedAnswers | None = None
     reviews: ReviewStore | None = None
 
@@ -119,7 +121,11 @@ def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:
             f"the record has {size} bytes and at most {max_bytes} are accepted (a third of the broker's "
             "maximum); send fewer or shorter contexts"
         )
-    return GeneratedAnswer.from_bytes(record.value)
+    answer = GeneratedAnswer.from_bytes(record.value)
+    context = header(record.headers, "traceparent")
+    if answer.trace is None and context is not None and TRACEPARENT.fullmatch(context):
+        answer.trace = TraceReference(traceparent=context)
+    return answer
 
 
 def event_output(

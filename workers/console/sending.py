@@ -7,6 +7,7 @@ from schemas.headers import event_headers
 from schemas.topics import Topic
 from workers.console.resources import ConsoleResources
 from workers.delivery.records import Output
+from workers.privacy import Privacy
 
 AGENT = "console"
 
@@ -22,11 +23,12 @@ def event_outputs(
         events: key, identifier, event and its bytes.
     """
     now = resources.now()
+    privacy = Privacy(resources.settings.privacy, resources.settings.kafka.max_input_bytes)
     return [
         Output(
             topic,
             key.encode(),
-            value,
+            privacy.value(value),
             event_headers(
                 event_id=identifier,
                 event_type=type(event).__name__,

@@ -36,6 +36,7 @@ from workers.delivery.errors import (
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Result, Work
+from workers.delivery.tracing import Tracing
 from workers.logs import get_logger
 from workers.settings import DeliverySettings
 
@@ -73,6 +74,7 @@ class BatchProcessor:
         journal: notes what is in work, to find a record that kills the process.
         breaker: stops the agent when too much is dead-lettered.
         erasures: whose records are dropped, whatever they hold.
+        tracing: makes a span for each record; ``None`` makes none.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class BatchProcessor:
         journal: AttemptJournal,
         breaker: DeadLetterBreaker,
         erasures: ErasureRegister,
+        tracing: Tracing | None = None,
     ) -> None:
         self.agent = agent
         self._handler = handler
@@ -98,6 +101,7 @@ class BatchProcessor:
         self._journal = journal
         self.breaker = breaker
         self._erasures = erasures
+        self._tracing = tracing
         self.waiting_for: str | None = None
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
         self._queue: asyncio.Queue[Work] = asyncio.Queue()
@@ -243,8 +247,7 @@ class BatchProcessor:
                 current = await self._drop_erased(current)
                 if not current:
                     return []
-                results = await self._handle(current, alone)
-                await self._send(current, results)
+                results = await self._traced(current, alone)
                 self._nobody_is_away()
             except UnavailableError as error:
                 await self._wait(error, pause)
@@ -262,6 +265,22 @@ class BatchProcessor:
             self._acknowledge([w for w, r in zip(current, results, strict=True) if not isinstance(r, Exception)])
             return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
         return []
+
+    async def _traced(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
+        """Steps 1 and 2, within spans where they are wanted."""
+        if self._tracing is None:
+            results = await self._handle(works, alone)
+            await self._send(works, results)
+            return results
+        spans = self._tracing.begin(self.agent, works)
+        try:
+            results = spans.stamped(await self._handle(works, alone))
+            await self._send(works, results)
+        except BaseException as error:
+            spans.fail(error)
+            raise
+        spans.end(results)
+        return results
 
     async def _handle(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
         records = [work.record for work in works]

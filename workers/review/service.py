@@ -24,6 +24,7 @@ from workers.delivery.errors import UnavailableError, describe
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.logs import get_logger
+from workers.privacy import Privacy
 from workers.review.errors import (
     AlreadyDecided,
     InvalidDecision,
@@ -91,6 +92,7 @@ class ReviewService:
         self._pending = PendingDecisions(shared, self._publish, now)
         self._producer = producer
         self._settings = settings.review
+        self._privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
         self._version = pipeline_version
         self._now = now
         self._task: asyncio.Task[None] | None = None
@@ -335,6 +337,8 @@ class ReviewService:
         )
 
     async def _keep_or_publish(self, decision: ReviewDecision, now: datetime) -> None:
+        # Before it waits in Redis: a correction may hold what is to be masked.
+        decision = self._privacy.event(decision)
         if self._settings.undo_seconds:
             await self._pending.add(decision, now + timedelta(seconds=self._settings.undo_seconds))
             return
