@@ -1,11 +1,12 @@
-# Everything needs Python 3.11 and make; nothing else, no Docker, no network but the package registry.
+# Everything needs Python 3.11 and make; nothing else, no Docker, no network but the package registry. Tests that use
+# a tool of Debian's packages (promtool) are skipped without it; as root, make tools installs it.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test check format bench bench-analytics chaos clean
+.PHONY: help install browser tools demo up test check format bench bench-analytics chaos clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -15,7 +16,7 @@ install: $(INSTALLED) ## Set up .venv with the pinned dependencies
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,tracing,dev]'
 	@touch $(INSTALLED)
 
 demo: install ## Run the examples through everything and sum up
@@ -24,7 +25,18 @@ demo: install ## Run the examples through everything and sum up
 up: install ## Start broker, Valkey, ClickHouse and all agents on this machine
 	$(BIN)/touchstone up
 
-test: install ## Run all tests, in two processes with services of their own
+browser: ## Install Chromium for the browser tests, where that can be done; without it they are skipped
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	|| echo "no Chromium, so the browser tests are skipped; install it with: apt-get install chromium"
+
+tools: ## As root: Debian's packages whose tools some tests use
+	@command -v promtool >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq \
+		&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus >/dev/null; } \
+		|| echo "promtool is not installed; its tests are skipped"
+
+test: install browser tools ## Run all tests, in two processes with services of their own
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: install ## Lint, types, import rules
@@ -42,7 +54,10 @@ chaos: install ## Play all fault scenarios with 10,000 answers each (hours)
 
 bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.grounding_times
 	$(BIN)/python -m benchmarks.feedback_times
+	$(BIN)/python -m benchmarks.masking
+	$(BIN)/python -m benchmarks.review_queue
 
 bench-analytics: install ## Ten million answers in ClickHouse: every question within its limit (half an hour)
 	$(BIN)/python -m benchmarks.analytics --json docs/reference/analytics.json

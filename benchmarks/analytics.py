@@ -113,7 +113,7 @@ FROM numbers({first}, {count}) WHERE n % 100 = 0
 """
 DECISIONS = """
 INSERT INTO bench.review_decisions
-    (tenant, decision_id, review_id, answer_id, decided_at, decided_by, action, reason, review_seconds, model_id)
+    (tenant, decision_id, review_id, answer_id, decided_at, decided_by, action, reason, review_duration, model_id)
 {made}
 SELECT
     tenant, concat(id, reviewer), concat('review-', id), id, at + toIntervalSecond(toInt64(36000 * u)), reviewer,

@@ -157,7 +157,7 @@ def main() -> None:
             runner.run(pipeline.fill())
             for dashboard in DASHBOARDS:
                 if panels := runner.run(asked(pipeline, dashboard)):
-                    path = arguments.directory / f"{dashboard.uid.removeprefix('touchstone-')}.png"
+                    path = arguments.directory / f"dashboard-{dashboard.uid.removeprefix('touchstone-')}.png"
                     draw(dashboard, panels, path)
                     print(path)
         finally:

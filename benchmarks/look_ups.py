@@ -1,25 +1,45 @@
 """Looking citations up in the local ClickHouse engine, among many (seed 004: within 100 ms).
 
 Rows are spread over two years; each look-up asks for another citation, so that none is answered
-from a cache of results.
+from a cache of results. Measured in the store, and at the console over HTTP: token, scope, rate,
+the note of the access and the entity tag included.
 """
 
 import asyncio
 import tempfile
 import time
+from collections import defaultdict
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+import aiohttp
+from clickhouse_connect.driver.asyncclient import AsyncClient
+from pydantic import SecretStr
+
+from workers.addresses import Addresses, adapted
+from workers.console.access import AccessLog
+from workers.console.app import create_app
+from workers.console.resources import ConsoleResources
+from workers.console.scopes import Scope
+from workers.console.server import ConsoleServer
+from workers.delivery.producer import ConfirmedProducer
 from workers.local.services import LocalServices
-from workers.settings import ClickHouseSettings
-from workers.stores.analytics import connect
+from workers.settings import AccessToken, ConsoleSettings, Settings
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.answers import AnswerStore
 from workers.stores.citations import CitationStore
 from workers.stores.migrations import migrate
+from workers.stores.overview import OverviewStore
+from workers.topics import TopicAdministration
 
 SOURCES = 20_000
 """Different records that are cited."""
 SPACING_SECONDS = 63_072_000
 """The time over which the citations are spread: two years."""
+WARM_UP = 5
+"""Look-ups of each kind that do not count."""
+SECRET = "the-secret-of-the-benchmark"
 
 
 def look_up_seconds(citations: int, look_ups: int) -> dict[str, list[float]]:
@@ -34,20 +54,37 @@ def look_up_seconds(citations: int, look_ups: int) -> dict[str, list[float]]:
 
 async def _measure(citations: int, look_ups: int) -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
-        services = LocalServices(Path(folder), kafka=False, redis=False, clickhouse=True)
+        services = LocalServices(Path(folder), kafka=True, redis=False, clickhouse=True)
         addresses = await services.start()
         try:
-            return await _timed(addresses.clickhouse_url or "", citations, look_ups)
+            local = Addresses(addresses.kafka_bootstrap_servers or "", "", addresses.clickhouse_url or "", local=True)
+            return await _timed(local, citations, look_ups)
         finally:
             await services.stop()
 
 
-async def _timed(url: str, citations: int, look_ups: int) -> dict[str, list[float]]:
-    settings = ClickHouseSettings()
-    client = await connect(settings, url)
-    await migrate(client, settings.database)
+async def _timed(addresses: Addresses, citations: int, look_ups: int) -> dict[str, list[float]]:
+    token = AccessToken(name="bench", token=SecretStr(SECRET), scopes=frozenset({Scope.READ}))
+    console = ConsoleSettings(tokens=(token,), requests_per_minute=1_000_000)
+    settings = adapted(Settings(_env_file=None, console=console), addresses)
+    async with TopicAdministration(settings, addresses.kafka) as administration:
+        await administration.create()
+    async with AsyncExitStack() as stack:
+        client = await connect(settings.clickhouse, addresses.clickhouse)
+        stack.push_async_callback(client.close)
+        await migrate(client, settings.clickhouse.database)
+        await _fill(client, settings.clickhouse.database, citations)
+        url = await _served(settings, addresses, client, stack)
+        store = CitationStore(client, settings.clickhouse.database)
+        http = await stack.enter_async_context(
+            aiohttp.ClientSession(url, headers={"Authorization": f"Bearer {SECRET}"})
+        )
+        return await _look_ups(store, http, citations, look_ups)
+
+
+async def _fill(client: AsyncClient, database: str, citations: int) -> None:
     await client.command(
-        f"INSERT INTO {settings.database}.citations (tenant, answer_id, citation_id, pipeline_version, rank, completed_at,"
+        f"INSERT INTO {database}.citations (tenant, answer_id, citation_id, pipeline_version, rank, completed_at,"
         " valid, chunk_id, source_type, source_table, record_id, source_digest, forms)"
         " SELECT 't', toString(number), concat('citation-', toString(number)), 'v', 4,"
         f" toDateTime64('2025-01-01 00:00:00', 3) + toUInt32(number * {SPACING_SECONDS} / {citations}), 1, 'c',"
@@ -55,21 +92,62 @@ async def _timed(url: str, citations: int, look_ups: int) -> dict[str, list[floa
         f" concat('record-', toString(number % {SOURCES})), hex(number % {SOURCES}), [] FROM numbers({citations})"
     )
     await client.command(
-        f"INSERT INTO {settings.database}.sources (tenant, source_digest, content)"
+        f"INSERT INTO {database}.sources (tenant, source_digest, content)"
         f" SELECT 't', hex(number), repeat('Loki needs 2 GiB. ', 20) FROM numbers({SOURCES})"
     )
-    store, now = CitationStore(client, settings.database), datetime(2026, 11, 2, tzinfo=UTC)
-    seconds: dict[str, list[float]] = {"citation": [], "source": []}
-    for number in range(look_ups + 5):
-        chosen = number * (citations // (look_ups + 5))
-        for kind, look_up in (
-            ("citation", store.citation("t", f"citation-{chosen}", now=now)),
-            ("source", store.source("t", "daily_summaries", f"record-{chosen % SOURCES}", now=now)),
-        ):
+
+
+async def _served(settings: Settings, addresses: Addresses, client: AsyncClient, stack: AsyncExitStack) -> str:
+    """Serve the console, without the model that a search of memory needs; returns its address."""
+    database = settings.clickhouse.database
+    analytics = AnalyticsStore(client, database)
+    producer = ConfirmedProducer(settings, addresses.kafka)
+    await producer.start()
+    stack.push_async_callback(producer.stop)
+    accesses = AccessLog(producer, "bench", lambda: datetime.now(UTC))
+    accesses.start()
+    stack.push_async_callback(accesses.stop)
+    resources = ConsoleResources(
+        settings=settings,
+        pipeline_version="bench",
+        analytics=analytics,
+        answers=AnswerStore(analytics, database),
+        citations=CitationStore(client, database),
+        overview=OverviewStore(analytics, database),
+        producer=producer,
+        accesses=accesses,
+    )
+    server = ConsoleServer(create_app(resources), settings.console)
+    stack.push_async_callback(server.stop)
+    return await server.start()
+
+
+async def _look_ups(
+    store: CitationStore, http: aiohttp.ClientSession, citations: int, look_ups: int
+) -> dict[str, list[float]]:
+    async def over_http(path: str) -> object:
+        async with http.get(path) as response:
+            response.raise_for_status()
+            return await response.read()
+
+    now = datetime(2026, 11, 2, tzinfo=UTC)
+    seconds: dict[str, list[float]] = defaultdict(list)
+    # Primes apart, so that no two kinds ask for the same citation.
+    for number in range(look_ups + WARM_UP):
+        for offset, kind in enumerate(("citation", "source", "citation over HTTP", "source over HTTP")):
+            chosen = (number * (citations // (look_ups + WARM_UP)) + 101 * offset) % citations
+            source = f"record-{chosen % SOURCES}"
+            look_up = {
+                "citation": lambda chosen=chosen: store.citation(["t"], f"citation-{chosen}", now=now),
+                "source": lambda source=source: store.source("t", "daily_summaries", source, now=now),
+                "citation over HTTP": lambda chosen=chosen: over_http(f"/api/citations/citation-{chosen}"),
+                "source over HTTP": lambda source=source: over_http(
+                    f"/api/citations/source/daily_summaries/{source}?tenant=t"
+                ),
+            }[kind]
             started = time.perf_counter()
-            if await look_up is None:
+            if await look_up() is None:
                 raise RuntimeError(f"the {kind} of row {chosen} was not found")
-            if number >= 5:
+            if number >= WARM_UP:
                 seconds[kind].append(time.perf_counter() - started)
-    await client.close()
-    return seconds
+    return dict(seconds)

@@ -99,6 +99,13 @@ class CitationDetail(Part):
     display_text: ShortText = ""
     excerpt: str = ""
     confidence: Confidence | None = None
+    source_name: Label = ""
+    source_path: ShortText = ""
+    entity: Label | None = None
+    last_updated: UtcDatetime | None = Field(default=None, description="When the source changed last.")
+    created_at: UtcDatetime | None = Field(default=None, description="When a memory was made.")
+    source_event: ShortText | None = Field(default=None, description="What a memory was made from.")
+    learned_at: UtcDatetime | None = Field(default=None, description="When a preference was learned.")
     cited_at: UtcDatetime = Field(description="When the answer was complete.")
     source_digest: str = Field(default="", description="SHA-256 of the content as it was cited.")
     source_content: str | None = Field(default=None, description="The content as it was cited; null if not kept.")

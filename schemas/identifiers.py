@@ -45,6 +45,16 @@ def feedback_id(answer_id: str, kind: str, *about: str) -> str:
     return _identifier("feedback", answer_id, kind, *about)
 
 
+def decision_id(review_id: str, reviewer: str, said: str, *, second: bool) -> str:
+    """Identifier of a reviewer's decision; said twice, it is the same."""
+    return _identifier("decision", review_id, reviewer, said, *(["second"] if second else []))
+
+
+def deadline_id(review_id: str, deadline: str) -> str:
+    """Identifier of what the policy does when a deadline (ISO 8601) has passed; done twice, it is the same."""
+    return _identifier("deadline", review_id, deadline)
+
+
 def insight_id(tenant: str, until: str, *about: str) -> str:
     """Identifier of a pattern or trend of a period; looked at again, it is the same."""
     return _identifier("insight", tenant, until, *about)
@@ -53,6 +63,11 @@ def insight_id(tenant: str, until: str, *about: str) -> str:
 def person_digest(tenant: str, person: str) -> str:
     """What a person is known by where the name itself must not stand: SHA-256, hexadecimal."""
     return sha256(f"{tenant}\x1f{person}".encode()).hexdigest()
+
+
+def answer_digest(answer_id: str) -> str:
+    """What an erased answer is known by: SHA-256 of its identifier, hexadecimal."""
+    return sha256(answer_id.encode()).hexdigest()
 
 
 def dead_letter_id(topic: str, partition: int, offset: int, agent: str) -> str:

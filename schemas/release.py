@@ -13,7 +13,7 @@ AlertType = Literal["low_grounding_score", "high_hallucination_risk", "degraded_
 class ReleasedAnswer(Event):
     """The state of an answer for the gateway; keyed by answer, compacted, the revision only grows.
 
-    A reader takes the highest revision: a redelivery may repeat an older one later.
+    A reader takes what is final, else the highest revision: a redelivery may repeat an older one later.
     """
 
     release_id: Identifier = Field(description="UUIDv5 of (answer_id, 'release').")
@@ -37,6 +37,7 @@ class ReleasedAnswer(Event):
     grounding_score: Score | None = None
     gate_score: Score | None = None
     review_id: Identifier | None = None
+    decision_id: Identifier | None = Field(default=None, description="The decision that made it final, if one did.")
     decided_by: Label = Field(default="policy", description="policy, or the reviewer's role or pseudonym.")
     pipeline_version: Label
     released_at: UtcDatetime

@@ -74,12 +74,14 @@ ANSWERS_QUALITY = Topic(
 ANSWERS_ENRICHED = Topic("answers.enriched", EnrichedAnswer, "answer_id", "out", "dashboards and exporters")
 ANSWERS_RELEASED = Topic(
     "answers.released", ReleasedAnswer, "answer_id", "out",
-    "the gateway; readers take the highest revision", KEEP_FOREVER, "compact",
+    "the gateway; readers take what is final, else the highest revision", KEEP_FOREVER, "compact", joined=True,
 )  # fmt: skip
 MEMORY_TURNS = Topic("memory.turns", ConversationTurn, "session_id", "out", "conversational memory")
 REVIEW_REQUESTS = Topic("review.requests", ReviewRequest, "answer_id", "out", "the review queue")
-REVIEW_DECISIONS = Topic("review.decisions", ReviewDecision, "answer_id", "in", "decisions of people and of deadlines")
-REVIEW_EVENTS = Topic("review.events", ReviewEvent, "answer_id", "in", "assignment, skip, undo")
+REVIEW_DECISIONS = Topic(
+    "review.decisions", ReviewDecision, "answer_id", "in", "decisions of people and of deadlines", joined=True
+)
+REVIEW_EVENTS = Topic("review.events", ReviewEvent, "answer_id", "in", "assignment, skip, escalation, undo")
 FEEDBACK_EVENTS = Topic("feedback.events", FeedbackEvent, "answer_id", "in", "explicit, behaviour, execution")
 FEEDBACK_REWARDS = Topic("feedback.rewards", Reward, "answer_id", "out", "routers and memory", KEEP_FOREVER, "compact")
 FEEDBACK_ANALYTICS = Topic(
@@ -93,7 +95,7 @@ ROUTING_POSTERIORS = Topic(
 )
 ALERTS_RAISED = Topic("alerts.raised", Alert, "answer_id", "out", "whoever is to be told")
 PRIVACY_ERASURES = Topic(
-    "privacy.erasures", Erasure, "digest", "in", "persons to be forgotten", KEEP_FOREVER, "compact"
+    "privacy.erasures", Erasure, "digest, or digest:part", "in", "persons to be forgotten", KEEP_FOREVER, "compact"
 )
 DEAD_LETTERS = Topic(
     "dead-letters", DeadLetter, "as the original", "out", "original bytes and headers, the reason in dlq_* headers"

@@ -8,12 +8,18 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+import orjson
+
+from schemas.feedback import AnalyticsRow
+from schemas.topics import FEEDBACK_ANALYTICS
 from workers import metrics
 from workers.addresses import Addresses
 from workers.agents.analytics import ANALYTICS
 from workers.agents.assembly import ASSEMBLY
-from workers.agents.base import AgentDefinition, Resources, read_answer
+from workers.agents.base import AgentDefinition, Resources, event_output, read_answer
 from workers.agents.citations import CITATIONS
+from workers.agents.deadlines import DeadlineSweeper
+from workers.agents.decisions import DECISIONS, FinalityKeeper
 from workers.agents.feedback import FEEDBACK
 from workers.agents.grounding import GROUNDING
 from workers.agents.memory import MEMORY
@@ -27,27 +33,34 @@ from workers.delivery.assembler import Assembler
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureFollower
 from workers.delivery.errors import TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Record, Work
+from workers.delivery.records import Output, Record, Work
+from workers.delivery.released import ReleasedAnswers
+from workers.delivery.tracing import Tracing
 from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.logs import get_logger
+from workers.privacy import Privacy
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.feedback import FeedbackStore
 from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
 from workers.stores.migrations import migrate
+from workers.stores.reviews import ReviewStore
 from workers.topics import TopicAdministration
-from workers.versions import package_version, pipeline_version
+from workers.versions import package_version, pipeline_version, version_parts
 
 AGENTS: dict[str, AgentDefinition] = {
     agent.name: agent
-    for agent in (CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, SIGNALS, FEEDBACK, MEMORY, ANALYTICS)
-}
+    for agent in (
+        CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, DECISIONS, SIGNALS, FEEDBACK, MEMORY, ANALYTICS,
+    )
+}  # fmt: skip
 """Every agent there is, by name."""
 
 LAG_SECONDS = 2.0
@@ -57,7 +70,10 @@ STORE_CHECK_SECONDS = 5.0
 """Time between two looks whether ClickHouse or Redis answers."""
 
 STORED_IN_CLICKHOUSE = frozenset({"analytics", "feedback"})
-"""Needs that ClickHouse serves."""
+"""Needs that ClickHouse serves, and without which an agent waits."""
+
+ASKED_OF_CLICKHOUSE = frozenset({"reviews"})
+"""Needs that it serves beside the agent's records, which go on without it."""
 
 STOP_SHARE = 0.6
 """Share of the grace that accepted works get to finish; the rest is for commits and leaving."""
@@ -93,6 +109,7 @@ class RunningAgent:
     definition: AgentDefinition
     application: AgentApplication
     processor: BatchProcessor
+    privacy: Privacy
     assembler: Assembler | None = None
 
     async def start(self) -> None:
@@ -100,9 +117,7 @@ class RunningAgent:
         self.processor.start()
         if self.assembler is not None:
             self.assembler.start()
-            await self.application.start(self.assembler.receive)
-        else:
-            await self.application.start(self._receive)
+        await self.application.start(self._receive)
 
     async def stop(self, grace_seconds: float) -> None:
         """Finish what was accepted, commit it and leave; the rest comes again."""
@@ -118,6 +133,11 @@ class RunningAgent:
         """Whether the group has given this worker the first partition of what the agent reads: one has it."""
         return self.application.partition(self.definition.reads[0], 0) in self.application.assigned()
 
+    def owned_partitions(self) -> set[int]:
+        """Numbers of the partitions that this worker owns of the first topic that the agent reads."""
+        name = self.application.partition(self.definition.reads[0], 0).topic
+        return {partition.partition for partition in self.application.assigned() if partition.topic == name}
+
     def hindrance(self) -> str | None:
         """Why no records flow, or ``None`` if they do."""
         if self.processor.breaker.reason is not None:
@@ -129,7 +149,13 @@ class RunningAgent:
         return self.processor.waiting_for
 
     async def _receive(self, record: Record) -> None:
-        await self.processor.submit(Work(record))
+        if self.privacy.concerns(record):
+            # In a thread: the longest record takes longer than the loop may be held up.
+            record = await asyncio.to_thread(self.privacy.record, record, self.definition.name)
+        if self.assembler is not None:
+            await self.assembler.receive(record)
+        else:
+            await self.processor.submit(Work(record))
 
 
 class Worker:
@@ -146,6 +172,7 @@ class Worker:
         self._addresses = addresses
         self._definitions = chosen_agents(agents)
         self._resources: Resources | None = None
+        self._erasures = ErasureFollower(settings, addresses.kafka)
         self._running: list[RunningAgent] = []
         self._background: list[asyncio.Task[None]] = []
         self._store_problem: str | None = None
@@ -162,6 +189,8 @@ class Worker:
         async with TopicAdministration(self._settings, self._addresses.kafka) as topics:
             await topics.require()
         await self._start_health()
+        await self._erasures.start()
+        self._watch("erasures", self._erasures.run())
         resources = await self._open()
         self._running = [self._agent(definition, resources) for definition in self._definitions]
         await self._join_groups()
@@ -173,6 +202,10 @@ class Worker:
         for agent in self._running:
             if agent.definition is FEEDBACK:
                 self._watch("posteriors", PosteriorPublisher(resources, agent.owns_first_partition).run())
+            if agent.definition is DECISIONS:
+                self._watch("finality", FinalityKeeper(resources, agent.owned_partitions).run())
+                self._watch("deadlines", DeadlineSweeper(resources, agent.owns_first_partition).run())
+        await resources.producer.send([_version_output(resources)], agent="worker")
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -215,10 +248,23 @@ class Worker:
         """Whether every agent has committed up to the end of what its last fetches saw."""
         return all(agent.processor.in_flight == 0 and agent.application.lag() == 0 for agent in self._running)
 
+    @property
+    def embedding(self) -> EmbeddingService | None:
+        """The model of this worker, if its agents need one."""
+        return self._resources.embedding if self._resources else None
+
+    @property
+    def memory(self) -> MemoryStore | None:
+        """The memory of this worker, if its agents need one."""
+        return self._resources.memory if self._resources else None
+
+    def lag(self) -> dict[str, int]:
+        """Records that each agent is behind, by what its last fetches saw."""
+        return {agent.definition.name: agent.application.lag() for agent in self._running}
+
     async def remembered(self) -> list[dict[str, Any]]:
         """Turns in this worker's memory store; none if it runs without the memory agent."""
-        memory = self._resources.memory if self._resources else None
-        return await memory.turns() if memory is not None else []
+        return await self.memory.turns() if self.memory is not None else []
 
     async def stop(self) -> None:
         """Drain every agent at once, within the grace, and close what was opened."""
@@ -232,6 +278,7 @@ class Worker:
                     log.warning("stop_failed", exc_info=result)
         except TimeoutError:
             log.warning("stop_exceeded_grace", grace_seconds=grace)
+        await self._erasures.stop()
         if self._resources is not None:
             await _close(self._resources)
         if self._health is not None:
@@ -276,6 +323,8 @@ class Worker:
             now=lambda: datetime.now(UTC),
         )
         self._resources = resources  # from here on a stop closes what is open
+        if settings.tracing.endpoint is not None:
+            resources.tracing = Tracing(settings.tracing, version)
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
             resources.embedding = await _open_embedding(settings)
@@ -286,11 +335,15 @@ class Worker:
             resources.history = QueryHistory(
                 self._addresses.redis, settings.redis, settings.feedback.retry_window_seconds
             )
-        if not STORED_IN_CLICKHOUSE.isdisjoint(needs):
+        if "released" in needs:
+            resources.released = ReleasedAnswers(settings, self._addresses.kafka)
+            await resources.released.start()
+        if not (STORED_IN_CLICKHOUSE | ASKED_OF_CLICKHOUSE).isdisjoint(needs):
             client = await connect(settings.clickhouse, self._addresses.clickhouse)
             await migrate(client, settings.clickhouse.database)
             resources.analytics = AnalyticsStore(client, settings.clickhouse.database)
             resources.feedback = FeedbackStore(resources.analytics, settings.clickhouse.database)
+            resources.reviews = ReviewStore(client, settings.clickhouse.database)
         return resources
 
     def _agent(self, definition: AgentDefinition, resources: Resources) -> RunningAgent:
@@ -306,11 +359,15 @@ class Worker:
             definition.limits(settings),
             resources.journal,
             DeadLetterBreaker(definition.name, settings.breaker),
+            self._erasures.register,
+            resources.tracing,
         )
-        agent = RunningAgent(definition, application, processor)
+        agent = RunningAgent(
+            definition, application, processor, Privacy(settings.privacy, settings.kafka.max_input_bytes)
+        )
         if definition is ASSEMBLY:
             read = partial(read_answer, max_bytes=settings.kafka.max_input_bytes)
-            agent.assembler = Assembler(application, processor, settings.delivery, read)
+            agent.assembler = Assembler(application, processor, settings.delivery, read, self._erasures.register)
         return agent
 
     async def _check_store(self, store: AnalyticsStore) -> None:
@@ -331,6 +388,19 @@ class Worker:
                 agent.application.observe_lag()
 
 
+def _version_output(resources: Resources) -> Output:
+    """What this version is made of, for those who compare versions later."""
+    now, version = resources.now(), resources.pipeline_version
+    columns = {
+        "version": version,
+        "parts": orjson.dumps(version_parts(resources.settings)).decode(),
+        "started_at": now.isoformat(),
+    }
+    row = AnalyticsRow(table="versions", columns=columns)
+    common: dict[str, Any] = {"agent": "worker", "time": now, "pipeline_version": version}
+    return event_output(FEEDBACK_ANALYTICS, row, key=version, event_id=version, **common)
+
+
 async def _open_embedding(settings: Settings) -> EmbeddingService:
     inference = settings.inference
     backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
@@ -348,6 +418,8 @@ async def _open_memory(settings: Settings, embedding: EmbeddingService | None) -
 
 async def _close(resources: Resources) -> None:
     await resources.producer.stop()
+    if resources.released is not None:
+        await resources.released.stop()
     if resources.embedding is not None:
         await resources.embedding.stop()
     if resources.memory is not None:
@@ -356,6 +428,8 @@ async def _close(resources: Resources) -> None:
         await resources.analytics.close()
     if resources.history is not None:
         await resources.history.close()
+    if resources.tracing is not None:
+        await asyncio.to_thread(resources.tracing.close)
     resources.journal.close()
     resources.steps_pool.shutdown(wait=False, cancel_futures=True)
 

@@ -8,17 +8,21 @@ import typer
 from workers.commands import (
     best,
     chaos,
+    console,
     dead_letters,
     demo,
     eval_quality,
     evaluate,
     explain,
+    export,
     forget,
     ingest,
     insights,
     local,
     schemas,
+    settings,
     topics,
+    versions,
     worker,
 )
 from workers.commands.output import fail
@@ -35,10 +39,12 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("up")(local.up)
+app.command("console")(console.console_command)
 app.command("services")(local.services)
 app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
 app.command("forget")(forget.forget)
+app.command("versions")(versions.versions)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)
@@ -46,8 +52,10 @@ app.command("roles")(worker.roles)
 app.command("explain")(explain.explain_command)
 app.command("best")(best.best)
 evaluate.app.command("quality")(eval_quality.quality)
+app.command("settings")(settings.settings)
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(evaluate.calibrate, name="calibrate")
+app.add_typer(export.app, name="export")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(schemas.app, name="schemas")

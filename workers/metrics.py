@@ -22,6 +22,8 @@ RESPONSE_QUALITY = Histogram(
     "touchstone_response_quality_score", "Overall quality score of answers", buckets=SCORE_BUCKETS
 )
 HALLUCINATION_RISK = Counter("touchstone_hallucination_risk_total", "Answers by hallucination risk", ["risk_level"])
+GROUNDING_SCORE = Histogram("touchstone_grounding_score", "Grounding score of answers", buckets=SCORE_BUCKETS)
+CLAIMS = Counter("touchstone_claims_total", "Claims of answers by verdict", ["verdict"])
 
 RECORDS_CONSUMED = Counter("touchstone_records_consumed_total", "Records handed to an agent", ["agent", "topic"])
 RECORDS_PRODUCED = Counter("touchstone_records_produced_total", "Records confirmed by the broker", ["agent", "topic"])
@@ -31,8 +33,16 @@ RECORDS_SKIPPED = Counter(
 )
 RECORDS_RETRIED = Counter("touchstone_records_retried_total", "Attempts that were repeated", ["agent", "error"])
 RECORDS_DEAD_LETTERED = Counter("touchstone_records_dead_lettered_total", "Records given up", ["agent", "error"])
+RECORDS_ERASED = Counter(
+    "touchstone_records_erased_total", "Records dropped unhandled because their person is erased", ["agent"]
+)
 RECORDS_STALE = Counter(
     "touchstone_records_stale_total", "Records dropped because their partition was revoked; they come again", ["agent"]
+)
+MASKED_VALUES = Counter(
+    "touchstone_masked_values_total",
+    "Personal data and secrets masked, by each agent that reads them",
+    ["agent", "kind"],
 )
 IN_FLIGHT = Gauge("touchstone_records_in_flight", "Records accepted and not yet settled", ["agent"])
 BATCH_SIZE = Histogram("touchstone_batch_size_records", "Records in a batch", ["agent"], buckets=SIZE_BUCKETS)
@@ -51,6 +61,14 @@ JOIN_PENDING = Gauge(
 JOIN_DEGRADED = Counter("touchstone_join_degraded_total", "Answers joined without all reports", ["missing"])
 JUDGEMENTS = Counter("touchstone_judgements_total", "Judgements by status", ["agent", "status"])
 DECISIONS = Counter("touchstone_decisions_total", "Decisions by release state", ["state"])
+REVIEW_DECISIONS = Counter(
+    "touchstone_review_decisions_total", "Decisions and votes by what became of them", ["action", "ruling"]
+)
+REVIEWS_OPEN = Gauge("touchstone_reviews_open", "Open reviews, told by the elected worker", ["held"])
+REVIEW_OLDEST_SECONDS = Gauge("touchstone_review_oldest_seconds", "Age of the oldest open review, as above")
+DEADLINES_PASSED = Counter(
+    "touchstone_review_deadlines_total", "What the policy did about passed deadlines", ["action"]
+)
 
 REDIS_AVAILABLE = Gauge(
     "touchstone_redis_available", "1 while the query history answers; without it no retry is detected"

@@ -1,25 +1,41 @@
 """Every setting of Touchstone, with its default, unit and reason.
 
 Read from the environment (``TOUCHSTONE_`` and the name, ``__`` between levels), then from
-a file ``.env``. The three addresses also answer to their usual names:
+a file ``.env``; a secret also from the file that the variable with ``_FILE`` behind it names.
+The three addresses also answer to their usual names:
 ``KAFKA_BOOTSTRAP_SERVERS``, ``REDIS_URL``, ``CLICKHOUSE_URL``.
 """
 
 import os
 from collections.abc import Iterable
 from functools import lru_cache
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS
+from workers.console.scopes import Scope
 from workers.logs import LogFormat
+from workers.secret_files import EnvironmentWithFiles
 from workers.steps.addresses import check_template
 from workers.steps.inline import InlinePolicy, UngroundedPolicy
 from workers.steps.pattern_packs import SHIPPED, parse_pack
+from workers.steps.personal import MaskRules
 from workers.steps.policy import DecisionPolicy
 from workers.steps.presentation import ReaderPolicy
 from workers.steps.thresholds import FeedbackRules, GateThresholds, GroundingThresholds, QualityThresholds
@@ -45,11 +61,17 @@ class KafkaSettings(Group):
     group_prefix: str = Field(default="touchstone", pattern=r"^[a-zA-Z0-9._-]+$", description="Consumer groups.")
     partitions: Count = Field(default=DEFAULT_PARTITIONS, description="Partitions of topics that we create.")
     replication: Count = Field(default=1, description="Replicas of topics that we create.")
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
-    sasl_username: str | None = None
-    sasl_password: SecretStr | None = None
-    ssl_cafile: Path | None = None
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="How the brokers are spoken to."
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        default="PLAIN", description="How the worker says who it is, where the protocol is SASL."
+    )
+    sasl_username: str | None = Field(default=None, description="Who it is.")
+    sasl_password: SecretStr | None = Field(default=None, description="Its password.")
+    ssl_cafile: Path | None = Field(
+        default=None, description="Authorities to trust, PEM; those of the system without it."
+    )
     idempotent_producer: bool = Field(default=True, description="Off for brokers without InitProducerId (local mode).")
     compression: Literal["none", "gzip", "lz4"] = Field(default="lz4", description="lz4 costs least per byte saved.")
     max_record_bytes: int = Field(default=1_000_000, ge=10_000, description="The broker's limit on one record.")
@@ -137,9 +159,11 @@ class RoutingSettings(Group):
 class ClickHouseSettings(Group):
     """The analytics store."""
 
-    database: str = Field(default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")
-    username: str = "default"
-    password: SecretStr = SecretStr("")
+    database: str = Field(
+        default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$", description="Where the tables are."
+    )
+    username: str = Field(default="default", description="Who may write there, and create tables.")
+    password: SecretStr = Field(default=SecretStr(""), description="Its password.")
     timeout_seconds: Positive = Field(default=30.0, description="One request may take this long.")
 
 
@@ -155,8 +179,11 @@ class RetentionSettings(Group):
     sources: Days = Field(default=365, description="Contents of sources, from when they were cited last.")
     citation_logs: Days = Field(default=365, description="The audit of seed 004.")
     alerts: Days = Field(default=365, description="Alerts on answers.")
-    reviews: Days = Field(default=365, description="Review requests with their texts.")
-    review_decisions: Days = Field(default=730, description="Decisions, which hold no text.")
+    reviews: Days = Field(
+        default=365, description="Review requests with their texts, the queue and what happened in it."
+    )
+    review_decisions: Days = Field(default=730, description="Decisions, with the texts that they decide on.")
+    accesses: Days = Field(default=730, description="Who was shown which answers.")
     feedback: Days = Field(default=365, description="Feedback events; a revision of older ones finds nothing.")
     implicit_feedback: Days = Field(default=365, description="What was observed of answers (001).")
     rewards: Days = Field(default=365, description="What answers earned.")
@@ -201,6 +228,39 @@ class ReleaseSettings(Group):
         return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
 
 
+class ReviewSettings(Group):
+    """The review queue, and what happens where nobody decides in time."""
+
+    deadline_held: Literal["reject", "warn", "escalate"] = Field(
+        default="reject", description="A held answer past its deadline: reject, release with a warning, or escalate."
+    )
+    deadline_shown: Literal["keep", "escalate"] = Field(
+        default="keep", description="One that readers see already: final as it is, or escalate."
+    )
+    deadline_last: Literal["reject", "warn"] = Field(
+        default="reject", description="A held answer past the deadline of its escalation."
+    )
+    escalation_queue: str = Field(
+        default="escalated", min_length=1, max_length=200, description="Where escalated requests go."
+    )
+    escalation_hours: Positive = Field(default=24.0, description="Their new deadline.")
+    sweep_seconds: Positive = Field(default=10.0, description="Time between two looks for passed deadlines.")
+    lock_seconds: Positive = Field(
+        default=600.0, description="A reviewer has a request for so long; looking renews it."
+    )
+    undo_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=10.0, description="A decision can be taken back for so long, and is published after it."
+    )
+    skip_minutes: Positive = Field(default=60.0, description="Who skips a request is not given it again for so long.")
+    second_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.1, description="Share of decisions that a second person makes blindly as well."
+    )
+    second_days: Positive = Field(default=7.0, description="A second review is offered for so long.")
+    finality_days: Positive = Field(
+        default=30.0, description="How far back answers.released is read: as long as review.decisions is kept."
+    )
+
+
 class QualitySettings(QualityThresholds):
     """Thresholds of quality; pattern packs are given by name or path and read here, once."""
 
@@ -233,11 +293,144 @@ def _pack(pack: Any) -> Any:
     return parse_pack(content, pack)
 
 
+MIN_KEY = 16
+"""Shortest key of masks, characters: a shorter one can be tried out."""
+
+
+class PrivacySettings(MaskRules):
+    """Masking of personal data and secrets before anything is stored, shown or sent out; off while ``mask`` is empty."""
+
+    key: SecretStr | None = Field(
+        default=None, description="Key of the digests in masks; with another one equal values are no longer equal."
+    )
+    tenants: dict[str, MaskRules] = Field(
+        default_factory=dict, description="Rules of single tenants, as JSON, in place of those for all."
+    )
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> "PrivacySettings":
+        if self.is_on and len(self.key.get_secret_value() if self.key else "") < MIN_KEY:
+            raise ValueError(
+                f"masking needs a key of at least {MIN_KEY} characters; set TOUCHSTONE_PRIVACY__KEY, "
+                "or TOUCHSTONE_PRIVACY__KEY_FILE to a file that holds it"
+            )
+        return self
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is masked for anybody."""
+        return any(rules.detectors for rules in (self, *self.tenants.values()))
+
+    def rules_of(self, tenant: str) -> MaskRules:
+        """What is masked for a tenant."""
+        return self.tenants.get(tenant, self)
+
+
+class TracingSettings(Group):
+    """Spans for an OpenTelemetry collector; off without an endpoint."""
+
+    endpoint: str | None = Field(
+        default=None, pattern=r"^https?://", description="OTLP over HTTP, as http://collector:4318/v1/traces."
+    )
+    sample: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="Share of answers traced where the gateway has not decided."
+    )
+    service_name: str = Field(default="touchstone", min_length=1, description="What spans are shown under.")
+
+
 class HttpSettings(Group):
     """Metrics and health."""
 
-    host: str = "127.0.0.1"
+    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
     metrics_port: int = Field(default=0, ge=0, le=65535, description="0 takes a free port.")
+
+
+class AccessToken(Group):
+    """A token for the console."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Who it is for; stands in the log of accesses.")
+    token: SecretStr = Field(min_length=16, max_length=1_000, description="The secret.")
+    scopes: frozenset[Scope] = Field(min_length=1, description="What it may do.")
+    tenants: frozenset[str] = Field(default=frozenset(), description="Whose data it may see; empty for all.")
+
+
+MAX_TOKENS_BYTES = 1_000_000
+"""Largest file of access tokens."""
+
+
+class ConsoleSettings(Group):
+    """The console: HTTP API and pages."""
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=0, ge=0, le=65535, description="0 takes a free port.")
+    tls_certfile: Path | None = Field(default=None, description="Certificate chain, PEM.")
+    tls_keyfile: Path | None = Field(default=None, description="Its private key, PEM.")
+    behind_proxy: bool = Field(
+        default=False,
+        description="A proxy in front ends TLS and sets X-Forwarded-For and -Proto; needed off loopback without TLS.",
+    )
+    tokens: tuple[AccessToken, ...] = Field(default=(), description="Access tokens.")
+    tokens_file: Path | None = Field(default=None, description="A JSON file of access tokens, beside those above.")
+    session_hours: Positive = Field(default=12.0, description="A person logs in again after this.")
+    requests_per_minute: Count = Field(default=1_200, description="Requests of one token.")
+    failures_per_minute: Count = Field(default=20, description="Wrong tokens from one address.")
+    max_body_bytes: Count = Field(default=2_000_000, description="Largest body of a request.")
+
+    @model_validator(mode="after")
+    def _with_tokens_of_the_file(self) -> Self:
+        if self.tokens_file is not None:
+            self.tokens = (*self.tokens, *_read_tokens(self.tokens_file))
+            self.tokens_file = None
+        names = [token.name for token in self.tokens]
+        if len(set(names)) != len(names):
+            raise ValueError("two access tokens have one name; rename one")
+        return self
+
+    @model_validator(mode="after")
+    def _encrypted_off_loopback(self) -> Self:
+        if (self.tls_certfile is None) != (self.tls_keyfile is None):
+            raise ValueError("set tls_certfile and tls_keyfile, both or neither")
+        if not is_loopback(self.host) and self.tls_certfile is None and not self.behind_proxy:
+            raise ValueError(
+                f"tokens would cross the network in the clear on {self.host}; set tls_certfile and tls_keyfile, "
+                "or behind_proxy if a proxy in front ends TLS"
+            )
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on is reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_TOKENS = TypeAdapter(tuple[AccessToken, ...])
+
+
+def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
+    """The access tokens of a file.
+
+    Raises:
+        ValueError: it cannot be read or holds no such list; the message quotes nothing of it.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    if len(content) > MAX_TOKENS_BYTES:
+        raise ValueError(f"{path}: access tokens have at most {MAX_TOKENS_BYTES} bytes")
+    try:
+        return _TOKENS.validate_json(content)
+    except ValidationError as error:
+        detail = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in detail["loc"])
+        raise ValueError(
+            f"{path}: {where} {detail['msg']}; write a JSON list of objects with name, token, scopes and tenants"
+        ) from None
 
 
 class Settings(BaseSettings):
@@ -269,8 +462,8 @@ class Settings(BaseSettings):
         description="ClickHouse over HTTP; without it, that of local mode.",
     )
     state_dir: Path = Field(default=Path(".touchstone"), description="State of local mode and of embedded stores.")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    log_format: LogFormat = "console"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least that is logged.")
+    log_format: LogFormat = Field(default="console", description="json for machines, console for people.")
     kafka: KafkaSettings = Field(default_factory=KafkaSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     breaker: BreakerSettings = Field(default_factory=BreakerSettings)
@@ -280,13 +473,29 @@ class Settings(BaseSettings):
     retention: RetentionSettings = Field(default_factory=RetentionSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
+    review: ReviewSettings = Field(default_factory=ReviewSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
+    privacy: PrivacySettings = Field(default_factory=PrivacySettings)
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
+    console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)
     feedback: FeedbackRules = Field(default_factory=FeedbackRules)
     routing: RoutingSettings = Field(default_factory=RoutingSettings)
     decision: DecisionPolicy = Field(default_factory=DecisionPolicy)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 pydantic's signature
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments first, then the environment with its files of secrets, then ``.env``."""
+        return init_settings, EnvironmentWithFiles(settings_cls), dotenv_settings
 
     def topic_name(self, name: str) -> str:
         """The name of a topic at the broker."""

@@ -48,10 +48,12 @@ def test_every_judge_has_its_report_topic() -> None:
         assert topic.model.model_validate(example(topic.model)).agent == agent  # type: ignore[attr-defined]
 
 
-def test_joined_topics_are_those_that_assembly_joins() -> None:
+def test_joined_topics_are_those_of_assembly_and_of_final_states() -> None:
     joined = {topic.name for topic in TOPICS if topic.joined}
-    assert joined == {topic.name for topic in AGENTS["assembly"].reads}
-    assert joined == {ANSWERS_GENERATED.name, *(topic.name for topic in REPORT_TOPICS.values())}
+    reports = {ANSWERS_GENERATED.name, *(topic.name for topic in REPORT_TOPICS.values())}
+    assert {topic.name for topic in AGENTS["assembly"].reads} == reports
+    # A decision finds what is final already on the partition of its own number.
+    assert joined == reports | {"review.decisions", "answers.released"}
 
 
 @pytest.mark.parametrize("agent", AGENTS)

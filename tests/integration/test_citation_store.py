@@ -89,7 +89,7 @@ async def test_a_citation_shows_its_source_as_it_was_cited(
     old = await cite(client, database, "a1", '{"downtime_minutes": 47}')
     new = await cite(client, database, "a2", '{"downtime_minutes": 52}', days=40)
     again = await cite(client, database, "a3", '{"downtime_minutes": 47}', days=1)
-    found = await citations.citation("t", old, now=NOW)
+    found = await citations.citation(["t"], old, now=NOW)
     assert found is not None
     assert found.source_data == {"downtime_minutes": 47}
     assert found.source_content == '{"downtime_minutes": 47}'
@@ -120,8 +120,8 @@ async def test_nobody_finds_what_is_not_theirs_or_not_there(
     client: AsyncClient, citations: CitationStore, settings: Settings
 ) -> None:
     identifier = await cite(client, settings.clickhouse.database, "a1", "47 minutes")
-    assert await citations.citation("other", identifier, now=NOW) is None
-    assert await citations.citation("t", "no-such-citation", now=NOW) is None
+    assert await citations.citation(["other"], identifier, now=NOW) is None
+    assert await citations.citation(["t"], "no-such-citation", now=NOW) is None
     assert await citations.source("other", "daily_summaries", "abc123", now=NOW) is None
     assert await citations.source("t", "weekly_summaries", "abc123", now=NOW) is None
 
@@ -144,7 +144,7 @@ async def test_a_memory_without_a_record_is_related_by_its_content(
     first = await cite(client, database, "a1", "Raise the limit.", **plain)
     second = await cite(client, database, "a2", "Raise the limit.", **plain)
     await cite(client, database, "a3", "Lower the limit.", **plain)
-    found = await citations.citation("t", first, now=NOW)
+    found = await citations.citation(["t"], first, now=NOW)
     assert found is not None
     assert found.related_citations == [second]
 
@@ -177,7 +177,7 @@ async def test_look_ups_stay_below_100_milliseconds_among_many(
     seconds = []
     for number in range(7, MANY, MANY // 40):
         started = time.perf_counter()
-        detail = await citations.citation("t", f"citation-{number}", now=NOW)
+        detail = await citations.citation(["t"], f"citation-{number}", now=NOW)
         seconds.append(time.perf_counter() - started)
         assert detail is not None
         assert len(detail.related_citations) == MANY // 20_000 - 1

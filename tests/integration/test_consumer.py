@@ -7,11 +7,13 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from schemas.topics import ANSWERS_GENERATED
+from workers import metrics
 from workers.addresses import Addresses
 from workers.delivery.application import AgentApplication
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureRegister
 from workers.delivery.errors import PoisonError
 from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
 from workers.delivery.producer import ConfirmedProducer
@@ -60,6 +62,7 @@ class Agent:
         self.processor = BatchProcessor(
             name, handler, self.application, self.producer, DeadLetterSender(self.producer, "test"),
             settings.delivery, BatchLimits(16, 0.01), self.journal, DeadLetterBreaker(name, settings.breaker),
+            ErasureRegister(),
         )  # fmt: skip
 
     async def start(self) -> "Agent":
@@ -210,3 +213,24 @@ async def test_poison_is_dead_lettered_and_its_neighbours_go_on(
     headers = dict(letter.headers)
     assert headers["dlq_error"] == b"seven is poison"
     assert headers["dlq_agent"] == b"probe"
+
+
+async def test_the_lag_of_a_partition_that_moved_away_is_told_no_more(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    def told() -> int:
+        samples = [sample for family in metrics.CONSUMER_LAG.collect() for sample in family.samples]
+        return sum(sample.labels["agent"] == "lagging" for sample in samples)
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        return [[] for _ in works]
+
+    first = await Agent(settings, addresses, handle, "lagging").start()
+    agents.append(first)
+    await until(lambda: len(first.application.assigned()) == settings.kafka.partitions)
+    first.application.observe_lag()
+    assert told() == settings.kafka.partitions
+    agents.append(await Agent(settings, addresses, handle, "lagging").start())
+    await until(lambda: 0 < len(first.application.assigned()) < settings.kafka.partitions)
+    first.application.observe_lag()
+    assert told() == len(first.application.assigned())

@@ -116,7 +116,7 @@ def decided(answer_id: str, reviewer: str, action: str, clock: str, seconds: flo
     return {
         "tenant": "acme", "decision_id": f"{answer_id}-{reviewer}", "review_id": f"review-{answer_id}",
         "answer_id": answer_id, "decided_at": time_of(clock), "decided_by": reviewer, "action": action, "reason": "",
-        "review_seconds": seconds, "model_id": "small",
+        "review_duration": seconds, "model_id": "small", "ruling": "final", "decision": "{}",
     } | of  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from workers.stores.migrations import MigrationError, migrate
 from workers.stores.retention import apply_retention, ttl_expressions
 from workers.stores.roles import BY_TENANT, READ_BY_WORKERS, WRITTEN, role_statements
 
-KEPT_FOR_EVER = {"schema_migrations"}
+KEPT_FOR_EVER = {"schema_migrations", "versions"}
 
 
 @pytest.fixture

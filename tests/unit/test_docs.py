@@ -23,8 +23,10 @@ from schemas.topics import TOPICS
 from workers import metrics
 from workers.app import AGENTS
 from workers.cli import app
+from workers.console.access import AccessLogFull
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
+from workers.review.errors import ReviewConflict
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
@@ -306,7 +308,7 @@ def test_every_metric_that_a_document_mentions_exists() -> None:
 
 def error_classes() -> set[str]:
     """Every public error of the worker."""
-    found: set[type[BaseException]] = {UnreadableEvent, LocalServiceError}
+    found: set[type[BaseException]] = {UnreadableEvent, LocalServiceError, ReviewConflict, AccessLogFull}
     open_classes: list[type[BaseException]] = [TouchstoneError]
     while open_classes:
         kind = open_classes.pop()

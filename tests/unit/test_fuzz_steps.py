@@ -29,7 +29,7 @@ from workers.steps.markers import find_markers
 from workers.steps.outcomes import alerts, conversation_turn, released_answer, review_request
 from workers.steps.quality import judge_quality, prepare_quality
 from workers.steps.references import Style
-from workers.steps.rows import alert_row, enriched_rows, review_row
+from workers.steps.rows import alert_row, enriched_rows, review_rows
 from workers.steps.segmentation import segment
 from workers.steps.sources import segment_source
 from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
@@ -138,7 +138,7 @@ def outputs(result: EnrichedAnswer) -> list[Event]:
     made: list[Event] = [*enriched_rows(result), released_answer(result, NOW)]
     request = review_request(result, NOW, deadline_hours=24)
     if request is not None:
-        made += [request, review_row(request, result)]
+        made += [request, *review_rows(request)]
     for alert in alerts(result, NOW, GroundingThresholds()):
         made += [alert, alert_row(alert, result)]
     turn = conversation_turn(result)

@@ -14,7 +14,7 @@ ALL = pytest.mark.parametrize("metric", DECLARED.values(), ids=DECLARED)
 
 FEW = {
     "agent", "topic", "partition", "error", "reason", "stage", "risk_level", "status", "state", "missing", "kind",
-    "result", "sink", "table", "limit",
+    "result", "sink", "table", "limit", "verdict",
 }  # fmt: skip
 """Labels whose values are counted on few hands; identifiers, sessions, tenants, models and texts are not among them."""
 

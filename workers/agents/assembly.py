@@ -97,6 +97,10 @@ def _observe(enriched: EnrichedAnswer, arrived: float, resources: Resources) -> 
         metrics.RESPONSE_QUALITY.observe(enriched.quality.overall_score)
     if enriched.grounding and enriched.grounding.hallucination_risk is not None:
         metrics.HALLUCINATION_RISK.labels(enriched.grounding.hallucination_risk).inc()
+    if enriched.grounding and enriched.grounding.grounding_score is not None:
+        metrics.GROUNDING_SCORE.observe(enriched.grounding.grounding_score)
+    for claim in enriched.grounding.claims if enriched.grounding else ():
+        metrics.CLAIMS.labels(claim.verdict).inc()
     metrics.DECISIONS.labels(enriched.decision.state).inc()
 
 

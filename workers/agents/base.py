@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from schemas.answers import GeneratedAnswer
+from schemas.answers import GeneratedAnswer, TraceReference
 from schemas.base import Event
-from schemas.headers import event_headers
+from schemas.headers import event_headers, header
 from schemas.topics import Topic
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.dead_letters import DeadLetterSender
@@ -15,12 +15,15 @@ from workers.delivery.errors import OversizeRecord, UnreadableRecord
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Result, Work
+from workers.delivery.released import ReleasedAnswers
+from workers.delivery.tracing import TRACEPARENT, Tracing
 from workers.inference.embedding import EmbeddingService
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
 from workers.stores.feedback import FeedbackStore
 from workers.stores.history import QueryHistory
 from workers.stores.memory import MemoryStore
+from workers.stores.reviews import ReviewStore
 
 Handler = Callable[[Sequence[Work]], Awaitable[Sequence[Result]]]
 
@@ -44,6 +47,9 @@ class Resources:
     feedback: FeedbackStore | None = None
     history: QueryHistory | None = None
     memory: MemoryStore | None = None
+    tracing: Tracing | None = None
+    released: ReleasedAnswers | None = None
+    reviews: ReviewStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class AgentDefinition:
         handler: makes its handler from the resources.
         needs: fields of the resources that must be open.
         sink: writes to a store, in larger batches.
+        ordered: the order of the log matters, so that one batch is in work at a time.
     """
 
     name: str
@@ -63,6 +70,7 @@ class AgentDefinition:
     handler: Callable[[Resources], Handler]
     needs: tuple[str, ...] = ()
     sink: bool = False
+    ordered: bool = False
 
     def limits(self, settings: Settings) -> BatchLimits:
         """Size of its batches."""
@@ -83,7 +91,7 @@ class AgentDefinition:
         # nothing until 32 long answers are done looks silent to the join; the texts of batches
         # that are in work together share the model's batches all the same.
         records = delivery.model_batch_records if "embedding" in self.needs else delivery.batch_records
-        concurrent = 4 if "embedding" in self.needs else 2
+        concurrent = 1 if self.ordered else 4 if "embedding" in self.needs else 2
         return BatchLimits(
             records,
             delivery.batch_wait_seconds,
@@ -91,6 +99,7 @@ class AgentDefinition:
             concurrent=concurrent,
             batch_bytes=delivery.batch_bytes,
             in_flight_bytes=delivery.in_flight_bytes,
+            ordered=self.ordered,
         )
 
 
@@ -112,7 +121,11 @@ def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:
             f"the record has {size} bytes and at most {max_bytes} are accepted (a third of the broker's "
             "maximum); send fewer or shorter contexts"
         )
-    return GeneratedAnswer.from_bytes(record.value)
+    answer = GeneratedAnswer.from_bytes(record.value)
+    context = header(record.headers, "traceparent")
+    if answer.trace is None and context is not None and TRACEPARENT.fullmatch(context):
+        answer.trace = TraceReference(traceparent=context)
+    return answer
 
 
 def event_output(

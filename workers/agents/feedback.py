@@ -5,8 +5,9 @@ noted of it. So nothing is counted up: a repeat, a late rating or a revision giv
 reward under the same identifier, with a revision that only grows.
 """
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from schemas.feedback import FeedbackEvent
@@ -17,7 +18,8 @@ from workers.agents.base import AgentDefinition, Handler, Resources, event_outpu
 from workers.delivery.records import Output, Record, Result, Work
 from workers.steps.observations import review_event
 from workers.steps.rewards import combine, reward_of
-from workers.steps.rows import decision_row, implicit_feedback_row, reward_row
+from workers.steps.rows import implicit_feedback_row, reward_row
+from workers.stores.feedback import ANSWERS_AT_ONCE, KnownFeedback
 
 AGENT = "feedback"
 
@@ -26,13 +28,11 @@ def _handler(resources: Resources) -> Handler:
     async def handle(works: Sequence[Work]) -> Sequence[Result]:
         assert resources.feedback is not None
         results: list[Result] = [[] for _ in works]
-        decisions: dict[int, list[Output]] = {}
         events: dict[str, list[FeedbackEvent]] = defaultdict(list)
         last: dict[str, int] = {}
         for number, work in enumerate(works):
             try:
-                event, decisions[number] = _read(work.record, resources)
-                results[number] = decisions[number]
+                event = _event(work.record)
             except ValueError as error:
                 results[number] = error
                 continue
@@ -41,37 +41,42 @@ def _handler(resources: Resources) -> Handler:
                 last[event.answer_id] = number
         with metrics.SINK_FLUSH_SECONDS.labels("feedback").time():
             await resources.feedback.note([event for noted in events.values() for event in noted])
-        known = await resources.feedback.known(list(events))
-        for answer_id, number in last.items():
-            # What came now is added, in case a replica of ClickHouse has not seen it yet.
-            rewards = _outputs([*known.get(answer_id, ()), *events[answer_id]], resources)
-            results[number] = [*decisions[number], *rewards]
+        for answer_ids in _chunks(list(events)):
+            known = await resources.feedback.known(answer_ids)
+            loop = asyncio.get_running_loop()
+            told = await loop.run_in_executor(resources.steps_pool, _judge_all, answer_ids, events, known, resources)
+            for answer_id, outputs in zip(answer_ids, told, strict=True):
+                results[last[answer_id]] = outputs
         return results
 
     return handle
 
 
-def _read(record: Record, resources: Resources) -> tuple[FeedbackEvent | None, list[Output]]:
-    """The feedback that a record brings, and for a reviewer's decision its row."""
-    if record.topic != REVIEW_DECISIONS.name:
-        return FeedbackEvent.from_bytes(record.value), []
-    decision = ReviewDecision.from_bytes(record.value)
-    row = event_output(
-        FEEDBACK_ANALYTICS,
-        decision_row(decision),
-        key=decision.answer_id,
-        agent=AGENT,
-        event_id=f"{decision.feedback_id}-row",
-        time=decision.timestamp,
-        pipeline_version=resources.pipeline_version,
-    )
-    return review_event(decision), [row]
+def _event(record: Record) -> FeedbackEvent | None:
+    if record.topic == REVIEW_DECISIONS.name:
+        return review_event(ReviewDecision.from_bytes(record.value))
+    return FeedbackEvent.from_bytes(record.value)
 
 
-def _outputs(events: Sequence[FeedbackEvent], resources: Resources) -> list[Output]:
+def _chunks(answer_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(answer_ids), ANSWERS_AT_ONCE):
+        yield answer_ids[start : start + ANSWERS_AT_ONCE]
+
+
+def _judge_all(
+    answer_ids: Sequence[str],
+    events: Mapping[str, Sequence[FeedbackEvent]],
+    known: Mapping[str, KnownFeedback],
+    resources: Resources,
+) -> list[list[Output]]:
+    return [_outputs(events[answer_id], known.get(answer_id), resources) for answer_id in answer_ids]
+
+
+def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, resources: Resources) -> list[Output]:
     now = resources.now()
     rules = resources.settings.feedback
-    feedback = combine(events)
+    # What came now is added, in case a replica of ClickHouse has not seen it yet.
+    feedback = combine(events) if known is None else combine([*known.events, *events], known.noted)
     common: Mapping[str, Any] = {
         "key": feedback.answer_id, "agent": AGENT, "time": now, "pipeline_version": resources.pipeline_version,
     }  # fmt: skip

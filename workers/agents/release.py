@@ -17,10 +17,13 @@ from schemas.topics import (
 )
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output, traceparent
 from workers.delivery.records import Output, Result, Work
-from workers.steps.outcomes import alerts, conversation_turn, released_answer, review_request
-from workers.steps.rows import alert_row, review_row
+from workers.steps.outcomes import alerts, conversation_turn, fitted_request, released_answer, review_request
+from workers.steps.rows import alert_row, review_rows
 
 AGENT = "release"
+
+REQUEST_SHARE = 0.4
+"""Of a record's bytes, for a request: in its row it is JSON within JSON, which may double it."""
 
 
 def _handler(resources: Resources) -> Handler:
@@ -53,11 +56,20 @@ def _release(enriched: EnrichedAnswer, resources: Resources) -> list[Output]:
     }
     released = released_answer(enriched, now)
     outputs = [event_output(ANSWERS_RELEASED, released, event_id=released.release_id, **common)]
-    request = review_request(enriched, now, deadline_hours=settings.review_deadline_hours)
+    request = review_request(
+        enriched,
+        now,
+        deadline_hours=settings.review_deadline_hours,
+        style=settings.style,
+        reader=settings.policy,
+    )
     if request is not None:
-        row = review_row(request, enriched)
+        request = fitted_request(request, int(resources.settings.kafka.max_record_bytes * REQUEST_SHARE))
         outputs.append(event_output(REVIEW_REQUESTS, request, event_id=request.review_id, **common))
-        outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{request.review_id}-row", **common))
+        outputs += [
+            event_output(FEEDBACK_ANALYTICS, row, event_id=f"{request.review_id}-{row.table}", **common)
+            for row in review_rows(request)
+        ]
     for alert in alerts(enriched, now, resources.settings.grounding):
         outputs.append(event_output(ALERTS_RAISED, alert, event_id=alert.alert_id, **common))
         row = alert_row(alert, enriched)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import resource
+import signal
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from workers.addresses import Addresses, adapted
+from workers.commands.console import served_console
 from workers.commands.ingest import ingest_file
 from workers.commands.local import create_topics, local_addresses
 from workers.commands.output import console, errors, fail, read_settings
@@ -29,19 +31,25 @@ WAIT_SECONDS = 600
 def demo(
     file: Annotated[Path | None, typer.Argument(help="Answers as JSON lines; the examples by default.")] = None,
     summary_json: Annotated[Path | None, typer.Option(help="Write the summary as JSON, too.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Serve the console until Ctrl-C.")] = False,
 ) -> None:
     """Start everything, send the examples through it, wait until all are joined, sum up, stop.
+
+    The console is served meanwhile; what the demo has stored stays for `touchstone up`.
 
     Exit code 0 if every answer is accounted for: ingested = enriched + dead-lettered.
 
     Examples:
       touchstone demo
+      touchstone demo --keep
       touchstone demo --summary-json summary.json
     """
     settings = read_settings(quiet=True)
     path = file or examples_directory() / "answers.jsonl"
-    summary = asyncio.run(_run(settings, path))
-    print_summary(summary, console)
+    summary = asyncio.run(_run(settings, path, keep=keep))
+    if not keep:
+        print_summary(summary, console)
+        console.print("look at the answers: [bold]touchstone up[/]")
     if summary_json is not None:
         summary_json.write_text(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if not summary.accounted_for:
@@ -51,7 +59,7 @@ def demo(
         )
 
 
-async def _run(settings: Settings, path: Path) -> DemoSummary:
+async def _run(settings: Settings, path: Path, *, keep: bool) -> DemoSummary:
     started = time.perf_counter()
     identifiers = _identifiers(path)
     async with AsyncExitStack() as stack:
@@ -66,15 +74,29 @@ async def _run(settings: Settings, path: Path) -> DemoSummary:
             worker = Worker(settings, addresses)
             stack.push_async_callback(worker.stop)
             await worker.start()
+            running = await stack.enter_async_context(served_console(settings, addresses, worker))
+        console.print(f"console: {running.link}", highlight=False, soft_wrap=True)
         ready = time.perf_counter()
         result = await ingest_file(settings, addresses, str(path), quiet=True)
         await _wait(worker, settings, addresses, identifiers, started_at=ready)
         done = time.perf_counter()
         timings = {"start": ready - started, "judge": done - ready, "total": done - started}
-        return await summarise(
+        summary = await summarise(
             settings, addresses, worker, identifiers,
             rejected=result.rejected, timings=timings, peak_bytes=_peak_bytes(),
         )  # fmt: skip
+        if keep:
+            print_summary(summary, console)
+            await _until_stopped(running.link)
+        return summary
+
+
+async def _until_stopped(link: str) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    console.print(f"console: {link}; stop with Ctrl-C", highlight=False, soft_wrap=True)
+    await stop.wait()
 
 
 async def _wait(

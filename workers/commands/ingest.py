@@ -28,6 +28,7 @@ from workers.delivery.errors import TouchstoneError
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.gateways.labelled import labelled_answer
+from workers.privacy import Privacy
 from workers.settings import Settings
 
 BATCH = 100
@@ -116,6 +117,7 @@ async def ingest_file(
     rejects = _Rejects(file)
     sent = 0
     producer = ConfirmedProducer(settings, addresses.kafka)
+    privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
     progress = Progress(
         TextColumn("ingest"), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
         console=errors, disable=quiet or not errors.is_terminal,
@@ -128,7 +130,7 @@ async def ingest_file(
             for number, line in enumerate(source.lines(), start=1):
                 if line.strip():
                     try:
-                        batch.append(_output(line, form, completed_at, settings))
+                        batch.append(_output(line, form, completed_at, settings, privacy))
                     except RejectedLine as error:
                         rejects.add(number, line, str(error))
                 if len(batch) >= BATCH:
@@ -149,13 +151,14 @@ async def _send(producer: ConfirmedProducer, batch: deque[Output]) -> int:
     return count
 
 
-def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Settings) -> Output:
+def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Settings, privacy: Privacy) -> Output:
     if len(line) > settings.kafka.max_record_bytes:
         raise RejectedLine(f"{len(line)} bytes, more than the broker takes")
     value = line.strip()
     try:
         if form is InputFormat.labelled:
             value = orjson.dumps(labelled_answer(_labelled_row(value), completed_at))
+        value = privacy.value(value)
         answer = GeneratedAnswer.from_bytes(value)
     except (UnreadableEvent, ValueError) as error:
         raise RejectedLine(str(error)) from None

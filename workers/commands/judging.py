@@ -37,12 +37,13 @@ class LocalJudge:
 
     Args:
         settings: all settings.
+        backend: the model, if it is loaded already.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, backend: SentenceTransformerBackend | None = None) -> None:
         self._settings = settings
         self._version = pipeline_version(settings)
-        self._backend = SentenceTransformerBackend(settings.inference.model, settings.inference.threads)
+        self._backend = backend or SentenceTransformerBackend(settings.inference.model, settings.inference.threads)
 
     def judge(self, answer: GeneratedAnswer) -> EnrichedAnswer:
         """Judge an answer as the three agents and assembly would."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from workers.addresses import Addresses, adapted
+from workers.commands.console import served_console
 from workers.commands.output import console, read_settings
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
@@ -37,7 +38,9 @@ def services(
 
 
 def up(kafka_port: KafkaPort = None, redis_port: RedisPort = None, clickhouse_port: ClickHousePort = None) -> None:
-    """Start the services and all agents on this machine, until SIGTERM.
+    """Start the services, all agents and the console on this machine, until SIGTERM.
+
+    Prints a link that logs in to the console; what earlier runs have stored is there as well.
 
     Example: touchstone up
     """
@@ -83,6 +86,9 @@ async def _serve(settings: Settings, ports: ServicePorts, *, with_worker: bool) 
             await worker.start()
             console.print(f"metrics     http://{settings.http.host}:{worker.metrics_port}/metrics", highlight=False)
             waits.append(asyncio.ensure_future(worker.wait_failed()))
+            running = await stack.enter_async_context(served_console(settings, addresses, worker))
+            console.print(f"console     {running.link}", highlight=False, soft_wrap=True)
+            waits.append(asyncio.ensure_future(running.wait_failed()))
         console.print("[green]ready[/]; stop with Ctrl-C")
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         failures = [wait.result() for wait in waits[1:] if wait.done()]

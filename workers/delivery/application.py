@@ -60,6 +60,7 @@ class AgentApplication:
         self._full_names = {short: full for full, short in self._names.items()}
         self._receiver: Receiver | None = None
         self._accepting = True
+        self._observed: set[Partition] = set()
         self._watcher: asyncio.Task[None] | None = None
         self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.app = _faust_app(settings.group_name(name), settings, bootstrap_servers)
@@ -170,10 +171,14 @@ class AgentApplication:
         return sum(self._lag(partition) for partition in self.assigned())
 
     def observe_lag(self) -> None:
-        """Set the lag gauges."""
-        for partition in self.assigned():
+        """Set the lag gauges; those of partitions that moved to another worker go, or they would stand for ever."""
+        assigned = self.assigned()
+        for partition in self._observed - assigned:
+            metrics.CONSUMER_LAG.remove(self.name, self.short_name(partition.topic), str(partition.partition))
+        for partition in assigned:
             topic = self.short_name(partition.topic)
             metrics.CONSUMER_LAG.labels(self.name, topic, partition.partition).set(self._lag(partition))
+        self._observed = assigned
 
     def _lag(self, partition: Partition) -> int:
         # The mark of the last fetch: asked for by itself, the embedded broker answers with an old one.

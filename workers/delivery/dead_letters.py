@@ -74,17 +74,22 @@ class DeadLetterSender:
     async def _write(self, record: Record, letter: DeadLetter) -> None:
         headers = [*record.headers, *reason_headers(letter)]
         output = Output(DEAD_LETTERS, record.key, record.value, headers)
-        if record.key is None and record.value is None:
+        if record.withheld:
+            output = _without_value(record, letter)
+        elif record.key is None and record.value is None:
             output = _keyless(letter, headers)
         try:
             await self._producer.send([output], agent=letter.agent)
         except ResultTooLarge:
-            # A record of the broker's full size has no room for the reason beside it. The
-            # letter then says where the original stands and how to recognise it.
-            value = record.value or b""
-            omitted = {"value_omitted": len(value), "value_sha256": sha256(value).hexdigest()}
-            headers = reason_headers(letter.model_copy(update=omitted))
-            await self._producer.send([_keyless(letter, headers)], agent=letter.agent)
+            # A record of the broker's full size has no room for the reason beside it.
+            await self._producer.send([_without_value(record, letter)], agent=letter.agent)
+
+
+def _without_value(record: Record, letter: DeadLetter) -> Output:
+    """A letter that says where the original stands and how to recognise it."""
+    value = record.value or b""
+    omitted = {"value_omitted": len(value), "value_sha256": sha256(value).hexdigest()}
+    return _keyless(letter, reason_headers(letter.model_copy(update=omitted)))
 
 
 def _keyless(letter: DeadLetter, headers: Headers) -> Output:

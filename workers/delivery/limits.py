@@ -23,6 +23,7 @@ class BatchLimits:
             whose time grows with their texts and which bound every call out themselves.
         batch_bytes: most bytes of values in a batch of more than one record.
         in_flight_bytes: bytes of values accepted and not settled, at most.
+        ordered: the order of the log matters: what stands behind a suspect waits for it.
     """
 
     records: int
@@ -32,3 +33,4 @@ class BatchLimits:
     timeout_seconds: float | None = None
     batch_bytes: int = 1_000_000
     in_flight_bytes: int = 32_000_000
+    ordered: bool = False

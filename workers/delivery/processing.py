@@ -23,6 +23,7 @@ from workers.background import start_background
 from workers.delivery.attempts import AttemptJournal, ProcessKilled
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureRegister, erasure_output
 from workers.delivery.errors import (
     BrokenPromise,
     DeadLetterFailed,
@@ -35,6 +36,7 @@ from workers.delivery.errors import (
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Result, Work
+from workers.delivery.tracing import Tracing
 from workers.logs import get_logger
 from workers.settings import DeliverySettings
 
@@ -71,6 +73,8 @@ class BatchProcessor:
         limits: size of batches.
         journal: notes what is in work, to find a record that kills the process.
         breaker: stops the agent when too much is dead-lettered.
+        erasures: whose records are dropped, whatever they hold.
+        tracing: makes a span for each record; ``None`` makes none.
     """
 
     def __init__(
@@ -84,6 +88,8 @@ class BatchProcessor:
         limits: BatchLimits,
         journal: AttemptJournal,
         breaker: DeadLetterBreaker,
+        erasures: ErasureRegister,
+        tracing: Tracing | None = None,
     ) -> None:
         self.agent = agent
         self._handler = handler
@@ -94,6 +100,8 @@ class BatchProcessor:
         self._limits = limits
         self._journal = journal
         self.breaker = breaker
+        self._erasures = erasures
+        self._tracing = tracing
         self.waiting_for: str | None = None
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
         self._queue: asyncio.Queue[Work] = asyncio.Queue()
@@ -197,7 +205,10 @@ class BatchProcessor:
     async def _process_batch(self, works: list[Work]) -> None:
         suspects = [work for work in works if self._journal.is_suspect(work.record)]
         try:
-            failures = await self._attempt([work for work in works if work not in suspects])
+            if suspects and self._limits.ordered:
+                failures, suspects = await self._attempt_in_order(works, suspects), []
+            else:
+                failures = await self._attempt([work for work in works if work not in suspects])
         finally:
             self._batch_slots.release()
         for suspect in suspects:
@@ -206,10 +217,18 @@ class BatchProcessor:
             # Alone and outside the batch's slot: a poison record delays nobody else.
             self._spawn(self._recover(work, error))
 
+    async def _attempt_in_order(self, works: Sequence[Work], suspects: Sequence[Work]) -> list[tuple[Work, Exception]]:
+        """One after the other, where the order of the log says which of two counts."""
+        failures = []
+        for work in works:
+            failures += await (self._attempt_alone(work) if work in suspects else self._attempt([work]))
+        return failures
+
     async def _attempt_alone(self, work: Work) -> list[tuple[Work, Exception]]:
         """One attempt at a record that was in work when a process died."""
         try:
-            self._journal.check(self.agent, work.record)
+            if not self._erasures.covers(work.record):
+                self._journal.check(self.agent, work.record)
         except ProcessKilled as error:
             # Its deaths are kept: until the commit passes it, another death brings it again.
             return [(work, error)]
@@ -224,8 +243,11 @@ class BatchProcessor:
         pause = self._delivery.retry_initial_seconds
         while current := self._drop_stale(works):
             try:
-                results = await self._handle(current, alone)
-                await self._send(current, results)
+                # As late as can be: an erasure may come while somebody is waited for.
+                current = await self._drop_erased(current)
+                if not current:
+                    return []
+                results = await self._traced(current, alone)
                 self._nobody_is_away()
             except UnavailableError as error:
                 await self._wait(error, pause)
@@ -243,6 +265,22 @@ class BatchProcessor:
             self._acknowledge([w for w, r in zip(current, results, strict=True) if not isinstance(r, Exception)])
             return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
         return []
+
+    async def _traced(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
+        """Steps 1 and 2, within spans where they are wanted."""
+        if self._tracing is None:
+            results = await self._handle(works, alone)
+            await self._send(works, results)
+            return results
+        spans = self._tracing.begin(self.agent, works)
+        try:
+            results = spans.stamped(await self._handle(works, alone))
+            await self._send(works, results)
+        except BaseException as error:
+            spans.fail(error)
+            raise
+        spans.end(results)
+        return results
 
     async def _handle(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
         records = [work.record for work in works]
@@ -329,6 +367,21 @@ class BatchProcessor:
         metrics.RECORDS_STALE.labels(self.agent).inc(len(stale))
         self._settle(stale)
         return [work for work in works if self._acknowledger.is_current(work.record.epoch)]
+
+    async def _drop_erased(self, works: Sequence[Work]) -> list[Work]:
+        """Acknowledge what is about an erased person, unhandled; others learn of answers that nobody has named."""
+        erased: list[Work] = []
+        kept: list[Work] = []
+        for work in works:
+            (erased if self._erasures.covers(work.record) else kept).append(work)
+        if not erased:
+            return kept
+        found = [self._erasures.unknown_answer(work.record) for work in erased]
+        outputs = [erasure_output(erasure, self.agent) for erasure in found if erasure is not None]
+        await self._producer.send(outputs, agent=self.agent)
+        metrics.RECORDS_ERASED.labels(self.agent).inc(len(erased))
+        self._acknowledge(erased)
+        return kept
 
     def _acknowledge(self, works: Sequence[Work]) -> None:
         for work in works:

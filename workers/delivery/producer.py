@@ -13,6 +13,9 @@ from workers.delivery.records import Output
 from workers.kafka import connection_arguments
 from workers.settings import Settings
 
+CHECK_SECONDS = 5.0
+"""Longest wait for an answer when only asked whether it is there."""
+
 
 class ConfirmedProducer:
     """One producer for a process; many agents share its connections and batches.
@@ -58,6 +61,17 @@ class ConfirmedProducer:
         if self._producer is not None:
             await self._producer.stop()
             self._producer = None
+
+    async def problem(self) -> str | None:
+        """Why the broker cannot be asked now, or ``None`` if it can."""
+        if self._producer is None:
+            return "the producer is not started"
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                answered = await self._producer.client.force_metadata_update()
+        except (KafkaError, OSError, TimeoutError) as error:
+            return f"the broker does not answer ({type(error).__name__})"
+        return None if answered else "the broker does not answer"
 
     async def send(self, outputs: Sequence[Output], *, agent: str) -> None:
         """Send records and wait until the broker has confirmed every one.

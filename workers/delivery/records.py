@@ -22,6 +22,7 @@ class Record:
         timestamp: time of the record at the broker, seconds since the epoch.
         epoch: assignment under which it was delivered; after a revocation it is history.
         foreign_names: whether a header's name was no UTF-8; it stands here with its bytes escaped.
+        withheld: whether its value must not be stored: it was to be masked and could not be.
     """
 
     topic: str
@@ -33,6 +34,7 @@ class Record:
     timestamp: float = 0.0
     epoch: int = 0
     foreign_names: bool = False
+    withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,12 @@
 """The feedback events that Touchstone observes by itself: how a call went, and that a query came again."""
 
 from datetime import UTC, datetime
+from typing import Literal
 
 from schemas.answers import GeneratedAnswer
 from schemas.feedback import ExecutionSignals, ExplicitSignals, FeedbackEvent, RetrySignals
 from schemas.identifiers import feedback_id, person_digest
-from schemas.review import ReviewDecision
-
-POLICY = "policy"
-"""Author of decisions that a deadline makes; they say nothing of the answer."""
+from schemas.review import POLICY, ReviewDecision
 
 
 def person_of(answer: GeneratedAnswer) -> str | None:
@@ -64,17 +62,26 @@ def retry_events(answer: GeneratedAnswer, pair: RetrySignals) -> list[FeedbackEv
 
 
 def review_event(decision: ReviewDecision) -> FeedbackEvent | None:
-    """A reviewer's decision as feedback; ``None`` for one that a deadline made."""
-    if decision.decided_by == POLICY:
+    """A reviewer's decision or vote as feedback, once.
+
+    A vote is the opinion of a person like any other, and no decision. ``None`` for what says
+    nothing of its own: the policy's decisions, and second reviews, which measure the first.
+    """
+    if decision.decided_by == POLICY or decision.second_review:
         return None
+    votes: dict[str, Literal["up", "down"]] = {"upvote": "up", "downvote": "down"}
+    vote = votes.get(decision.user_action)
     return FeedbackEvent(
         feedback_id=decision.feedback_id,
         answer_id=decision.answer_id,
         tenant=decision.tenant,
         session_id=decision.session_id,
-        user_id=decision.user_id,
+        # Who asked is not who says so: of several reviewers each has a vote.
+        user_id=f"reviewer:{decision.decided_by}"[:200] if vote else decision.user_id,
         kind="explicit",
-        explicit=ExplicitSignals(review_action=decision.user_action, comment=decision.user_comment),
+        explicit=ExplicitSignals(
+            vote=vote, review_action=None if vote else decision.user_action, comment=decision.user_comment
+        ),
         model_id=decision.model_id if decision.model_id != "unknown" else None,
         occurred_at=decision.timestamp,
     )

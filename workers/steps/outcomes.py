@@ -2,19 +2,22 @@
 
 from datetime import datetime, timedelta
 
+from schemas.base import MAX_NAMES
 from schemas.enriched import EnrichedAnswer
 from schemas.grounding import Claim
 from schemas.identifiers import fact_id
 from schemas.memory import ConversationTurn
 from schemas.release import Alert, ReleasedAnswer
-from schemas.review import ReviewRequest
+from schemas.review import ReleasableAnswer, ReviewContext, ReviewRequest
 from workers.steps.decision import alerts_for, review_priority
 from workers.steps.mitigation import FALLBACK_TEXT, mitigate
-from workers.steps.presentation import disclaimed_risk
+from workers.steps.presentation import DEFAULT_POLICY, ReaderPolicy, body_and_references, disclaimed_risk
+from workers.steps.references import Style
 from workers.steps.thresholds import GroundingThresholds
 
 MAX_REVIEW_CLAIMS = 20
 """Claims that a reviewer is shown first; the others are a click away."""
+SHOWN_OF_CONTEXT = ("chunk_id", "source_type", "source_name", "source_path", "content")
 
 
 def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
@@ -56,11 +59,24 @@ def _content(enriched: EnrichedAnswer) -> str:
     return mitigate(enriched.answer.answer, disclaimed_risk(enriched.decision, enriched.grounding))
 
 
-def review_request(enriched: EnrichedAnswer, now: datetime, *, deadline_hours: float) -> ReviewRequest | None:
-    """The request for review, if the decision asks for one."""
+def review_request(
+    enriched: EnrichedAnswer,
+    now: datetime,
+    *,
+    deadline_hours: float,
+    style: Style = "standard",
+    reader: ReaderPolicy = DEFAULT_POLICY,
+) -> ReviewRequest | None:
+    """The request for review, if the decision asks for one.
+
+    It holds what the reviewer looks at and what a decision releases; the body is formatted
+    without disclaimer, since who approves it has verified it.
+    """
     if not enriched.decision.review:
         return None
-    answer, grounding = enriched.answer, enriched.grounding
+    answer, grounding, quality = enriched.answer, enriched.grounding, enriched.quality
+    body, references = body_and_references(answer, enriched.citations, grounding, style, reader)
+    contexts = answer.contexts or []
     return ReviewRequest(
         review_id=fact_id(enriched.answer_id, "review"),
         answer_id=enriched.answer_id,
@@ -77,12 +93,55 @@ def review_request(enriched: EnrichedAnswer, now: datetime, *, deadline_hours: f
         gate_score=enriched.evaluation.score,
         answer_metrics={name: value for name, value in enriched.evaluation.metrics.items() if value is not None},
         claims=worst_claims(enriched, MAX_REVIEW_CLAIMS),
+        signals=sorted({signal.type for signal in quality.signals}) if quality else [],
+        contexts=[
+            ReviewContext(number=number, **chunk.model_dump(include=set(SHOWN_OF_CONTEXT)))
+            for number, chunk in enumerate(contexts, 1)
+        ],
+        contexts_total=len(contexts),
+        releasable=ReleasableAnswer(
+            state=enriched.decision.state,
+            body=body,
+            references=references,
+            citations=enriched.formatted.interactive if enriched.formatted else [],
+            query_type=answer.query_type,
+            quality_score=quality.overall_score if quality else None,
+            completed_at=answer.completed_at,
+        ),
         model_id=answer.model.id,
         priority=review_priority(enriched),
+        rank=enriched.rank,
+        evaluator_versions=_evaluators(enriched),
         pipeline_version=enriched.pipeline_version,
         requested_at=now,
         deadline_at=now + timedelta(hours=deadline_hours),
     )
+
+
+def fitted_request(request: ReviewRequest, max_bytes: int) -> ReviewRequest:
+    """A request that fits into a record, and its row too: contexts go from the end, then the formatted text.
+
+    Args:
+        request: whatever size it has.
+        max_bytes: of its JSON.
+    """
+    while request.contexts and len(request.to_bytes()) > max_bytes:
+        kept = len(request.contexts) // 2
+        request = request.model_copy(update={"contexts": request.contexts[:kept]})
+    shown = request.releasable
+    if shown is not None and len(request.to_bytes()) > max_bytes:
+        bare = shown.model_copy(update={"body": None, "references": "", "citations": []})
+        request = request.model_copy(update={"releasable": bare})
+    return request
+
+
+def _evaluators(enriched: EnrichedAnswer) -> dict[str, str]:
+    """Who judged: the pipeline's version, and model and rules of each report."""
+    reports = (enriched.citations, enriched.grounding, enriched.quality)
+    versions = {
+        f"{report.agent}.{name}": version for report in reports if report for name, version in report.versions.items()
+    }
+    return {"pipeline": enriched.pipeline_version, **dict(list(versions.items())[: MAX_NAMES - 1])}
 
 
 def worst_claims(enriched: EnrichedAnswer, limit: int) -> list[Claim]:

@@ -8,7 +8,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import RiskLevel
 from schemas.citations import Citation, CitationReport
 from schemas.enriched import Decision, FormattedResponse
-from schemas.grounding import GroundingReport
+from schemas.grounding import Calculation, GroundingReport
 from schemas.quality import QualityReport
 from workers.steps.formatting import format_answer
 from workers.steps.inline import InlinePolicy, UngroundedPolicy, annotate
@@ -50,22 +50,12 @@ def present(
     reviewer and bears no disclaimer: who approves it has verified it.
     """
     citations = citations_report.citations if citations_report is not None else []
-    claims = grounding.claims if grounding is not None else []
     if decision.state == "fallback":
         content = FALLBACK_TEXT
     else:
-        marked = annotate(
-            answer.answer,
-            citations,
-            claims,
-            inline=policy.inline_citations,
-            ungrounded=policy.ungrounded_claims,
-            rules=policy.url_rules,
-        )
-        body = format_answer(marked, citations, style=style, include_references=False)
+        body, references = body_and_references(answer, citations_report, grounding, style, policy)
         # The disclaimer stands under the answer, not below a page of references.
         content = mitigate(body, disclaimed_risk(decision, grounding))
-        references = format_references(citations, style=style, rules=policy.url_rules)
         content = closed(content) + references if references else content
     return FormattedResponse(
         content=content,
@@ -81,13 +71,40 @@ def present(
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
         interactive_elements=interactive_elements(citations, decision),
         suggestions=grounding.suggestions if grounding is not None else [],
-        interactive=format_interactive(citations, policy.url_rules),
+        interactive=format_interactive(citations, policy.url_rules, _calculations(grounding)),
         grounding_score=grounding.grounding_score if grounding is not None else None,
         ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
         response_seconds=response_seconds(answer),
         grounding_seconds=grounding.duration_seconds if grounding is not None else None,
         citation_count=len(citations),
     )
+
+
+def body_and_references(
+    answer: GeneratedAnswer,
+    citations_report: CitationReport | None,
+    grounding: GroundingReport | None,
+    style: Style = "standard",
+    policy: ReaderPolicy = DEFAULT_POLICY,
+) -> tuple[str, str]:
+    """The answer formatted without any disclaimer, and the list of references that stands under it, or nothing."""
+    citations = citations_report.citations if citations_report is not None else []
+    marked = annotate(
+        answer.answer,
+        citations,
+        grounding.claims if grounding is not None else [],
+        inline=policy.inline_citations,
+        ungrounded=policy.ungrounded_claims,
+        rules=policy.url_rules,
+    )
+    body = format_answer(marked, citations, style=style, include_references=False)
+    calculations = _calculations(grounding)
+    return body, format_references(citations, style=style, rules=policy.url_rules, calculations=calculations)
+
+
+def _calculations(grounding: GroundingReport | None) -> list[Calculation]:
+    claims = grounding.claims if grounding is not None else []
+    return [each for claim in claims for each in claim.calculations][:MAX_CALCULATIONS]
 
 
 def response_seconds(answer: GeneratedAnswer) -> float | None:
@@ -97,6 +114,8 @@ def response_seconds(answer: GeneratedAnswer) -> float | None:
     return (answer.completed_at - answer.requested_at).total_seconds()
 
 
+MAX_CALCULATIONS = 50
+"""Most calculations that are shown below an answer; all stand with their claims."""
 MAX_INTERACTIVE = 50
 """Most citations that are described for user interfaces; all stand in ``citations``."""
 BUTTONS = (("copy", "Copy"), ("helpful", "Helpful"), ("not_helpful", "Not helpful"))

@@ -10,10 +10,12 @@ from schemas.base import Part
 from schemas.citations import Citation
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow, Reward
+from schemas.grounding import Calculation
 from schemas.identifiers import fact_id
 from schemas.release import Alert
-from schemas.review import ReviewDecision, ReviewRequest
+from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 from workers.steps.citations import content_digest
+from workers.steps.finality import DECISION_REVISION, Ruling, decided_state
 from workers.steps.implicit import latency_accepted, latency_tolerance, satisfaction
 from workers.steps.presentation import response_seconds
 from workers.steps.rewards import AnswerFeedback
@@ -23,6 +25,8 @@ MAX_LOGGED = 200
 """Most citations, invalid references and claims in an audit row; all of them are counted."""
 MAX_SOURCE_LABEL = 200
 """Longest name of a source in figures."""
+MAX_TITLE = 200
+"""Code points of the query that the queue shows."""
 CHARACTERISTICS = (
     "faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability",
 )  # fmt: skip
@@ -40,18 +44,71 @@ def enriched_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
     ]
 
 
-def review_row(request: ReviewRequest, enriched: EnrichedAnswer) -> AnalyticsRow:
-    """The row of an open review; a decision replaces it with a higher rank."""
+def review_rows(request: ReviewRequest) -> list[AnalyticsRow]:
+    """The rows of a request: what was asked for, and its place in the queue.
+
+    The place is a row of its own with nothing but what the queue is ordered and filtered by; a
+    decision replaces it with a higher rank. The other stays.
+    """
+    completed = request.releasable.completed_at if request.releasable else request.requested_at
     columns = _dump(
         request,
-        "tenant", "review_id", "answer_id", "pipeline_version", "held", "risk_mode", "reasons",
+        "tenant", "review_id", "answer_id", "pipeline_version", "rank", "held", "risk_mode", "reasons",
         "hallucination_risk", "grounding_score", "gate_score", "priority", "model_id", "query",
         "answer", "requested_at", "deadline_at",
     )  # fmt: skip
-    return AnalyticsRow(
-        table="reviews",
-        columns=columns | {"rank": enriched.rank, "state": "open", "completed_at": _completed(enriched)},
-    )
+    columns |= {
+        "state": "open",
+        "completed_at": completed.isoformat(),
+        "request": request.model_dump_json(exclude={"query", "answer"}),
+    }
+    place = _dump(
+        request,
+        "tenant", "review_id", "answer_id", "rank", "queue", "held", "risk_mode", "reasons", "signals",
+        "hallucination_risk", "grounding_score", "gate_score", "priority", "model_id", "requested_at", "deadline_at",
+    )  # fmt: skip
+    place |= {"state": "open", "completed_at": completed.isoformat(), "title": request.query[:MAX_TITLE]}
+    return [AnalyticsRow(table="reviews", columns=columns), AnalyticsRow(table="review_queue", columns=place)]
+
+
+def closing_row(decision: ReviewDecision) -> AnalyticsRow:
+    """The row that takes a review out of the queue; of another rank than any request's."""
+    columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "model_id")
+    columns |= {
+        "rank": DECISION_REVISION,
+        "state": decided_state(decision),
+        "decision_id": decision.feedback_id,
+        "action": decision.user_action,
+        "decided_at": decision.timestamp.isoformat(),
+    }
+    return AnalyticsRow(table="review_queue", columns=columns)
+
+
+def withdrawing_row(decision: ReviewDecision) -> AnalyticsRow:
+    """The row that takes out of the queue what the pipeline itself made final meanwhile."""
+    columns = _dump(decision, "tenant", "review_id", "answer_id", "model_id")
+    return AnalyticsRow(table="review_queue", columns=columns | {"rank": DECISION_REVISION, "state": "withdrawn"})
+
+
+def decision_row(decision: ReviewDecision, ruling: Ruling) -> AnalyticsRow:
+    """The row of any decision, vote or second review; whole, as HumanFeedback in JSON."""
+    columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "reason", "review_duration", "model_id")
+    columns |= {
+        "decision_id": decision.feedback_id,
+        "ruling": ruling,
+        "action": decision.user_action,
+        "reason": decision.reason or "",
+        "decided_at": decision.timestamp.isoformat(),
+        "decision": decision.model_dump_json(exclude={"releasable", "query", "original_answer"}),
+    }
+    return AnalyticsRow(table="review_decisions", columns=columns)
+
+
+def review_event_row(event: ReviewEvent) -> AnalyticsRow:
+    """The row of what happened to a request before its decision."""
+    columns = _dump(event, "tenant", "review_id", "answer_id", "event_id", "kind", "reviewer", "deadline_at")
+    columns |= {"queue": event.queue or "", "occurred_at": event.occurred_at.isoformat()}
+    return AnalyticsRow(table="review_events", columns=columns)
 
 
 def alert_row(alert: Alert, enriched: EnrichedAnswer) -> AnalyticsRow:
@@ -144,6 +201,7 @@ def _audit_row(enriched: EnrichedAnswer) -> AnalyticsRow:
     listed = citations.citations if citations else []
     invalid = citations.invalid_references if citations else []
     ungrounded = grounding.ungrounded_claims if grounding else []
+    calculations = [each for claim in grounding.claims for each in claim.calculations] if grounding else []
     judged = [report.judged_at for report in (citations, grounding) if report]
     identity = _identity(enriched)
     columns = {
@@ -153,7 +211,7 @@ def _audit_row(enriched: EnrichedAnswer) -> AnalyticsRow:
         "session_id": answer.session_id or "",
         "query_text": answer.query,
         "response_text": answer.answer,
-        "citations": _json([_logged(citation) for citation in listed[:MAX_LOGGED]]),
+        "citations": _json([*map(_logged, listed[:MAX_LOGGED]), *map(_logged_calculation, calculations[:MAX_LOGGED])]),
         "citation_count": len(listed),
         "invalid_references": _json([_dump(each, "marker", "reason", "number") for each in invalid[:MAX_LOGGED]]),
         "grounding_score": grounding.grounding_score if grounding else None,
@@ -185,6 +243,16 @@ def _logged(citation: Citation) -> dict[str, Any]:
         "confidence": citation.confidence,
         "displayText": citation.display_text,
         "sourceDigest": citation.source_digest,
+    }
+
+
+def _logged_calculation(calculation: Calculation) -> dict[str, Any]:
+    """The basis of a calculated figure by the names of seed 004."""
+    return {
+        "sourceType": "calculation",
+        "excerpt": calculation.expression,
+        "inputs": [each.model_dump(mode="json", exclude_none=True) for each in calculation.inputs],
+        "displayText": f"Calculation: {calculation.expression}",
     }
 
 
@@ -243,6 +311,7 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
             "similarity": evidence.similarity if evidence else None,
             "source_digest": digests.get(evidence.number, "") if evidence else "",
             "conflicting": claim.claim_id in conflicting,
+            "calculations": [each.expression for each in claim.calculations],
             "model_id": enriched.answer.model.id,
         }
         rows.append(AnalyticsRow(table="claims", columns=columns))
@@ -330,22 +399,10 @@ def reward_row(reward: Reward, feedback: AnswerFeedback) -> AnalyticsRow:
     )  # fmt: skip
     columns |= {
         "query_type": reward.query_type or "",
+        "query_features": reward.query_features or [],
         "elsewhere": [{"tenant": name, "answered_at": hour.isoformat()} for name, hour in feedback.elsewhere],
     }
     return AnalyticsRow(table="rewards", columns=columns)
-
-
-def decision_row(decision: ReviewDecision) -> AnalyticsRow:
-    """The row of a decision, one for each reviewer of an answer."""
-    columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "model_id")
-    columns |= {
-        "decision_id": decision.feedback_id,
-        "decided_at": decision.timestamp.isoformat(),
-        "action": decision.user_action,
-        "reason": decision.reason or "",
-        "review_seconds": decision.review_duration,
-    }
-    return AnalyticsRow(table="review_decisions", columns=columns)
 
 
 def implicit_feedback_row(feedback: AnswerFeedback, rules: FeedbackRules) -> AnalyticsRow | None:

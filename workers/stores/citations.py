@@ -1,7 +1,8 @@
 """Looking citations up in ClickHouse: by identifier, and by source (seed 004's two requests).
 
-Rows are read without FINAL and reduced here to the best of each key: FINAL would read whole
-partitions, while the skipping indices of the table find a citation among millions.
+Two tables hold the same citations, one sorted by identifier and one by record, so that either
+look-up reads a single granule. Rows are read without FINAL and reduced here to the best of each
+key: FINAL would read whole partitions.
 """
 
 import asyncio
@@ -23,10 +24,14 @@ MAX_VERSIONS = 20
 MAX_CITATIONS = 5_000
 """Most citations of one source that are looked through, the latest first."""
 
-_COLUMNS = (
-    "citation_id, answer_id, tenant, run, rank, source_type, source_table, record_id, memory_id, chunk_id,"
-    " display_text, excerpt, confidence, source_digest, completed_at"
-)
+_OPTIONAL = ("source_table", "record_id", "memory_id", "entity", "source_event")
+"""Columns that are empty where there is nothing."""
+_TIMES = ("last_updated", "created_at", "learned_at")
+_PLAIN = (
+    "citation_id", "answer_id", "tenant", "source_type", "chunk_id", "display_text", "excerpt", "confidence",
+    "source_digest", "source_name", "source_path",
+)  # fmt: skip
+_COLUMNS = ", ".join((*_PLAIN, *_OPTIONAL, *_TIMES, "completed_at"))
 
 
 class CitationStore:
@@ -42,12 +47,12 @@ class CitationStore:
         self._database = database
 
     async def citation(
-        self, tenant: str, citation_id: str, *, now: datetime, run: str = "live"
+        self, tenants: Sequence[str], citation_id: str, *, now: datetime, run: str = "live"
     ) -> CitationDetail | None:
         """A citation with its source as it was cited; ``None`` if there is none.
 
         Args:
-            tenant: whose citation it is; those of others are not found.
+            tenants: whose citation it may be, all if empty; those of others are not found.
             citation_id: identifier of a valid citation.
             now: for ``fetched_at``.
             run: live, or a replay.
@@ -56,30 +61,28 @@ class CitationStore:
             StoreUnavailable: ClickHouse did not answer.
         """
         rows = await self._rows(
-            f"SELECT {_COLUMNS} FROM {self._database}.citations WHERE tenant = {{tenant:String}} AND run = {{run:String}}"
-            " AND citation_id = {citation_id:String} AND valid ORDER BY rank DESC LIMIT 1",
-            {"tenant": tenant, "run": run, "citation_id": citation_id},
+            f"SELECT {_COLUMNS} FROM {self._database}.citations_by_id WHERE citation_id = {{citation_id:String}}"
+            " AND run = {run:String} AND (empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
+            " ORDER BY rank DESC LIMIT 1",
+            {"tenants": list(tenants), "run": run, "citation_id": citation_id},
         )
         if not rows:
             return None
         row = rows[0]
-        contents = await self._contents(tenant, [row["source_digest"]])
+        contents, related = await asyncio.gather(
+            self.contents(row["tenant"], [row["source_digest"]]), self._related(row, run)
+        )
         content = contents.get(row["source_digest"])
         return CitationDetail(
-            **{name: row[name] or None for name in ("source_table", "record_id", "memory_id")},
-            **{
-                name: row[name]
-                for name in (
-                    "citation_id", "answer_id", "tenant", "source_type", "chunk_id", "display_text", "excerpt",
-                    "confidence", "source_digest",
-                )
-            },
+            **{name: row[name] for name in _PLAIN},
+            **{name: row[name] or None for name in _OPTIONAL},
+            **{name: row[name] and row[name].replace(tzinfo=UTC) for name in _TIMES},
             cited_at=row["completed_at"].replace(tzinfo=UTC),
             source_content=content,
             source_data=_record(content),
-            related_citations=[other for other in await self._related(row, run) if other != citation_id],
+            related_citations=[other for other in related if other != citation_id],
             fetched_at=now,
-        )  # fmt: skip
+        )
 
     async def source(
         self, tenant: str, source_type: str, record_id: str, *, now: datetime, run: str = "live"
@@ -109,7 +112,7 @@ class CitationStore:
         if not rows:
             return None
         digests = list(dict.fromkeys(row["source_digest"] for row in rows))[:MAX_VERSIONS]
-        contents = await self._contents(tenant, digests)
+        contents = await self.contents(tenant, digests)
         return SourceDetail(
             source_type=source_type,
             record_id=record_id,
@@ -130,7 +133,12 @@ class CitationStore:
         )
         return [other["citation_id"] for other in found][:MAX_RELATED]
 
-    async def _contents(self, tenant: str, digests: Sequence[str]) -> dict[str, str]:
+    async def contents(self, tenant: str, digests: Sequence[str]) -> dict[str, str]:
+        """Contents of sources by their digest.
+
+        Raises:
+            StoreUnavailable: ClickHouse did not answer.
+        """
         rows = await self._rows(
             f"SELECT source_digest, content FROM {self._database}.sources WHERE tenant = {{tenant:String}}"
             " AND source_digest IN {digests:Array(String)} LIMIT 1 BY source_digest",

@@ -221,6 +221,42 @@ class MemoryStore:
         rows: list[dict[str, Any]] = found.to_pylist()
         return sorted(rows, key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))[:limit]
 
+    async def nearest(
+        self, tenant: str, vector: NDArray[np.float32], limit: int, *, user_id: str = "", session_id: str = ""
+    ) -> list[dict[str, Any]]:
+        """Turns by meaning, the nearest first.
+
+        Args:
+            tenant: whose.
+            vector: of what is looked for, float32 of shape (dimensions,).
+            limit: at most so many.
+            user_id: only this person's, unless empty.
+            session_id: only of this conversation, unless empty.
+
+        Returns:
+            The turns without vectors, each with ``similarity``, the cosine.
+
+        Raises:
+            StoreUnavailable: the table cannot be read.
+        """
+        conditions = {"tenant": tenant} | ({"user_id": user_id} if user_id else {})
+        conditions |= {"session_id": session_id} if session_id else {}
+        where = " AND ".join(f"{name} = {_quoted(value)}" for name, value in conditions.items())
+        columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
+        try:
+            found = await (
+                self._table.query()
+                .nearest_to(vector)
+                .distance_type("cosine")
+                .where(where)
+                .limit(limit)
+                .select([*columns, "_distance"])
+                .to_arrow()
+            )
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
+        return [row | {"similarity": 1.0 - row.pop("_distance")} for row in found.to_pylist()]
+
     async def close(self) -> None:
         """Let go of the table."""
         for table in (self._table, self._feedback):

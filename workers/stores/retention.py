@@ -10,11 +10,15 @@ TIMES = {
     "answers": "completed_at",
     "claims": "completed_at",
     "citations": "completed_at",
+    "citations_by_id": "completed_at",
     "sources": "stored_at",
     "citation_logs": "completed_at",
     "alerts": "completed_at",
     "reviews": "completed_at",
+    "review_queue": "completed_at",
     "review_decisions": "decided_at",
+    "review_events": "occurred_at",
+    "accesses": "at",
     "feedback": "occurred_at",
     "implicit_feedback": "timestamp",
     "rewards": "answered_at",
@@ -23,13 +27,16 @@ TIMES = {
 }
 """From which time each table's days count; the settings have the days under the table's name."""
 
+SAME = {"citations_by_id": "citations", "review_queue": "reviews", "review_events": "reviews"}
+"""Tables that are kept as long as the ones that they belong to."""
+
 FIGURES = ("answer_facts", "reward_facts", "answer_hours", "source_hours", "stage_hours", "worst_hours", "reward_hours")
 """Tables without texts, which share one setting: an hour must not outlive the facts that it is made of."""
 
 
 def ttl_expressions(settings: RetentionSettings) -> dict[str, str]:
     """The TTL of each table; empty for rows that are kept for ever."""
-    by_table = {table: (column, getattr(settings, table)) for table, column in TIMES.items()}
+    by_table = {table: (column, getattr(settings, SAME.get(table, table))) for table, column in TIMES.items()}
     by_table |= dict.fromkeys(FIGURES, ("hour", settings.figures))
     return {
         # A time of milliseconds or less is none that every ClickHouse takes for a TTL.

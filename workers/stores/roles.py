@@ -18,16 +18,26 @@ from collections.abc import Sequence
 from workers.stores.retention import FIGURES
 
 WRITTEN = (
-    "answers", "claims", "citations", "sources", "citation_logs", "alerts", "reviews", "review_decisions", "feedback",
-    "implicit_feedback", "rewards", "insights", "dead_letters",
+    "answers", "claims", "citations", "sources", "citation_logs", "alerts", "reviews", "review_queue",
+    "review_decisions", "review_events", "feedback", "implicit_feedback", "rewards", "insights", "dead_letters",
+    "versions", "accesses",
 )  # fmt: skip
 """Tables that rows are inserted into; facts and figures are filled by views, in their definer's name."""
 
-READ_BY_WORKERS = ("answers", "citations", "feedback", "rewards", "reviews", "dead_letters", "schema_migrations")
+READ_BY_WORKERS = (
+    "answers", "citations", "feedback", "rewards", "reviews", "review_queue", "review_decisions", "review_events",
+    "dead_letters", "versions", "schema_migrations",
+)  # fmt: skip
 """Tables that agents and commands read: what feedback is known, what was rated, which schema is there."""
 
-BY_TENANT = tuple(table for table in WRITTEN if table != "dead_letters") + FIGURES
-"""Tables whose rows have a tenant. A dead letter has none that anybody could read, and no reader sees it."""
+NO_TENANT = ("dead_letters", "versions")
+"""Tables whose rows have none, or none that anybody could read; no reader sees them."""
+
+FILLED = ("citations_by_id",)
+"""Tables that a view fills from others, row by row."""
+
+BY_TENANT = tuple(table for table in WRITTEN if table not in NO_TENANT) + FILLED + FIGURES
+"""Tables whose rows have a tenant."""
 
 MIGRATOR, WRITER, ERASER, READER = "touchstone_migrator", "touchstone_writer", "touchstone_eraser", "touchstone_reader"
 
@@ -51,7 +61,9 @@ def role_statements(database: str, tenants: Sequence[str] = ()) -> list[str]:
     statements.append(f"GRANT {DEFINITION} ON {database}.* TO {MIGRATOR}")
     statements += [f"GRANT INSERT ON {database}.{table} TO {WRITER}" for table in WRITTEN]
     statements += [f"GRANT SELECT ON {database}.{table} TO {WRITER}" for table in READ_BY_WORKERS]
-    statements += [f"GRANT SELECT, ALTER DELETE ON {database}.{table} TO {ERASER}" for table in (*WRITTEN, *FIGURES)]
+    statements += [
+        f"GRANT SELECT, ALTER DELETE ON {database}.{table} TO {ERASER}" for table in (*WRITTEN, *FILLED, *FIGURES)
+    ]
     statements += [
         f"GRANT SELECT ON {database}.{table} TO {', '.join([READER, *readers.values()])}" for table in BY_TENANT
     ]

@@ -4,7 +4,7 @@
 SELECT
     toStartOfInterval(decided_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
     count() AS decisions,
-    sum(review_seconds) / 3600 AS active_hours,
+    sum(review_duration) / 3600 AS active_hours,
     active_hours * {hourly_cost:Float64} AS cost,
     cost / nullIf(countIf(action IN ('correct', 'reject')), 0) AS cost_of_a_finding
 FROM {database:Identifier}.review_decisions FINAL

@@ -6,8 +6,8 @@ SELECT
     countIf(action = 'approve') AS approved,
     countIf(action = 'correct') AS corrected,
     countIf(action = 'reject') AS rejected,
-    sum(review_seconds) AS active_seconds,
-    quantileExact(0.5)(review_seconds) AS median_seconds
+    sum(review_duration) AS active_seconds,
+    quantileExact(0.5)(review_duration) AS median_seconds
 FROM {database:Identifier}.review_decisions FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
   AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}

@@ -440,25 +440,6 @@ FULL JOIN (
     )
 ) AS known USING (tenant, hour, model_id, query_type);
 
--- Decisions of reviewers, each as it was made; of several on one answer the first is final.
-CREATE TABLE IF NOT EXISTS {database}.review_decisions
-(
-    tenant LowCardinality(String),
-    decision_id String CODEC(ZSTD(1)),
-    review_id String CODEC(ZSTD(1)),
-    answer_id String CODEC(ZSTD(1)),
-    decided_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
-    decided_by LowCardinality(String),
-    action LowCardinality(String),
-    reason LowCardinality(String),
-    review_seconds Float64,
-    model_id LowCardinality(String)
-)
-ENGINE = ReplacingMergeTree(decided_at)
-PARTITION BY toYYYYMM(decided_at)
-ORDER BY (tenant, toStartOfHour(decided_at), decision_id)
-SETTINGS non_replicated_deduplication_window = 1000;
-
 -- A source is kept for some time after it was cited last; each citation stores it again.
 ALTER TABLE {database}.sources ADD COLUMN IF NOT EXISTS stored_at DateTime('UTC') DEFAULT now();
 

@@ -1,0 +1,501 @@
+"""The pages in a real Chromium: by keyboard, by two people at once, in a small window, with hostile texts."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.enriched import EnrichedAnswer
+from schemas.feedback import FeedbackEvent
+from schemas.identifiers import fact_id
+from schemas.release import ReleasedAnswer
+from schemas.review import ReviewDecision
+from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS, Topic
+from tests.harness.browser import chromium_path, logged_in, running_browser, serious_violations
+from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
+from tests.harness.deployment import Deployment
+from workers.addresses import Addresses
+from workers.console.middleware import CONTENT_SECURITY_POLICY
+
+pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+
+NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+
+Values = Callable[[Topic, str], list[bytes]]
+
+
+@pytest.fixture(scope="module")
+def browser(console: ConsoleThread) -> Iterator[Browser]:
+    """One Chromium for this file: its client keeps a loop in this thread, which others need afterwards."""
+    with running_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def values(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Values:
+    """Values of a topic of the console that have a key."""
+    deployment = Deployment(addresses, tmp_path, name=console.settings.kafka.group_prefix)
+
+    def read(topic: Topic, key: str) -> list[bytes]:
+        return [record.value for record in console.call(deployment.read(topic)) if record.key == key.encode()]
+
+    return read
+
+
+def waited_for(find: Callable[[], list[bytes]], what: str, seconds: float = 90.0) -> list[bytes]:
+    """What is found, once there is something."""
+    deadline = time.monotonic() + seconds
+    while not (found := find()):
+        assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
+        time.sleep(0.1)
+    return found
+
+
+def decisions_on(values: Values, answer_id: str) -> list[ReviewDecision]:
+    """The decisions on an answer; one that was sent on to the answer's own partition is one."""
+    found = waited_for(lambda: values(REVIEW_DECISIONS, answer_id), f"a decision on {answer_id}")
+    return list({decision.feedback_id: decision for decision in map(ReviewDecision.from_bytes, found)}.values())
+
+
+def risky(number: int, tenant: str) -> GeneratedAnswer:
+    """An answer that is held for review: its number contradicts its source."""
+    return GeneratedAnswer(
+        answer_id=f"{tenant}-{number}",
+        tenant=tenant,
+        query=f"How much memory does ingester {number} need?",
+        answer=f"Ingester {number} needs 16 GiB of memory [1]. It restarts by itself after a crash [1].",
+        contexts=[
+            ContextChunk(
+                chunk_id="c1",
+                content=f"Sizing. Ingester {number} needs 2 GiB of memory. After a crash it is restarted by the operator.",
+                source_name="Sizing guide",
+            )
+        ],
+        risk_mode="gatekeeper",
+        completed_at=NOW + timedelta(minutes=number),
+    )
+
+
+def held(console: ConsoleThread, tenant: str, count: int) -> list[EnrichedAnswer]:
+    answers = console.store(risky(number, tenant) for number in range(count))
+    assert all(answer.decision.state == "held" for answer in answers)
+    return answers
+
+
+def shown(page: Page) -> str:
+    """The request that the page shows."""
+    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
+
+
+# ---------------------------------------------------------------- review
+
+
+def test_a_reviewer_clears_ten_answers_by_keyboard_alone(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    reviews = {fact_id(answer.answer_id, "review"): answer.answer_id for answer in held(console, "keys", 10)}
+    comment = "wrong size; r, a and s are keys as well"
+    cleared = []
+    with logged_in(browser, console, "keys") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("?")
+        expect(page.locator("#help")).to_be_visible()
+        page.keyboard.press("Escape")
+        for number in range(10):
+            review = shown(page)
+            cleared.append(review)
+            expect(page.locator(".contexts .selected").first).to_be_in_viewport()
+            page.keyboard.press("j")
+            page.keyboard.press("k")
+            page.keyboard.press("2")
+            if number % 2:
+                page.keyboard.press("m")
+                page.keyboard.type(comment)
+                page.keyboard.press("Escape")
+            page.keyboard.press("r" if number % 2 else "a")
+            expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
+        expect(page.locator("#queue-empty")).to_be_focused()
+        assert seen.complaints == []
+    assert sorted(cleared) == sorted(reviews)
+    for number, review in enumerate(cleared):
+        (decision,) = decisions_on(values, reviews[review])
+        assert (decision.review_id, decision.decided_by) == (review, "keys")
+        assert (decision.user_action, decision.user_comment) == (
+            ("reject", comment) if number % 2 else ("approve", None)
+        )
+        assert [verdict.verdict for verdict in decision.claim_verdicts] == ["contradicted"]
+        assert decision.review_duration > 0
+
+
+def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    answers = held(console, "race", 3)
+    review = fact_id(answers[0].answer_id, "review")
+    with (
+        logged_in(browser, console, "first-racer") as (first, _),
+        logged_in(browser, console, "second-racer") as (second, _),
+    ):
+        first.goto(f"/review/{review}")
+        expect(first.locator("#question")).to_be_focused()
+        first.wait_for_load_state("networkidle")
+        second.goto(f"/review/{review}")
+        expect(second.locator("#status")).to_contain_text("first-racer has this request")
+        second.keyboard.press("a")
+        expect(second.locator("#status")).to_contain_text("first-racer has this request")
+        # Who was too late goes on with another one, and never with one that somebody else has.
+        expect(second.locator(f'[data-review="{review}"]')).to_have_count(0)
+        first.keyboard.press("r")
+        expect(first.locator(f'[data-review="{review}"]')).to_have_count(0)
+        expect(first.locator("#status")).to_contain_text("rejected")
+        assert shown(first) != shown(second)
+    (decision,) = decisions_on(values, answers[0].answer_id)
+    assert (decision.decided_by, decision.user_action) == ("first-racer", "reject")
+
+
+def test_a_correction_reaches_the_gateway(browser: Browser, console: ConsoleThread, values: Values) -> None:
+    (answer,) = held(console, "correction", 1)
+    console.start_worker(["decisions"])
+    with logged_in(browser, console, "corrector") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("c")
+        editor = page.locator("#corrected")
+        expect(editor).to_be_focused()
+        editor.fill(answer.answer.answer.replace("16 GiB", "2 GiB <b>at most</b>"))
+        expect(page.locator("#diff del")).to_contain_text("16")
+        expect(page.locator("#diff ins").first).to_contain_text("2")
+        assert page.locator("#diff b").count() == 0
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#queue-empty")).to_be_visible()
+        assert seen.complaints == []
+    (decision,) = decisions_on(values, answer.answer_id)
+    assert decision.corrected_answer == answer.answer.answer.replace("16 GiB", "2 GiB <b>at most</b>")
+    *_, value = waited_for(lambda: values(ANSWERS_RELEASED, answer.answer_id), "the released correction")
+    released = ReleasedAnswer.from_bytes(value)
+    assert (released.state, released.final, released.decided_by) == ("replaced", True, "corrector")
+    assert "2 GiB" in (released.content or "")
+
+
+def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, values: Values) -> None:
+    (answer,) = held(console, "undo", 1)
+    review = fact_id(answer.answer_id, "review")
+    with logged_in(browser, console, "undoer") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("a")
+        expect(page.locator("#status")).to_contain_text("approved")
+        page.keyboard.press("u")
+        page.wait_for_url(f"**/review/{review}")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("r")
+        expect(page.locator("#status")).to_contain_text("rejected")
+    (decision,) = decisions_on(values, answer.answer_id)
+    assert decision.user_action == "reject"
+
+
+# ---------------------------------------------------------------- answers and their sources
+
+
+KINDS = {
+    "document": ("data", (29, 78, 216)),
+    "memory": ("memory", (126, 34, 206)),
+    "calculation": ("calculation", (75, 85, 99)),
+}
+"""Classes and colours of citations in the light, seed 004."""
+
+
+@pytest.fixture(scope="session")
+def cited(console: ConsoleThread) -> EnrichedAnswer:
+    """An answer that cites a source of each kind, and owns to an inference."""
+    contexts = [
+        ContextChunk(chunk_id="d", content="Notes. The pump of line 4 runs at 4.2 bar. It was built in 2019.", source_name="Manual"),
+        ContextChunk(
+            chunk_id="m", source_type="memory", record_id="mem-1", content="The user prefers bar to kilopascal.",
+            created_at=NOW, source_event="conversation of 2 November", learned_at=NOW,
+        ),
+        ContextChunk(chunk_id="k", source_type="calculation", content="4.2 bar are 420 kilopascal."),
+    ]  # fmt: skip
+    text = (
+        "The pump of line 4 runs at 4.2 bar [1]. You prefer bar to kilopascal [2]. That is 420 kilopascal [3]. "
+        "It should last another year [AI Inference - based on its age]."
+    )
+    answer = GeneratedAnswer(
+        answer_id="cited/1", tenant="kinds", query="What pressure?", answer=text, contexts=contexts, completed_at=NOW
+    )
+    (enriched,) = console.store([answer])
+    return enriched
+
+
+def test_a_citation_shows_its_source_beside_the_answer(
+    browser: Browser, console: ConsoleThread, cited: EnrichedAnswer
+) -> None:
+    with logged_in(browser, console) as (page, seen):
+        page.goto(f"/answers/{cited.answer_id}")
+        text = page.locator(".answer-text")
+        for number, (kind, (red, green, blue)) in enumerate(KINDS.values(), 1):
+            link = text.get_by_role("link", name=f"[{number}]")
+            expect(link).to_have_class(f"citation {kind}")
+            expect(link).to_have_css("color", f"rgb({red}, {green}, {blue})")
+        expect(text.locator("a.calculation")).to_have_css("font-style", "italic")
+        inference = text.locator(".inference")
+        expect(inference).to_have_text("[AI Inference - based on its age]")
+        assert inference.locator("a").count() == 0
+        first = text.get_by_role("link", name="[1]")
+        tip = page.locator(f"#{first.get_attribute('aria-describedby')}")
+        expect(tip).to_be_hidden()
+        first.hover()
+        expect(tip).to_be_visible()
+        expect(tip).to_contain_text("Manual")
+        page.mouse.move(0, 0)
+        expect(tip).to_be_hidden()
+        first.focus()
+        expect(tip).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(tip).to_be_hidden()
+        page.keyboard.press("Enter")
+        panel = page.locator("#panel")
+        expect(panel).to_be_visible()
+        expect(page.locator("#panel-title")).to_be_focused()
+        expect(panel.locator("[data-passage]").first).to_have_text("The pump of line 4 runs at 4.2 bar.")
+        expect(panel.locator(".source-text")).to_contain_text("It was built in 2019.")
+        expect(panel).to_contain_text("primary source")
+        page.keyboard.press("Escape")
+        expect(panel).to_be_hidden()
+        expect(first).to_be_focused()
+        text.get_by_role("link", name="[2]").click()
+        expect(panel).to_contain_text("conversation of 2 November")
+        expect(panel).to_contain_text("Learned")
+        assert seen.complaints == []
+
+
+def test_a_vote_on_the_page_is_feedback_once(
+    browser: Browser, console: ConsoleThread, cited: EnrichedAnswer, values: Values
+) -> None:
+    with logged_in(browser, console) as (page, _):
+        page.goto(f"/answers/{cited.answer_id}")
+        for name in ("Yes", "No"):
+            page.get_by_role("button", name=name).click()
+            expect(page.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
+    events = [FeedbackEvent.from_bytes(value) for value in values(FEEDBACK_EVENTS, cited.answer_id)]
+    assert [event.explicit and event.explicit.vote for event in events] == ["up", "down"]
+    assert len({event.feedback_id for event in events}) == 1
+
+
+def test_a_search_leads_to_an_answer_by_keyboard(
+    browser: Browser, console: ConsoleThread, stored: list[EnrichedAnswer]
+) -> None:
+    wanted = stored[4]
+    with logged_in(browser, console) as (page, seen):
+        page.goto("/search")
+        page.get_by_label("Text or answer_id").focus()
+        page.keyboard.type(wanted.answer.query)
+        page.keyboard.press("Enter")
+        link = page.locator(".results a").first
+        expect(link).to_have_text(wanted.answer.query)
+        link.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text(wanted.answer.query)
+        assert page.locator("section[aria-labelledby=decision-heading] tr.decided").count() == len(
+            wanted.decision.reasons
+        )
+        assert seen.complaints == []
+
+
+def test_the_overview_draws_its_charts(browser: Browser, console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
+    now = max(answer.enriched_at for answer in stored) + timedelta(minutes=1)
+    with clock_at(console, now), logged_in(browser, console) as (page, seen):
+        page.goto("/?period=30d")
+        expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
+        assert page.locator(".chart canvas").count() == 4
+        painted = page.evaluate(
+            """[...document.querySelectorAll('.chart canvas')].map(canvas => new Set(
+                canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size)"""
+        )
+        assert all(colours > 10 for colours in painted), "a canvas is empty"
+        assert seen.complaints == []
+
+
+# ---------------------------------------------------------------- hostile texts
+
+
+SCRIPT = "<script>window.owned = 1</script><img src=x onerror='window.owned = 1'><svg onload='window.owned = 1'>"
+LINKS = (
+    "[a](javascript:window.owned=1) [b](data:text/html,<script>window.owned=1</script>) "
+    "![i](http://tracker.example/pixel.png) <http://tracker.example/> [c](//tracker.example/x) "
+    "<a href='javascript:window.owned=1' style='position:fixed;inset:0'>d</a> "
+)
+BIDI = "\u202egnp.exe\u202c \u2066hidden\u2069 zero\u200bwidth bell\x07 "
+HOSTILE = SCRIPT + LINKS + BIDI
+LONG = 1_000_000
+
+
+@pytest.fixture(scope="session")
+def hostile(console: ConsoleThread) -> EnrichedAnswer:
+    """An answer whose every text is hostile, with lines of a million characters."""
+    contexts = [
+        ContextChunk(
+            chunk_id=f"c{number}{SCRIPT}", content=f"The pump runs at 4.2 bar. {HOSTILE}", source_name=SCRIPT[:190],
+            source_path=path, source_type=kind, record_id=f"r{number}", source_event=SCRIPT[:200], entity=BIDI,
+        )
+        for number, (path, kind) in enumerate(
+            (("javascript:window.owned=1", "document"), ("data:text/html,x", "memory"), ("http://tracker.example/\u202e", "web")), 1
+        )
+    ]  # fmt: skip
+    answer = GeneratedAnswer.model_validate(
+        {
+            "answer_id": "hostile\"'<b>", "tenant": "hostile", "query": HOSTILE, "contexts": contexts,
+            "answer": f"The pump runs at 4.2 bar [1] [2] [3]. {HOSTILE}", "completed_at": NOW,
+            "model": {"id": SCRIPT[:190]}, "risk_mode": "gatekeeper",
+        }
+    )  # fmt: skip
+    (enriched,) = console.store([answer])
+    return enriched
+
+
+def test_nothing_of_a_hostile_answer_runs_and_nothing_leaves_the_page(
+    browser: Browser, console: ConsoleThread, hostile: EnrichedAnswer
+) -> None:
+    assert hostile.citations
+    answer = f"/answers/{quote(hostile.answer_id, safe='')}"
+    review = f"/review/{fact_id(hostile.answer_id, 'review')}"
+    pages = [
+        answer,
+        review,
+        "/search?tenant=hostile",
+        "/search?q=%3Cscript%3E&model=%22%3E%3Cscript%3E",
+        "/?period=30d",
+    ]
+    pages += [f"/citations/{citation.citation_id}" for citation in hostile.citations.citations]
+    with clock_at(console, NOW + timedelta(hours=1)), logged_in(browser, console) as (page, seen):
+        for path in pages:
+            response = page.goto(path)
+            assert response
+            assert (response.status, response.headers["content-security-policy"]) == (200, CONTENT_SECURITY_POLICY), (
+                path
+            )
+            page.wait_for_load_state("networkidle")
+            for details in page.locator("details").all():
+                details.evaluate("each => each.open = true")
+            assert page.evaluate("window.owned") is None, path
+            links = page.evaluate("[...document.querySelectorAll('a, area, form, iframe, img, object, embed, script, link')].map("
+                                  "each => each.href || each.src || each.action || '')")  # fmt: skip
+            assert {link.partition(":")[0] for link in links if link} <= {"http", "https"}, path
+            assert (
+                page.locator(
+                    "main img, main script, main iframe, main svg, main [onload], main [style]:not(.chart *)"
+                ).count()
+                == 0
+            )
+            text = page.locator("main").inner_text()
+            assert not set(text) & set("\u202e\u202c\u2066\u2069\u200b\x07"), path
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        page.goto(answer)
+        for link in page.locator(".answer-text a.citation").all():
+            link.click()
+            expect(page.locator("#panel .source-text")).to_contain_text("<script>window.owned = 1</script>")
+        assert page.evaluate("window.owned") is None
+        assert {request for request in seen.requests if not request.startswith(console.url)} == set()
+        assert seen.complaints == []
+
+
+def test_lines_of_a_million_characters_are_cut_and_the_page_stays_usable(
+    browser: Browser, console: ConsoleThread, hostile: EnrichedAnswer
+) -> None:
+    long = "<b>" + "x" * LONG
+    enriched = hostile.model_copy(update={"answer_id": "long", "citations": None, "grounding": None})
+    console.store_rows(enriched, answers={"answer": long, "content": long, "query": long, "model_id": "m" * 1_000})
+    with logged_in(browser, console) as (page, seen):
+        page.goto("/answers/long")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert 100_000 < len(page.locator(".answer-text").inner_text()) < LONG
+        page.goto("/search?tenant=hostile")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert seen.complaints == []
+
+
+# ---------------------------------------------------------------- for everybody
+
+
+def pages_of(cited: EnrichedAnswer) -> list[str]:
+    assert cited.citations
+    return [
+        "/?period=30d", "/search", f"/answers/{cited.answer_id}", "/review",
+        f"/citations/{cited.citations.citations[0].citation_id}", "/answers/nobody",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(
+    browser: Browser, console: ConsoleThread, stored: list[EnrichedAnswer], cited: EnrichedAnswer, scheme: str
+) -> None:
+    found = {}
+    with clock_at(console, NOW + timedelta(hours=1)), logged_in(browser, console, color_scheme=scheme) as (page, _):
+        for path in pages_of(cited):
+            page.goto(path)
+            page.wait_for_load_state("networkidle")
+            found[path] = serious_violations(page)
+        page.goto(f"/answers/{cited.answer_id}")
+        page.locator(".answer-text a.citation").first.click()
+        expect(page.locator("#panel .source-text")).to_be_visible()
+        found["panel"] = serious_violations(page)
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("c")
+        expect(page.locator("#corrected")).to_be_focused()
+        found["correction"] = serious_violations(page)
+        page.get_by_role("button", name="Keys (?)").click()
+        found["keys"] = serious_violations(page)
+        page.context.clear_cookies()
+        page.goto("/login")
+        found["login"] = serious_violations(page)
+    assert {path: violations for path, violations in found.items() if violations} == {}
+
+
+def test_every_page_fits_a_window_of_360_pixels(
+    browser: Browser, console: ConsoleThread, stored: list[EnrichedAnswer], cited: EnrichedAnswer
+) -> None:
+    small = {"width": 360, "height": 640}
+    with clock_at(console, NOW + timedelta(hours=1)), logged_in(browser, console, viewport=small) as (page, _):
+        for path in pages_of(cited):
+            page.goto(path)
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        page.goto(f"/answers/{cited.answer_id}")
+        page.locator(".answer-text a.citation").first.click()
+        expect(page.locator("#panel .source-text")).to_be_in_viewport()
+        page.goto("/review")
+        page.get_by_role("button", name="Skip").click()
+        expect(page.locator("#status")).to_contain_text("skipped")
+
+
+# ---------------------------------------------------------------- logging in
+
+
+def test_who_is_not_logged_in_comes_back_to_where_they_wanted_to_go_and_nowhere_else(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    opened = browser.new_context(base_url=console.url)
+    page = opened.new_page()
+    page.goto("/search?q=pump")
+    page.wait_for_url("**/login?next=*")
+    page.get_by_label("Access token").fill("a token that nobody has")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("there is no such access token")
+    page.get_by_label("Access token").fill(secret(EVERYTHING))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=pump")
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login")
+    for elsewhere in ("//tracker.example/", "https://tracker.example/", "javascript:alert(1)", "/\\tracker.example"):
+        page.goto(f"/login?next={quote(elsewhere, safe='')}#token={secret(EVERYTHING)}")
+        page.wait_for_url(lambda url: "/login" not in url)
+        assert page.url.startswith(console.url), elsewhere
+        assert "token" not in page.url
+    opened.close()

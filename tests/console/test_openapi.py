@@ -1,0 +1,36 @@
+"""The OpenAPI document is true: what it allows is answered as it says, and nothing ends in an error of ours."""
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from schemas.enriched import EnrichedAnswer
+from tests.harness.console import EVERYTHING, ConsoleThread, secret
+
+EXAMPLES = 20
+"""Requests to each operation: some fit the document, some do not."""
+
+
+def test_every_operation_does_as_the_document_says(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
+    document = schemathesis.openapi.from_url(f"{console.url}/api/openapi.json")
+    tried = set()
+    for result in document.get_all_operations():
+        operation = result.ok()
+        tried.add(operation.label)
+        cases = [operation.as_strategy(generation_mode=mode) for mode in schemathesis.GenerationMode]
+
+        @settings(
+            max_examples=EXAMPLES, deadline=None, derandomize=True, database=None,
+            phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        @given(case=st.one_of(cases))
+        def check(case: schemathesis.Case) -> None:
+            case.call_and_validate(
+                headers={"Authorization": f"Bearer {secret(EVERYTHING)}"},
+                # A schema cannot tell all that is asked for: years of times, a part that goes with its kind.
+                excluded_checks=[positive_data_acceptance],
+            )
+
+        check()
+    assert {"GET /api/citations/{citation_id}", "POST /api/feedback", "GET /api/overview"} <= tried

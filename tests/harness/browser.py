@@ -1,0 +1,90 @@
+"""A real Chromium, and what it asks for and complains of."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.harness.console import EVERYTHING, ConsoleThread, secret
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--no-sandbox", "--disable-dev-shm-usage"]
+PATIENCE_MS = 120_000
+"""Longest wait for a page: a machine that is busy with other tests may take its time."""
+SERIOUS = frozenset({"serious", "critical"})
+
+
+def chromium_path() -> str | None:
+    """Where Chromium is; ``None`` if it is not installed."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a page did.
+
+    Attributes:
+        requests: addresses that it asked for.
+        complaints: errors of scripts, violations of the policy, dialogs.
+    """
+
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def watch(self, page: Page) -> None:
+        """Note what the page does from now on."""
+
+        def dialog(shown: Any) -> None:
+            self.complaints.append(f"dialog: {shown.message}")
+            shown.dismiss()
+
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on(
+            "console",
+            lambda said: (
+                self.complaints.append(said.text) if said.type == "error" and "status of 4" not in said.text else None
+            ),
+        )
+        page.on("dialog", dialog)
+
+
+@contextmanager
+def logged_in(
+    browser: Browser, console: ConsoleThread, name: str = EVERYTHING, **context: Any
+) -> Iterator[tuple[Page, Seen]]:
+    """A page of somebody who has followed the link with their token."""
+    opened = browser.new_context(base_url=console.url, **({"viewport": {"width": 1280, "height": 900}} | context))
+    opened.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
+    page = opened.new_page()
+    seen = Seen()
+    seen.watch(page)
+    page.goto(f"/login#token={secret(name)}")
+    page.wait_for_url(f"{console.url}/")
+    yield page, seen
+    opened.close()
+
+
+def serious_violations(page: Page) -> list[str]:
+    """What axe finds on a page that keeps people out."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{v['id']}: {node['target']} {node['failureSummary']}"
+        for v in found
+        if v["impact"] in SERIOUS
+        for node in v["nodes"]
+    ]

@@ -1,0 +1,191 @@
+"""A console on real services, in a thread with a loop of its own, so that browsers and plain clients can wait for it."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import httpx
+
+from schemas.answers import GeneratedAnswer
+from schemas.enriched import EnrichedAnswer
+from workers.addresses import Addresses, adapted
+from workers.app import Worker
+from workers.commands.judging import LocalJudge
+from workers.console.app import create_app
+from workers.console.opening import WorkerParts, opened_resources
+from workers.console.resources import ConsoleResources
+from workers.console.scopes import Scope
+from workers.console.server import ConsoleServer
+from workers.inference.backends import SentenceTransformerBackend
+from workers.inference.embedding import EmbeddingService
+from workers.settings import AccessToken, ConsoleSettings, KafkaSettings, ReviewSettings, Settings
+from workers.steps.outcomes import alerts, conversation_turn, review_request
+from workers.steps.rows import alert_row, enriched_rows, review_rows
+from workers.stores.memory import MemoryStore
+from workers.topics import TopicAdministration
+
+T = TypeVar("T")
+
+EVERYTHING = "token-with-every-scope"
+UNDO_SECONDS = 3.0
+
+ONE_TENANT = {
+    "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo"
+}  # fmt: skip
+"""Tokens with every scope for one tenant."""
+
+
+def secret(name: str) -> str:
+    """The secret of a token by its name."""
+    return f"secret-of-the-token-{name}"
+
+
+def tokens() -> tuple[AccessToken, ...]:
+    """One token for each scope, one with all of them, and those of ``ONE_TENANT``."""
+    single = [(scope.value, frozenset({scope}), frozenset[str]()) for scope in Scope]
+    every = frozenset(Scope)
+    several = [(EVERYTHING, every, frozenset[str]())]
+    several += [(name, every, frozenset({tenant})) for name, tenant in ONE_TENANT.items()]
+    return tuple(
+        AccessToken(name=name, token=secret(name), scopes=scopes, tenants=tenants)
+        for name, scopes, tenants in (*single, *several)
+    )
+
+
+class ConsoleThread:
+    """The console with its resources.
+
+    Args:
+        addresses: of real services.
+        directory: for state.
+        backend: the embedding model.
+    """
+
+    def __init__(self, addresses: Addresses, directory: Path, backend: SentenceTransformerBackend) -> None:
+        name = f"t{uuid4().hex[:10]}"
+        self._addresses = addresses
+        self._backend = backend
+        self.settings = Settings(
+            _env_file=None,
+            kafka=KafkaSettings(topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=6.0),
+            console=ConsoleSettings(tokens=tokens(), requests_per_minute=1_000_000, failures_per_minute=1_000_000),
+            review=ReviewSettings(undo_seconds=UNDO_SECONDS, second_share=0.0),
+            state_dir=directory / "state",
+        )
+        self.settings.clickhouse.database = name
+        self.settings.redis.key_prefix = f"{name}:"
+        self.settings = adapted(self.settings, addresses)
+        self.url = ""
+        self.resources: ConsoleResources
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="console-under-test", daemon=True)
+        self._stack = AsyncExitStack()
+        self._clients: list[httpx.Client] = []
+        self._judge: LocalJudge | None = None
+
+    def start(self) -> None:
+        """Create topics and tables, open everything, listen."""
+        self._thread.start()
+        self.call(self._start())
+
+    async def _start(self) -> None:
+        async with TopicAdministration(self.settings, self._addresses.kafka) as administration:
+            await administration.create()
+        embedding = EmbeddingService(self._backend, self.settings.inference)
+        embedding.start()
+        self._stack.push_async_callback(embedding.stop)
+        memory = MemoryStore(self.settings.memory_uri, embedding.dimensions)
+        await memory.open()
+        self._stack.push_async_callback(memory.close)
+        parts = WorkerParts(embedding, memory, lambda: {"grounding": 0})
+        self.resources = await self._stack.enter_async_context(opened_resources(self.settings, self._addresses, parts))
+        server = ConsoleServer(create_app(self.resources), self.settings.console)
+        self._stack.push_async_callback(server.stop)
+        self.url = await server.start()
+
+    def start_worker(self, agents: Sequence[str]) -> None:
+        """Run agents beside the console, until it stops."""
+
+        async def start() -> None:
+            worker = Worker(self.settings, self._addresses, agents)
+            self._stack.push_async_callback(worker.stop)
+            await worker.start()
+
+        self.call(start())
+
+    def stop(self) -> None:
+        """Close everything."""
+        for client in self._clients:
+            client.close()
+        self.call(self._stack.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(30)
+        self._loop.close()
+
+    def call(self, coroutine: Coroutine[Any, Any, T], seconds: float = 120.0) -> T:
+        """Run something in the console's loop and wait for it."""
+        running: Future[T] = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        return running.result(seconds)
+
+    def client(self, token: str | None = EVERYTHING) -> httpx.Client:
+        """A client with a token by its name, or without any."""
+        headers = {"Authorization": f"Bearer {secret(token)}"} if token else {}
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=60)
+        self._clients.append(client)
+        return client
+
+    def judge(self, answer: GeneratedAnswer) -> EnrichedAnswer:
+        """Judge an answer as the pipeline does."""
+        if self._judge is None:
+            self._judge = LocalJudge(self.settings, self._backend)
+        return self._judge.judge(answer)
+
+    def store_rows(self, enriched: EnrichedAnswer, **columns: Mapping[str, Any]) -> None:
+        """Store an answer's rows with some columns replaced, by table: what no agent would write."""
+
+        async def insert() -> None:
+            for row in enriched_rows(enriched):
+                await self.resources.analytics.insert(row.table, [row.columns | columns.get(row.table, {})])
+
+        self.call(insert())
+
+    def store(self, answers: Iterable[GeneratedAnswer]) -> list[EnrichedAnswer]:
+        """Judge answers and store what the pipeline would store of them."""
+        enriched = [self.judge(answer) for answer in answers]
+        self.call(self._store(enriched))
+        return enriched
+
+    async def _store(self, judged: list[EnrichedAnswer]) -> None:
+        resources, settings = self.resources, self.settings
+        assert resources.memory is not None
+        assert resources.embedding is not None
+        rows: dict[str, list[dict[str, Any]]] = {}
+        for enriched in judged:
+            made = enriched_rows(enriched)
+            request = review_request(enriched, enriched.enriched_at, deadline_hours=24)
+            made += review_rows(request) if request else []
+            made += [alert_row(alert, enriched) for alert in alerts(enriched, enriched.enriched_at, settings.grounding)]
+            for row in made:
+                rows.setdefault(row.table, []).append(row.columns)
+        turns = [turn for turn in map(conversation_turn, judged) if turn is not None]
+        texts = [f"{turn.query} {turn.response}" for turn in turns]
+        vectors = await resources.embedding.embed(texts)
+        await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
+        for table, columns in rows.items():
+            await resources.analytics.insert(table, columns)
+
+
+@contextmanager
+def clock_at(console: ConsoleThread, now: datetime) -> Iterator[None]:
+    """The console's clock at a time; sessions count from it as well."""
+    clock, console.resources.now = console.resources.now, lambda: now
+    try:
+        yield
+    finally:
+        console.resources.now = clock

@@ -1,0 +1,70 @@
+"""``touchstone export labels`` on real rows, and the evaluation on what it writes."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from schemas.reports import Span
+from schemas.review import ClaimVerdict
+from tests.harness.deployment import ROOT
+from tests.harness.reviews import review_request, store_decision, store_requests
+from workers.addresses import Addresses
+from workers.settings import Settings
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.migrations import migrate
+
+
+def touchstone(arguments: Sequence[str], settings: Settings, addresses: Addresses, folder: Path) -> Any:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")} | {
+        "CLICKHOUSE_URL": addresses.clickhouse,
+        "TOUCHSTONE_CLICKHOUSE__DATABASE": settings.clickhouse.database,
+        "PYTHONPATH": str(ROOT),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "workers.cli", *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+async def test_what_reviewers_say_is_measured_by_the_evaluation(
+    settings: Settings, addresses: Addresses, tmp_path: Path
+) -> None:
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    await migrate(client, settings.clickhouse.database)
+    store = AnalyticsStore(client, settings.clickhouse.database)
+    requests = [review_request(number) for number in range(12)]
+    await store_requests(store, requests)
+    for number, request in enumerate(requests):
+        bad = number % 2
+        verdicts = [ClaimVerdict(claim_id="c", verdict="contradicted", span=Span(start=0, end=17))] if bad else []
+        await store_decision(store, request, action="reject" if bad else "approve", claim_verdicts=verdicts)
+    undecided = review_request(20)
+    await store_requests(store, [undecided])
+    await store_decision(store, undecided, action="reject")
+    try:
+        done = touchstone(["export", "labels", "out.jsonl.gz", "--json"], settings, addresses, tmp_path)
+        assert done.returncode == 0, done.stderr[-2_000:]
+        assert json.loads(done.stdout) == {"file": "out.jsonl.gz", "written": 12, "left_out": {"no verdict": 1}}
+        again = touchstone(["export", "labels", "out.jsonl.gz"], settings, addresses, tmp_path)
+        assert (again.returncode, "name a file that is not there" in again.stderr) == (1, True)
+    finally:
+        await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+        await client.close()
+    file = tmp_path / "out.jsonl.gz"
+    assert file.stat().st_mode & 0o077 == 0
+    rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+    assert {tuple(row) for row in rows} == {
+        ("id", "dataset", "task", "query", "contexts", "answer", "label", "spans", "split", "licence", "source_repo")
+    }
+    assert sorted(row["label"] for row in rows) == [0] * 6 + [1] * 6
+    measured = touchstone(
+        ["eval", "grounding", "--data", str(file), "--json", "figures.json"], settings, addresses, tmp_path
+    )
+    assert measured.returncode == 0, measured.stderr[-2_000:]
+    (figures,) = json.loads((tmp_path / "figures.json").read_text())["figures"]
+    assert (figures["answers"], figures["set"]) == (12, "out")

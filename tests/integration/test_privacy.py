@@ -1,0 +1,185 @@
+"""Masked at the door: no topic, table, key, memory or log line of ours holds what was to be masked."""
+
+import base64
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis.asyncio
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from schemas.export import example
+from schemas.feedback import AnalyticsRow
+from schemas.identifiers import person_digest
+from schemas.topics import FEEDBACK_EVENTS, REVIEW_DECISIONS, TOPICS
+from tests.harness.deployment import Deployment, until
+from workers.addresses import Addresses
+from workers.erasure import forget
+from workers.privacy import Privacy
+from workers.settings import PrivacySettings
+from workers.steps.personal import KINDS
+from workers.stores.analytics import AnalyticsStore
+from workers.stores.memory import MemoryStore
+
+SECRETS = (
+    "jane@example.org", "DE89370400440532013000", "4111111111111111", "+4930901820", "10.20.30.40",
+    "sk-proj-Ab1Cd2Ef3Gh4Ij5Kl6Mn", "B-12345", "erika@example.org",
+)  # fmt: skip
+OF_THE_OTHER = ("otto@example.org", "GB29NWBK60161331926819", "5500005555555559")
+"""The same kinds for a tenant without masking: where they are found, the others would be found."""
+ALL = f"Write to {', '.join(SECRETS)} for help."
+OURS = b"touchstone."
+"""How types of records begin that we write."""
+
+POLICY = {
+    "TOUCHSTONE_PRIVACY__MASK": json.dumps(KINDS),
+    "TOUCHSTONE_PRIVACY__PATTERNS": '{"badge": "B-[0-9]{5}"}',
+    "TOUCHSTONE_PRIVACY__TENANTS": '{"open": {}}',
+    "TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "600",
+}
+
+
+def answer(name: str, tenant: str, secrets: Sequence[str] = SECRETS, **fields: Any) -> tuple[bytes, bytes]:
+    mail, everything = secrets[0], f"Write to {', '.join(secrets)} for help."
+    event = {
+        "answer_id": name, "tenant": tenant, "session_id": f"s-{mail}", "user_id": mail, "query": f"Who is {mail}?",
+        "answer": f"{everything} The pump runs at 4.2 bar [1].", "error": everything, "note": everything,
+        "contexts": [{"chunk_id": "c-1", "content": f"{everything} The pump runs at 4.2 bar.", "metadata": {"by": mail}}],
+        "metadata": {mail: [everything], "card": int(secrets[2])}, "completed_at": "2026-11-20T10:15:00Z",
+    }  # fmt: skip
+    return name.encode(), json.dumps(event | fields).encode()
+
+
+def feedback(name: str) -> tuple[bytes, bytes]:
+    event = {
+        "answer_id": name, "tenant": "acme", "user_id": SECRETS[0], "kind": "explicit",
+        "explicit": {"rating": 2, "comment": ALL}, "occurred_at": "2026-11-20T10:16:00Z",
+    }  # fmt: skip
+    return name.encode(), json.dumps(event).encode()
+
+
+def decision(name: str) -> tuple[bytes, bytes]:
+    event = {
+        "feedback_id": f"decision-{name}", "review_id": f"review-{name}", "answer_id": name, "tenant": "acme",
+        "timestamp": "2026-11-20T10:17:00Z", "query": ALL, "original_answer": ALL, "user_action": "correct",
+        "corrected_answer": ALL, "user_comment": ALL, "user_profile": {"mail": SECRETS[7]},
+    }  # fmt: skip
+    return name.encode(), json.dumps(event).encode()
+
+
+@pytest.fixture
+async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
+    key = tmp_path / "key"
+    key.write_text("0123456789abcdef0123456789abcdef\n")
+    deployment = Deployment(addresses, tmp_path, environment=POLICY | {"TOUCHSTONE_PRIVACY__KEY_FILE": str(key)})
+    await deployment.prepare()
+    yield deployment
+    await deployment.stop()
+
+
+@pytest.fixture
+async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
+    opened = await deployment.client()
+    yield opened
+    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
+    await opened.close()
+
+
+async def tables(client: AsyncClient, database: str) -> dict[str, str]:
+    """Every row of every table, as text; of dead letters also what their base64 holds."""
+    names = await client.query(
+        "SELECT name FROM system.tables WHERE database = {db:String}", parameters={"db": database}
+    )
+    contents = {}
+    for (name,) in names.result_rows:
+        found = await client.query(f"SELECT * FROM {database}.{name}")
+        contents[name] = repr([dict(zip(found.column_names, row, strict=True)) for row in found.result_rows])
+    letters = await client.query(f"SELECT key_base64, value_base64, headers FROM {database}.dead_letters")
+    for key, value, headers in letters.result_rows:
+        parts = [key, value, *(header[1] for header in json.loads(headers))]
+        contents["dead_letters"] += repr([base64.b64decode(part) for part in parts if part])
+    return contents
+
+
+async def topics(deployment: Deployment) -> dict[str, str]:
+    """Every record on a topic that we have written."""
+    contents = {}
+    for topic in TOPICS:
+        records = await deployment.read(topic)
+        ours = [r for r in records if topic.direction != "in" or dict(r.headers).get("ce_type", b"").startswith(OURS)]
+        contents[topic.name] = repr([(r.key, r.value, r.headers) for r in ours])
+    return contents
+
+
+async def settled(deployment: Deployment, client: AsyncClient) -> bool:
+    async def count(sql: str) -> int:
+        return int((await deployment.query(client, sql))[0])
+
+    worker = deployment.workers[0]
+    return (
+        await count("SELECT count() FROM {db}.answers FINAL") == 2
+        and await count("SELECT count() FROM {db}.dead_letters FINAL") == 3
+        and await count("SELECT count() FROM {db}.rewards FINAL") == 1
+        and await count("SELECT count() FROM {db}.feedback WHERE kind = 'explicit'") >= 2
+        and await worker.metric("touchstone_consumer_lag_records") == 0
+        and await worker.metric("touchstone_records_in_flight") == 0
+    )
+
+
+async def everywhere(deployment: Deployment, client: AsyncClient) -> dict[str, str]:
+    """All that is kept, as text, by where it is."""
+    places = {f"topic {name}": text for name, text in (await topics(deployment)).items()}
+    places |= {f"table {name}": text for name, text in (await tables(client, deployment.name)).items()}
+    memory = MemoryStore(deployment.settings.memory_uri, 384)
+    await memory.open()
+    places["memory"] = repr(await memory.turns())
+    await memory.close()
+    async with redis.asyncio.Redis.from_url(deployment.addresses.redis) as store:
+        keys = [key async for key in store.scan_iter(f"{deployment.name}:*")]
+        places["redis"] = repr([(key, await store.get(key)) for key in keys if await store.type(key) == b"string"])
+    return places | {"log": deployment.workers[0].log.read_text()}
+
+
+async def test_nothing_that_is_masked_is_left_anywhere_and_another_tenant_is_untouched(
+    deployment: Deployment, client: AsyncClient
+) -> None:
+    worker = await deployment.start_worker()
+    poison = [
+        (b"p-1", f"not JSON {ALL}".encode()),
+        answer("p-2", "acme", completed_at=ALL),
+        answer("p-3", "acme", padding="x" * 400_000),
+    ]
+    await deployment.send([answer("a-1", "acme"), answer("b-1", "open", OF_THE_OTHER), *poison])
+    await deployment.send([feedback("a-1")], FEEDBACK_EVENTS)
+    await deployment.send([decision("a-1")], REVIEW_DECISIONS)
+    await until(lambda: settled(deployment, client), "everything settled")
+    assert await worker.metric("touchstone_masked_values_total", agent="assembly", kind="mail") > 0
+    assert await worker.terminate() == 0
+
+    places = await everywhere(deployment, client)
+    assert [(name, each) for name, text in places.items() for each in SECRETS if each in text] == []
+    found = {name for name, text in places.items() if OF_THE_OTHER[0] in text}
+    expected = ("answers.enriched", "answers.released", "feedback.analytics", "memory.turns", "feedback.events")
+    assert found >= {*(f"topic {name}" for name in expected), "table answers", "table sources", "memory"}
+    masked = {name for name, text in places.items() if "{mail:" in text}
+    assert masked >= {
+        *(f"topic {name}" for name in (*expected, "dead-letters")),
+        "table feedback",
+        "table dead_letters",
+    }
+
+
+async def test_a_person_known_by_a_mask_is_forgotten_by_the_name(deployment: Deployment, client: AsyncClient) -> None:
+    settings = deployment.settings
+    settings.privacy = PrivacySettings.model_validate(
+        {"mask": ["mail"], "key": "0123456789abcdef0123456789abcdef", "tenants": {}}
+    )
+    user = Privacy(settings.privacy, 1_000).masker("acme").text("jane@example.org").text
+    row = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
+    store = AnalyticsStore(client, deployment.name)
+    await store.insert("answers", [row | {"tenant": "acme", "user_id": user, "answer_id": "a-1"}])
+    done = await forget(settings, deployment.addresses, "acme", "jane@example.org", lambda: datetime.now(UTC))
+    assert (done.answers, done.digest) == (1, person_digest("acme", user))

@@ -1,0 +1,414 @@
+"""The review queue on real stores: order, locks, races, undo, second opinions; with Redis and without."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime, timedelta
+
+import pytest
+from aiokafka import AIOKafkaConsumer
+from clickhouse_connect.driver.asyncclient import AsyncClient
+from redis.asyncio import Redis
+
+from schemas.review import ReviewDecision, ReviewEvent
+from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
+from tests.harness.deployment import until
+from tests.harness.reviews import AT, review_request, store_decision, store_requests
+from workers.addresses import Addresses
+from workers.delivery.producer import ConfirmedProducer
+from workers.review.errors import (
+    AlreadyDecided,
+    InvalidDecision,
+    LockedByAnother,
+    RequestChanged,
+    TooLate,
+    UnknownReview,
+)
+from workers.review.models import DecisionBody, Filters, Reviewer
+from workers.review.service import ReviewService
+from workers.review.shared import SharedState
+from workers.settings import Settings
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.migrations import migrate
+from workers.stores.reviews import ReviewStore
+
+ANNA, BEN = Reviewer("first"), Reviewer("second")
+APPROVE = DecisionBody(user_action="approve")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = AT
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
+    opened = await connect(settings.clickhouse, addresses.clickhouse)
+    await migrate(opened, settings.clickhouse.database)
+    yield opened
+    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
+    await opened.close()
+
+
+@pytest.fixture
+def rows(client: AsyncClient, settings: Settings) -> AnalyticsStore:
+    return AnalyticsStore(client, settings.clickhouse.database)
+
+
+@pytest.fixture
+async def producer(settings: Settings, addresses: Addresses, topics: None) -> AsyncIterator[ConfirmedProducer]:
+    opened = ConfirmedProducer(settings, addresses.kafka)
+    await opened.start()
+    yield opened
+    await opened.stop()
+
+
+@pytest.fixture
+async def redis(addresses: Addresses) -> AsyncIterator[Redis]:
+    opened = Redis.from_url(addresses.redis, socket_timeout=2)
+    yield opened
+    await opened.aclose()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+Console = Callable[..., ReviewService]
+
+
+@pytest.fixture
+def console(
+    client: AsyncClient, producer: ConfirmedProducer, redis: Redis, settings: Settings, clock: Clock
+) -> Console:
+    """Makes consoles: processes of their own to one another, with common stores."""
+
+    def make(*, with_redis: bool = True) -> ReviewService:
+        shared = SharedState(redis if with_redis else None, settings.redis.key_prefix)
+        store = ReviewStore(client, settings.clickhouse.database)
+        return ReviewService(store, shared, producer, settings, "v", clock)
+
+    return make
+
+
+@pytest.fixture
+def published(settings: Settings, addresses: Addresses) -> Callable[[Topic], "asyncio.Future[list[bytes]]"]:
+    async def read(topic: Topic) -> list[bytes]:
+        consumer = AIOKafkaConsumer(
+            settings.topic_name(topic.name), bootstrap_servers=addresses.kafka, auto_offset_reset="earliest",
+            enable_auto_commit=False,
+        )  # fmt: skip
+        await consumer.start()
+        try:
+            found: list[bytes] = []
+            while batch := await consumer.getmany(timeout_ms=700):
+                found += [record.value for records in batch.values() for record in records]
+            return found
+        finally:
+            await consumer.stop()
+
+    return lambda topic: asyncio.ensure_future(read(topic))
+
+
+async def decisions(published: Callable[[Topic], "asyncio.Future[list[bytes]]"]) -> list[ReviewDecision]:
+    return [ReviewDecision.from_bytes(value) for value in await published(REVIEW_DECISIONS)]
+
+
+# ------------------------------------------------------------------ looking
+
+
+async def test_the_queue_is_ordered_by_risk_and_age_filtered_and_paged(console: Console, rows: AnalyticsStore) -> None:
+    same = [review_request(number, priority=0.5) for number in (1, 2, 3)]
+    other = review_request(
+        9, tenant="other", model_id="gpt", signals=[], reasons=["audit"], hallucination_risk="low", gate_score=0.9,
+        priority=0.1,
+    )  # fmt: skip
+    await store_requests(rows, [*same, review_request(80), other])
+    service = console()
+    page = await service.queue(Filters(), ANNA, cursor=None, limit=2)
+    assert [item.answer_id for item in page.items] == ["a-80", "a-3"]
+    assert page.open_count == 5
+    rest = await service.queue(Filters(), ANNA, cursor=page.next_cursor, limit=10)
+    assert [item.answer_id for item in rest.items] == ["a-2", "a-1", "a-9"]
+    assert rest.next_cursor is None
+    for filters, expected in (
+        (Filters(tenant="other"), ["a-9"]),
+        (Filters(model="gpt"), ["a-9"]),
+        (Filters(signal="hedging"), ["a-80", "a-3", "a-2", "a-1"]),
+        (Filters(reason="audit"), ["a-9"]),
+        (Filters(min_risk="medium"), ["a-80", "a-3", "a-2", "a-1"]),
+        (Filters(max_score=0.6, tenant="acme"), ["a-80", "a-3", "a-2", "a-1"]),
+        (Filters(queue="escalated"), []),
+    ):
+        found = await service.queue(filters, ANNA, cursor=None, limit=10)
+        assert ([item.answer_id for item in found.items], found.open_count) == (expected, len(expected)), filters
+    theirs = await service.queue(Filters(), Reviewer("x", frozenset({"other"})), cursor=None, limit=10)
+    assert [item.answer_id for item in theirs.items] == ["a-9"]
+    with pytest.raises(InvalidDecision, match="next_cursor"):
+        await service.queue(Filters(), ANNA, cursor="nonsense", limit=2)
+
+
+async def test_an_item_shows_everything_and_only_to_those_whom_it_concerns(
+    console: Console, rows: AnalyticsStore
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    item = await console().item(request.review_id, ANNA)
+    assert (item.query, item.answer, item.version, item.state) == (request.query, request.answer, 4, "open")
+    assert [(claim.start, claim.end, claim.verdict) for claim in item.claims] == [(0, 18, "contradicted")]
+    assert item.contexts == request.contexts
+    for who, review_id in ((Reviewer("x", frozenset({"other"})), request.review_id), (ANNA, "nothing")):
+        with pytest.raises(UnknownReview):
+            await console().item(review_id, who)
+
+
+async def test_a_more_complete_result_replaces_the_request_and_its_version(
+    console: Console, rows: AnalyticsStore
+) -> None:
+    complete, degraded = review_request(1), review_request(1, rank=3, answer="Loki needs [1].", priority=0.9)
+    await store_requests(rows, [complete])
+    await store_requests(rows, [degraded])
+    service = console()
+    page = await service.queue(Filters(), ANNA, cursor=None, limit=10)
+    assert [(item.version, item.priority) for item in page.items] == [(4, 0.01)]
+    assert (await service.item(complete.review_id, ANNA)).answer == complete.answer
+    with pytest.raises(RequestChanged):
+        await service.decide(complete.review_id, DecisionBody(user_action="approve", version=3), ANNA)
+
+
+# ------------------------------------------------------------------ taking
+
+
+async def test_two_reviewers_are_given_different_requests(console: Console, rows: AnalyticsStore) -> None:
+    await store_requests(rows, [review_request(number) for number in (1, 2)])
+    here, there = console(), console()
+    given = await asyncio.gather(here.next(Filters(), ANNA), there.next(Filters(), BEN))
+    assert {item.answer_id for item in given if item} == {"a-1", "a-2"}
+    assert await there.next(Filters(), Reviewer("third")) is None
+    taken = next(item for item in given if item and item.lock and item.lock.holder == "first")
+    with pytest.raises(LockedByAnother) as caught:
+        await there.lock(taken.review_id, BEN)
+    assert caught.value.who == "first"
+    with pytest.raises(LockedByAnother):
+        await there.decide(taken.review_id, APPROVE, BEN)
+    renewed = await here.lock(taken.review_id, ANNA)
+    assert renewed is not None and taken.lock is not None and renewed.since == taken.lock.since
+    await here.unlock(taken.review_id, ANNA)
+    assert (await there.lock(taken.review_id, BEN)).holder == "second"  # type: ignore[union-attr]
+
+
+async def test_a_lock_expires(console: Console, rows: AnalyticsStore, settings: Settings) -> None:
+    settings.review.lock_seconds = 0.3
+    await store_requests(rows, [review_request(1)])
+    service = console()
+    item = await service.next(Filters(), ANNA)
+    assert item is not None
+
+    async def free() -> bool:
+        return await service.next(Filters(), BEN) is not None
+
+    await until(free, "the lock expires", 30)
+
+
+async def test_a_skipped_request_goes_to_others(
+    console: Console, rows: AnalyticsStore, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+) -> None:
+    await store_requests(rows, [review_request(number) for number in (1, 2)])
+    service = console()
+    item = await service.next(Filters(), ANNA)
+    assert item is not None and item.answer_id == "a-2"
+    await service.skip(item.review_id, ANNA)
+    await service.escalate((await service.next(Filters(), BEN)).review_id, BEN, "lawyers")  # type: ignore[union-attr]
+    events = [ReviewEvent.from_bytes(value) for value in await published(REVIEW_EVENTS)]
+    told = sorted((event.kind, event.reviewer, event.answer_id) for event in events)
+    assert told == [
+        ("assigned", "first", "a-2"), ("assigned", "second", "a-2"), ("escalated", "second", "a-2"),
+        ("skipped", "first", "a-2"),
+    ]  # fmt: skip
+    escalated = next(event for event in events if event.kind == "escalated")
+    assert (escalated.queue, escalated.deadline_at) == ("lawyers", AT + timedelta(hours=24))
+
+
+# ------------------------------------------------------------------ deciding
+
+
+@pytest.mark.parametrize("consoles", [1, 2])
+async def test_of_two_who_decide_at_once_one_is_told_who_was_faster(
+    console: Console, rows: AnalyticsStore, consoles: int
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    services = [console() for _ in range(consoles)]
+    results = await asyncio.gather(
+        services[0].decide(request.review_id, APPROVE, ANNA),
+        services[-1].decide(request.review_id, DecisionBody(user_action="reject"), BEN),
+        return_exceptions=True,
+    )
+    (refused,) = [result for result in results if isinstance(result, AlreadyDecided)]
+    assert refused.who in ("first", "second")
+    assert (await services[0].queue(Filters(), ANNA, cursor=None, limit=10)).items == []
+
+
+async def test_a_decision_carries_all_that_it_decides_on_and_sent_twice_is_one(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    service = console()
+    await service.lock(request.review_id, ANNA)
+    clock.now += timedelta(seconds=30)
+    verdict = {"claim_id": request.claims[0].claim_id, "verdict": "contradicted", "comment": "It is 2 GiB."}
+    body = DecisionBody.model_validate(
+        {
+            "user_action": "correct", "corrected_answer": "Loki needs 2 GiB [1].", "user_comment": "The source says 2.",
+            "reason": "wrong_figure", "review_duration": 3_000, "claim_verdicts": [verdict], "version": 4,
+        }
+    )  # fmt: skip
+    receipt = await service.decide(request.review_id, body, ANNA)
+    assert receipt == await service.decide(request.review_id, body, ANNA)
+    assert receipt.undo_until == clock.now + timedelta(seconds=10)
+    assert await decisions(published) == []
+    await service.stop()
+    (decision,) = await decisions(published)
+    assert decision.feedback_id == receipt.decision_id
+    assert (decision.query, decision.original_answer, decision.answer_metrics) == (
+        request.query, request.answer, request.answer_metrics,
+    )  # fmt: skip
+    # Nobody can have looked for longer than they had it.
+    assert (decision.review_duration, decision.reason, decision.evaluator_versions) == (
+        30,
+        "wrong_figure",
+        {"pipeline": "v"},
+    )
+    assert [each.model_dump(include=set(verdict)) for each in decision.claim_verdicts] == [verdict]
+    assert "first" not in str(decision.user_profile)
+    assert decision.releasable == request.releasable
+
+
+async def test_a_verdict_on_a_claim_that_nobody_made_is_refused(console: Console, rows: AnalyticsStore) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    body = DecisionBody.model_validate(
+        {"user_action": "approve", "claim_verdicts": [{"claim_id": "c", "verdict": "supported"}]}
+    )
+    with pytest.raises(InvalidDecision, match=r"claim_verdicts\.0\.claim_id"):
+        await console().decide(request.review_id, body, ANNA)
+
+
+async def test_a_vote_is_feedback_at_once_and_closes_nothing(
+    console: Console, rows: AnalyticsStore, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    service = console()
+    receipt = await service.decide(request.review_id, DecisionBody(user_action="upvote"), ANNA)
+    assert receipt.undo_until is None
+    assert [each.user_action for each in await decisions(published)] == ["upvote"]
+    assert await service.next(Filters(), BEN) is not None
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_a_decision_is_taken_back_in_time_also_from_another_console(
+    console: Console, rows: AnalyticsStore, clock: Clock, elsewhere: bool,
+    published: Callable[[Topic], "asyncio.Future[list[bytes]]"],
+) -> None:  # fmt: skip
+    request = review_request(1)
+    await store_requests(rows, [request])
+    service = console()
+    await service.decide(request.review_id, DecisionBody(user_action="reject"), ANNA)
+    other = console() if elsewhere else service
+    with pytest.raises(TooLate):
+        await other.undo(request.review_id, BEN)
+    await other.undo(request.review_id, ANNA)
+    clock.now += timedelta(minutes=1)
+    await service.stop()
+    assert await decisions(published) == []
+    # It is open again, in both consoles, and the next decision is the one that counts.
+    for each in (service, other):
+        assert [item.answer_id for item in (await each.queue(Filters(), BEN, cursor=None, limit=5)).items] == ["a-1"]
+    await other.decide(request.review_id, APPROVE, BEN)
+    clock.now += timedelta(seconds=11)
+    await other._pending.publish_due()
+    assert [each.user_action for each in await decisions(published)] == ["approve"]
+    with pytest.raises(TooLate):
+        await other.undo(request.review_id, BEN)
+
+
+async def test_what_a_dead_console_has_left_is_published_by_the_next(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    await console().decide(request.review_id, APPROVE, ANNA)
+    clock.now += timedelta(minutes=1)
+    await console()._pending.publish_due()
+    assert [each.decided_by for each in await decisions(published)] == ["first"]
+
+
+async def test_without_redis_the_same_console_refuses_the_second_and_the_log_decides_between_two(
+    console: Console, rows: AnalyticsStore, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    here, there = console(with_redis=False), console(with_redis=False)
+    assert (await here.next(Filters(), ANNA)) is not None
+    await here.decide(request.review_id, APPROVE, ANNA)
+    with pytest.raises(AlreadyDecided):
+        await here.decide(request.review_id, APPROVE, BEN)
+    await there.decide(request.review_id, APPROVE, BEN)
+    await here.stop()
+    await there.stop()
+    assert [each.decided_by for each in await decisions(published)] == ["first", "second"]
+
+
+# ------------------------------------------------------------------ second opinions
+
+
+async def test_a_sample_is_reviewed_once_more_blindly_and_by_somebody_else(
+    console: Console, rows: AnalyticsStore, settings: Settings, clock: Clock,
+    published: Callable[[Topic], "asyncio.Future[list[bytes]]"],
+) -> None:  # fmt: skip
+    settings.review.second_share = 0.5
+    requests = [review_request(number) for number in range(40)]
+    await store_requests(rows, requests)
+    for request in requests[1:]:
+        await store_decision(rows, request, action="reject", comment="No.")
+    service = console()
+    first = await service.next(Filters(), BEN)
+    assert first is not None and not first.second_review and first.answer_id == "a-0"
+    page = await service.queue(Filters(state="second"), BEN, cursor=None, limit=100)
+    sampled = {item.review_id for item in page.items}
+    assert 8 <= len(sampled) <= 32
+    assert sampled == {r.review_id for r in requests[1:] if int(r.review_id[:8], 16) < 2**31}
+    assert (await service.queue(Filters(state="second"), ANNA, cursor=None, limit=100)).items == []
+    item = await service.next(Filters(state="second"), BEN)
+    assert item is not None and item.second_review
+    assert (item.state, item.history, item.decided_by, item.action) == ("open", [], None, None)
+    assert item.priority == requests[int(item.answer_id[2:])].priority
+    await service.decide(item.review_id, DecisionBody(user_action="approve", version=item.version), BEN)
+    with pytest.raises(AlreadyDecided):
+        await service.decide(item.review_id, APPROVE, ANNA)
+    await service.stop()
+    (decision,) = await decisions(published)
+    assert (decision.second_review, decision.user_action) == (True, "approve")
+
+
+async def test_figures_tell_backlog_pace_and_agreement(console: Console, rows: AnalyticsStore) -> None:
+    requests = [review_request(number) for number in range(7)]
+    await store_requests(rows, requests)
+    verdicts = [("approve", "approve"), ("reject", "reject"), ("approve", "reject"), ("correct", "correct")]
+    for request, (first, second) in zip(requests, verdicts, strict=False):
+        text = "Loki needs 2 GiB [1]."
+        await store_decision(rows, request, action=first, duration=20 + requests.index(request), corrected_answer=text)
+        await store_decision(rows, request, ruling="second", by="second", action=second, corrected_answer=text)
+    await store_decision(rows, requests[4], by="policy", action="reject")
+    stats = await console().stats(ANNA)
+    assert (stats.backlog, stats.held, stats.decided_today, stats.decided_by_policy_today) == (2, 2, 4, 1)
+    assert stats.oldest_at == requests[6].requested_at
+    # Observed 3/4; by chance 2/4·1/4 + 1/4·2/4 + 1/4·1/4 = 5/16.
+    assert stats.agreement == pytest.approx((3 / 4 - 5 / 16) / (1 - 5 / 16))
+    assert (stats.agreement_pairs, stats.median_active_seconds) == (4, pytest.approx(22, abs=1))
+    assert (await console().stats(Reviewer("x", frozenset({"other"})))).backlog == 0

@@ -1,0 +1,212 @@
+"""Manifests for Kubernetes: valid by its schemas, about agents, commands, settings, ports and secrets that exist."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import typer.main
+import yaml
+
+from schemas.topics import DEFAULT_PARTITIONS
+from tests.unit.test_deployment import image_environment, known_names, ours, settings_from
+from workers.app import AGENTS
+from workers.cli import app
+from workers.metrics import CONSUMER_LAG
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDER = ROOT / "deploy" / "kubernetes"
+VERSIONS = ("1.29", "1.33", "1.37")
+"""The oldest that is in use with autoscaling/v2 and policy/v1, one between, the newest whose schemas are at hand."""
+
+KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text(encoding="utf-8"))
+OBJECTS: list[dict[str, Any]] = [
+    document
+    for name in KUSTOMIZATION["resources"]
+    for document in yaml.safe_load_all((FOLDER / name).read_text(encoding="utf-8"))
+]
+
+
+def of_kind(kind: str) -> dict[str, dict[str, Any]]:
+    return {each["metadata"]["name"]: each for each in OBJECTS if each["kind"] == kind}
+
+
+CONSOLE = of_kind("Deployment")["touchstone-console"]
+DEPLOYMENTS = {name: each for name, each in of_kind("Deployment").items() if each is not CONSOLE}
+PODS = {name: each["spec"]["template"] for name, each in (of_kind("Deployment") | of_kind("Job")).items()}
+POD = pytest.mark.parametrize("pod", PODS.values(), ids=PODS)
+
+
+def settings_file() -> dict[str, str]:
+    ((name,),) = [generator["envs"] for generator in KUSTOMIZATION["configMapGenerator"]]
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def container(pod: dict[str, Any]) -> dict[str, Any]:
+    (only,) = pod["spec"]["containers"]
+    return dict(only)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("manifest", OBJECTS, ids=lambda each: f"{each['kind']}-{each['metadata']['name']}")
+def test_every_object_is_valid_and_has_no_field_that_does_not_exist(manifest: dict[str, Any], version: str) -> None:
+    kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def test_a_misspelt_field_would_be_noticed() -> None:
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(DEPLOYMENTS["touchstone-judging"] | {"spce": {}}, VERSIONS[0], strict=True)
+
+
+def test_every_manifest_is_part_of_the_kustomization_or_says_that_it_is_not() -> None:
+    others = {path.name for path in FOLDER.glob("*.yaml")} - set(KUSTOMIZATION["resources"]) - {"kustomization.yaml"}
+    assert others == {"prometheus-adapter.yaml"}
+    assert "Not part of the kustomization" in (FOLDER / "prometheus-adapter.yaml").read_text(encoding="utf-8")
+
+
+def test_every_agent_runs_in_exactly_one_deployment() -> None:
+    agents = [name for pod in DEPLOYMENTS.values() for name in agents_of(pod["spec"]["template"])]
+    assert sorted(agents) == sorted(AGENTS)
+
+
+def agents_of(pod: dict[str, Any]) -> list[str]:
+    arguments = container(pod)["args"]
+    return arguments[arguments.index("--agents") + 1].split(",") if "--agents" in arguments else []
+
+
+@POD
+def test_every_command_is_one_of_the_command_line(pod: dict[str, Any]) -> None:
+    command: Any = typer.main.get_command(app)
+    for word in container(pod)["args"]:
+        if word.startswith("--"):
+            assert word in {name for option in command.params for name in option.opts}
+            break
+        command = command.commands[word]
+    assert not hasattr(command, "commands")
+
+
+def test_the_settings_accept_what_workers_get(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment = settings_file()
+    assert ours(environment) == set(environment) <= known_names()
+    secret = tmp_path / "secret"
+    secret.write_text("0123456789abcdef")
+    files = {name: str(secret) for name in environment if name.endswith("_FILE")}
+    settings = settings_from(environment | files, monkeypatch)
+    assert settings.clickhouse.password.get_secret_value() == "0123456789abcdef"
+    assert settings.kafka.partitions >= DEFAULT_PARTITIONS
+    assert settings.privacy.is_on
+    for deployment in DEPLOYMENTS.values():
+        grace = deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+        assert grace > settings.delivery.shutdown_grace_seconds
+
+
+@POD
+def test_secrets_are_references_and_their_names_are_those_of_the_instructions(pod: dict[str, Any]) -> None:
+    told = set(
+        re.findall(r"--from-(?:literal|file)=([\w.-]+)", (FOLDER / "kustomization.yaml").read_text(encoding="utf-8"))
+    )
+    mount = next(each for each in container(pod)["volumeMounts"] if each["name"] == "secrets")
+    assert mount["readOnly"] is True
+    files = [Path(value) for name, value in settings_file().items() if name.endswith("_FILE")]
+    assert {str(file.parent) for file in files} == {mount["mountPath"]}
+    keys = {file.name for file in files}
+    for variable in container(pod).get("env", []):
+        assert variable["name"] in known_names()
+        if variable["name"].endswith("_FILE"):
+            keys.add(Path(variable["value"]).name)
+        elif "valueFrom" in variable:
+            keys.add(variable["valueFrom"]["secretKeyRef"]["key"])
+    assert keys <= told
+    volume = next(each for each in pod["spec"]["volumes"] if each["name"] == "secrets")
+    assert volume["secret"]["secretName"] == "touchstone-secrets"
+    assert not [name for name in settings_file() if re.search(r"(PASSWORD|SECRET|TOKEN|__KEY)$", name)]
+
+
+@POD
+def test_pods_run_as_an_ordinary_user_on_a_read_only_file_system_within_limits(pod: dict[str, Any]) -> None:
+    assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
+    assert pod["spec"]["securityContext"]["runAsUser"] == 10001
+    assert pod["spec"]["automountServiceAccountToken"] is False
+    only = container(pod)
+    assert only["securityContext"] == {
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+    }  # fmt: skip
+    assert set(only["resources"]["limits"]) == set(only["resources"]["requests"]) == {"cpu", "memory"}
+    state = settings_file()["TOUCHSTONE_STATE_DIR"]
+    assert {"/tmp", state} <= {each["mountPath"] for each in only["volumeMounts"]}
+    assert {each["name"] for each in only["volumeMounts"]} == {each["name"] for each in pod["spec"]["volumes"]}
+
+
+@POD
+def test_the_image_is_the_one_that_is_built_and_its_version_that_of_the_package(pod: dict[str, Any]) -> None:
+    version = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
+    assert version is not None
+    assert container(pod)["image"] == f"touchstone-worker:{version[1]}"
+    assert KUSTOMIZATION["images"] == [{"name": "touchstone-worker", "newTag": version[1]}]
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_each_deployment_has_probes_a_budget_and_an_autoscaler_of_its_own(name: str) -> None:
+    spec = DEPLOYMENTS[name]["spec"]
+    only = container(spec["template"])
+    port = int(settings_file()["TOUCHSTONE_HTTP__METRICS_PORT"])
+    assert only["ports"] == [{"name": "metrics", "containerPort": port}]
+    assert str(port) == image_environment()["TOUCHSTONE_HTTP__METRICS_PORT"]
+    assert spec["template"]["metadata"]["annotations"]["prometheus.io/port"] == str(port)
+    paths = [only[f"{kind}Probe"]["httpGet"] for kind in ("startup", "liveness", "readiness")]
+    assert [(probe["path"], probe["port"]) for probe in paths] == [
+        ("/healthz", "metrics"), ("/healthz", "metrics"), ("/readyz", "metrics"),
+    ]  # fmt: skip
+    labels = spec["selector"]["matchLabels"]
+    assert spec["template"]["metadata"]["labels"] == labels == DEPLOYMENTS[name]["metadata"]["labels"]
+    assert of_kind("PodDisruptionBudget")[name]["spec"]["selector"]["matchLabels"] == labels
+    scaler = of_kind("HorizontalPodAutoscaler")[name]["spec"]
+    assert scaler["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+    assert scaler["minReplicas"] == spec["replicas"]
+    assert scaler["maxReplicas"] <= int(settings_file()["TOUCHSTONE_KAFKA__PARTITIONS"])
+
+
+def test_the_console_listens_where_its_service_and_probes_ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    only = container(CONSOLE["spec"]["template"])
+    given = {each["name"]: each["value"] for each in only["env"] if "value" in each}
+    tokens = tmp_path / "tokens.json"
+    tokens.write_text('[{"name": "a", "token": "0123456789abcdef", "scopes": ["read"]}]')
+    settings = settings_from(given | {"TOUCHSTONE_CONSOLE__TOKENS_FILE": str(tokens)}, monkeypatch).console
+    assert (settings.host, len(settings.tokens)) == ("0.0.0.0", 1)
+    assert only["ports"] == [{"name": "http", "containerPort": settings.port}]
+    assert {only[f"{kind}Probe"]["httpGet"]["port"] for kind in ("startup", "liveness", "readiness")} == {"http"}
+    service = of_kind("Service")["touchstone-console"]["spec"]
+    assert service["selector"] == CONSOLE["spec"]["template"]["metadata"]["labels"]
+    assert [port["targetPort"] for port in service["ports"]] == ["http"]
+    assert (
+        of_kind("PodDisruptionBudget")["touchstone-console"]["spec"]["selector"]["matchLabels"] == service["selector"]
+    )
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_an_autoscaler_follows_the_lag_of_an_agent_of_its_pods_and_takes_its_time(name: str) -> None:
+    scaler = of_kind("HorizontalPodAutoscaler")[name]["spec"]
+    (metric,) = [each["external"]["metric"] for each in scaler["metrics"]]
+    assert metric["name"] == CONSUMER_LAG._name
+    assert metric["selector"]["matchLabels"]["agent"] in agents_of(DEPLOYMENTS[name]["spec"]["template"])
+    adapter = yaml.safe_load((FOLDER / "prometheus-adapter.yaml").read_text(encoding="utf-8"))
+    assert [rule["name"]["as"] for rule in adapter["rules"]["external"]] == [metric["name"]]
+    # A rebalance stops the groups for 3 to 7 s; what scales more often than it judges helps nobody.
+    assert scaler["behavior"]["scaleUp"]["stabilizationWindowSeconds"] >= 120
+    assert scaler["behavior"]["scaleDown"]["stabilizationWindowSeconds"] >= 600
+
+
+def test_the_network_policy_lets_in_the_scrape_and_out_to_the_servers_of_the_settings() -> None:
+    (policy,) = of_kind("NetworkPolicy").values()
+    environment = settings_file()
+    inward = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
+    ports = {port["containerPort"] for port in container(CONSOLE["spec"]["template"])["ports"]}
+    assert inward == {int(environment["TOUCHSTONE_HTTP__METRICS_PORT"])} | ports
+    outward = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
+    servers = f"{environment['KAFKA_BOOTSTRAP_SERVERS']},{environment['CLICKHOUSE_URL']}"
+    assert {int(port) for port in re.findall(r":(\d+)", servers)} | {53, 6379} <= outward
+    assert (
+        policy["spec"]["podSelector"]["matchLabels"].items() <= next(iter(PODS.values()))["metadata"]["labels"].items()
+    )

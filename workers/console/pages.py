@@ -1,0 +1,305 @@
+"""Pages: server-rendered, escaped by default, with plain scripts of our own for what moves."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from schemas.base import Identifier
+from schemas.citations import CitationDetail
+from workers.console.paging import Cursor, next_cursor, place_of
+from workers.console.principal import Principal
+from workers.console.problems import Problem, problem_response
+from workers.console.rendering import (
+    Span,
+    answer_runs,
+    citation_kind,
+    markdown,
+    passage_runs,
+    visible,
+    web_address,
+)
+from workers.console.resources import Shared
+from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, stored_answer
+from workers.console.routes.citations import CitationId, found_citation
+from workers.console.routes.overview import PERIODS, PeriodName, overview_of
+from workers.console.routes.review import Service, refusals
+from workers.console.scopes import Scope
+from workers.console.security import Bearer, Cookie, Require
+from workers.console.views import AnswerSummary, CitationView, ClaimView, answer_detail, explanation_of
+from workers.review.models import Filters, Reviewer, ReviewItem
+
+router = APIRouter(include_in_schema=False)
+
+PAGE_SIZE = 25
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(FilePath(__file__).with_name("templates")),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+VERDICTS = {
+    "supported": ("✓", "supported"),
+    "contradicted": ("✗", "contradicted"),
+    "unsupported": ("?", "unsupported"),
+    "not_checked": ("–", "not checked"),
+}
+"""Sign and words of each verdict: a colour alone tells nothing to many."""
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _time(value: Any) -> str:
+    return value.strftime("%Y-%m-%d %H:%M:%S UTC") if value else "–"
+
+
+def _words(value: str) -> str:
+    return value.replace("_", " ")
+
+
+ENVIRONMENT.filters |= {
+    "visible": visible, "score": _score, "time": _time, "words": _words, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+}  # fmt: skip
+ENVIRONMENT.globals |= {
+    "VERDICTS": VERDICTS, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+}  # fmt: skip
+
+
+class LoginNeeded(Exception):
+    """A page was asked for by nobody that we know."""
+
+
+class RequireOnPage(Require):
+    """Lets in who has a scope; who is not known is sent to log in."""
+
+    async def __call__(self, request: Request, bearer: Bearer, cookie: Cookie) -> Principal:
+        """Who asks, if they may.
+
+        Raises:
+            LoginNeeded: nobody that we know.
+            Problem: 403 or 429.
+        """
+        try:
+            return await super().__call__(request, bearer, cookie)
+        except Problem as problem:
+            if problem.status_code == 401 and request.method == "GET":
+                raise LoginNeeded from problem
+            raise
+
+
+Reader = Annotated[Principal, Depends(RequireOnPage(Scope.READ))]
+Reviewing = Annotated[Principal, Depends(RequireOnPage(Scope.REVIEW))]
+
+
+def page(template: str, request: Request, principal: Principal | None, status: int = 200, **values: Any) -> Response:
+    """A page out of a template."""
+    content = ENVIRONMENT.get_template(template).render(
+        path=request.url.path, principal=principal, Scope=Scope, **values
+    )
+    return HTMLResponse(content, status)
+
+
+def login_redirect(request: Request) -> Response:
+    """The way to the login page and back."""
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"/login?{urlencode({'next': wanted})}", 303)
+
+
+def respond(request: Request, problem: StarletteHTTPException) -> Response:
+    """A problem as a page for people who asked for one, else as a document."""
+    if request.url.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
+        return problem_response(problem)
+    title = HTTPStatus(problem.status_code).phrase
+    return page("problem.html", request, None, problem.status_code, title=title, detail=str(problem.detail))
+
+
+@router.get("/login")
+async def login(request: Request) -> Response:
+    """Where people log in."""
+    return page("login.html", request, None)
+
+
+@router.get("/")
+async def overview(
+    request: Request, principal: Reader, resources: Shared, period: PeriodName = "24h", tenant: Tenant = None
+) -> Response:
+    """How much, how well, how late."""
+    figures = await overview_of(principal, resources, period, tenant)
+    stats = await resources.review.stats(Reviewer(principal.name, principal.tenants)) if resources.review else None
+    return page("overview.html", request, principal, figures=figures, stats=stats, period=period, tenant=tenant or "")
+
+
+@router.get("/search")
+async def search(
+    request: Request,
+    principal: Reader,
+    resources: Shared,
+    q: Annotated[str, Query(max_length=500)] = "",
+    tenant: str = "",
+    model: str = "",
+    risk: str = "",
+    state: str = "",
+    since: str = "",
+    until: str = "",
+    cursor: Cursor = None,
+) -> Response:
+    """Answers by text, model, risk and time."""
+    given = {"q": q, "tenant": tenant, "model": model, "risk": risk, "state": state}
+    days = {name: f"{day}T00:00:00Z" for name, day in (("since", since), ("until", until)) if day}
+    try:
+        wanted = SearchQuery.model_validate({name: value for name, value in given.items() if value} | days)
+    except ValueError:
+        return page(
+            "search.html",
+            request,
+            principal,
+            422,
+            given=given | {"since": since, "until": until},
+            items=None,
+            more=None,
+        )
+    rows = await resources.answers.listed(wanted.chosen(principal), PAGE_SIZE + 1, place_of(cursor))
+    items = [AnswerSummary.model_validate(row) for row in rows[:PAGE_SIZE]]
+    resources.accesses.note_page(principal, "search", [(item.tenant, item.answer_id) for item in items])
+    following = next_cursor(rows, PAGE_SIZE, "completed_ms", "answer_id")
+    shown = given | {"since": since, "until": until}
+    more = (
+        urlencode({name: value for name, value in shown.items() if value} | {"cursor": following})
+        if following
+        else None
+    )
+    return page("search.html", request, principal, given=shown, items=items, more=more)
+
+
+@router.get("/answers/{answer_id:path}")
+async def answer(
+    answer_id: AnswerId, request: Request, principal: Reader, resources: Shared, tenant: Tenant = None
+) -> Response:
+    """An answer: claims, citations, decision, feedback, history."""
+    stored = await stored_answer(resources, principal, answer_id, tenant)
+    detail = answer_detail(stored)
+    return page(
+        "answer.html", request, principal,
+        answer=detail,
+        runs=answer_runs(detail.answer, detail.claims, detail.citations),
+        by_number={citation.number: citation for citation in detail.citations if citation.valid},
+        primary={claim.primary_number for claim in detail.claims if claim.primary_number},
+        explanation=explanation_of(stored, resources.settings),
+    )  # fmt: skip
+
+
+@router.get("/citations/{citation_id}")
+async def citation(
+    citation_id: CitationId, request: Request, principal: Reader, resources: Shared, tenant: Tenant = None
+) -> Response:
+    """A citation with its source, the passages marked."""
+    return page("citation.html", request, principal, **await _source(resources, principal, citation_id, tenant))
+
+
+@router.get("/citations/{citation_id}/panel")
+async def citation_panel(
+    citation_id: CitationId, request: Request, principal: Reader, resources: Shared, tenant: Tenant = None
+) -> Response:
+    """The same, to be shown beside an answer."""
+    return page("source.html", request, principal, **await _source(resources, principal, citation_id, tenant))
+
+
+async def _source(resources: Shared, principal: Principal, citation_id: str, tenant: str | None) -> Mapping[str, Any]:
+    found: CitationDetail = await found_citation(resources, principal, citation_id, tenant)
+    stored = await resources.answers.answer([found.tenant], found.answer_id)
+    detail = answer_detail(stored) if stored else None
+    claims = [claim for claim in detail.claims if claim.source_digest == found.source_digest] if detail else []
+    runs = passage_runs(found.source_content or "", passages(claims))
+    cited: CitationView | None = None
+    if detail:
+        cited = next((each for each in detail.citations if each.citation_id == citation_id), None)
+    is_primary = any(cited and claim.primary_number == cited.number for claim in claims)
+    return {"citation": found, "cited": cited, "claims": claims, "runs": runs, "is_primary": is_primary}
+
+
+def passages(claims: list[ClaimView]) -> list[Span[ClaimView]]:
+    """Where the evidence of claims stands in their source."""
+    return [
+        Span(claim.evidence_start, claim.evidence_end, claim)
+        for claim in claims
+        if claim.evidence_start is not None and claim.evidence_end is not None
+    ]
+
+
+# ---------------------------------------------------------------- review
+
+
+class NextRequest(Filters):
+    """What to review next, and what not again."""
+
+    without: list[Identifier] = Field(default_factory=list, max_length=500)
+
+
+@router.get("/review")
+async def review(request: Request, principal: Reviewing, service: Service) -> Response:
+    """The queue, one request after the other."""
+    who = Reviewer(principal.name, principal.tenants)
+    return page("review.html", request, principal, stats=await service.stats(who), item=None)
+
+
+@router.get("/review/{review_id}")
+async def review_one(
+    review_id: str, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> Response:
+    """The queue, beginning with this request."""
+    who = Reviewer(principal.name, principal.tenants)
+    with refusals():
+        item = await service.item(review_id, who)
+    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
+    return page("review.html", request, principal, stats=await service.stats(who), **_review_values(item))
+
+
+@router.post("/review/next")
+async def review_next(
+    wanted: NextRequest, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> Response:
+    """The next request, taken for this reviewer, as a part of the page; 204 where there is none."""
+    filters = Filters(**wanted.model_dump(exclude={"without"}))
+    if filters.tenant is not None:
+        principal.require_tenant(filters.tenant)
+    with refusals():
+        item = await service.next(filters, Reviewer(principal.name, principal.tenants), without=wanted.without)
+    if item is None:
+        return Response(status_code=204)
+    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
+    return page("review_item.html", request, principal, **_review_values(item))
+
+
+def _review_values(item: ReviewItem) -> dict[str, Any]:
+    """What the template of a request shows."""
+    claims = [_review_claim(claim.model_dump()) for claim in item.claims]
+    contexts = [
+        (
+            context,
+            passage_runs(context.content, passages([claim for claim in claims if claim.chunk_id == context.chunk_id])),
+        )
+        for context in item.contexts
+    ]
+    return {"item": item, "claims": claims, "runs": answer_runs(item.answer, claims, []), "contexts": contexts}
+
+
+def _review_claim(claim: dict[str, Any]) -> ClaimView:
+    """A claim of the review service as the pages know it."""
+    evidence = claim.pop("evidence") or {"chunk_id": "", "text": "", "start": None, "end": None}
+    return ClaimView(
+        **claim,
+        chunk_id=evidence["chunk_id"], evidence=evidence["text"],
+        evidence_start=evidence["start"], evidence_end=evidence["end"], source_digest="",
+        cited_numbers=[], primary_number=None, redundant_numbers=[], proposed_numbers=[], cited_unsupported=[],
+        better_number=None,
+    )  # fmt: skip

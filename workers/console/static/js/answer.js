@@ -1,0 +1,58 @@
+// The answer: the source of a citation beside it, and votes.
+
+import { parsed, say, send } from "./common.js";
+
+const panel = document.getElementById("panel");
+const title = document.getElementById("panel-title");
+const content = document.getElementById("panel-content");
+let opener = null;
+
+async function open(link) {
+  const response = await fetch(`/citations/${encodeURIComponent(link.dataset.citation)}/panel`);
+  if (!response.ok) {
+    location.assign(link.href);
+    return;
+  }
+  content.replaceChildren(...parsed(await response.text()));
+  title.textContent = link.textContent.trim();
+  opener = link;
+  panel.hidden = false;
+  title.focus();
+  const claim = link.closest("[data-claim]")?.dataset.claim;
+  const passages = [...content.querySelectorAll("[data-passage]")];
+  const passage = passages.find((each) => each.dataset.passage === claim) ?? passages[0];
+  if (passage) {
+    passage.classList.add("selected");
+    passage.scrollIntoView({ block: "nearest" });
+  }
+}
+
+function close() {
+  panel.hidden = true;
+  opener?.focus();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[data-citation]");
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+    event.preventDefault();
+    open(link);
+  }
+});
+document.getElementById("panel-close").addEventListener("click", close);
+panel.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") close();
+});
+
+for (const button of document.querySelectorAll("button.vote")) {
+  button.addEventListener("click", async () => {
+    try {
+      await send(`/api/answers/${encodeURIComponent(button.dataset.answer)}/vote`, { vote: button.dataset.vote });
+      document.querySelectorAll("button.vote").forEach((each) => each.setAttribute("aria-pressed", String(each === button)));
+      say("Thank you, your vote is noted.");
+    } catch (error) {
+      say(error.message);
+    }
+  });
+}
+

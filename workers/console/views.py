@@ -1,0 +1,329 @@
+"""What the console tells: the models of its responses, and how rows become them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import orjson
+from pydantic import BaseModel, Field
+
+from schemas.base import RiskLevel
+from schemas.feedback import BehaviourSignals, ExplicitSignals, FeedbackEvent, FeedbackKind
+from workers.settings import Settings
+from workers.steps.explanation import Explanation, explain_row
+from workers.steps.rows import CHARACTERISTICS
+from workers.stores.answers import StoredAnswer
+from workers.stores.reading import Row
+
+
+class View(BaseModel):
+    """A part of a response."""
+
+
+class AnswerSummary(View):
+    """An answer in a list."""
+
+    answer_id: str
+    tenant: str
+    completed_at: datetime
+    query: str = Field(description="Its beginning.")
+    answer: str = Field(description="Its beginning.")
+    model_id: str
+    query_type: str
+    state: str
+    reasons: list[str]
+    review: bool
+    degraded: bool
+    hallucination_risk: RiskLevel | None
+    grounding_score: float | None
+    gate_score: float | None
+    quality_score: float | None
+    claims_total: int
+    claims_supported: int
+    claims_contradicted: int
+    claims_unsupported: int
+
+
+class AnswerPage(View):
+    """A page of answers, the latest first."""
+
+    items: list[AnswerSummary]
+    next_cursor: str | None
+
+
+class ClaimView(View):
+    """A claim with its verdict and evidence; offsets in code points."""
+
+    claim_id: str
+    start: int
+    end: int
+    text: str
+    kind: str
+    hedged: bool
+    verdict: str
+    score: float | None
+    mismatches: list[str]
+    chunk_id: str
+    evidence: str
+    evidence_start: int | None
+    evidence_end: int | None
+    source_digest: str
+    cited_numbers: list[int]
+    primary_number: int | None
+    redundant_numbers: list[int]
+    proposed_numbers: list[int]
+    cited_unsupported: list[int]
+    better_number: int | None
+    conflicting: bool = Field(description="Sources disagree on it.")
+
+
+class CitationView(View):
+    """A citation, or a reference that resolves to nothing."""
+
+    citation_id: str
+    valid: bool
+    marker: str = Field(description="As written, where it is invalid.")
+    reason: str = Field(description="Why it is invalid.")
+    number: int | None
+    chunk_id: str
+    source_type: str
+    source_name: str
+    source_path: str
+    source_table: str
+    record_id: str
+    memory_id: str
+    entity: str
+    display_text: str
+    excerpt: str
+    confidence: float | None
+    source_digest: str
+    spans: list[tuple[int, int]] = Field(description="Where its markers stand in the answer, code points.")
+    forms: list[str]
+    last_updated: datetime | None
+    created_at: datetime | None
+    source_event: str
+    learned_at: datetime | None
+
+
+class FeedbackView(View):
+    """Feedback on an answer; who gave it is not told."""
+
+    feedback_id: str
+    kind: FeedbackKind
+    occurred_at: datetime
+    explicit: ExplicitSignals | None
+    behaviour: BehaviourSignals | None
+
+
+class RewardView(View):
+    """What an answer earned."""
+
+    reward: float
+    explicit_reward: float | None
+    implicit_reward: float | None
+    satisfaction: float | None
+    revision: int
+    computed_at: datetime
+
+
+class Happening(View):
+    """Something that happened to an answer."""
+
+    at: datetime
+    what: str
+    detail: str = ""
+
+
+class AnswerDetail(View):
+    """An answer with all that is known of it."""
+
+    answer_id: str
+    tenant: str
+    run: str
+    session_id: str
+    user_id: str = Field(description="Pseudonym of who asked.")
+    query: str
+    answer: str
+    content: str = Field(description="What a reader was shown, Markdown.")
+    query_type: str
+    model_id: str
+    model_provider: str
+    prompt_version: str
+    risk_mode: str
+    status: str
+    error: str
+    completed_at: datetime
+    latency_seconds: float | None
+    pipeline_version: str
+    state: str
+    reasons: list[str]
+    review: bool
+    degraded: bool
+    missing: list[str]
+    hallucination_risk: RiskLevel | None
+    risk_score: float | None
+    grounding_score: float | None
+    quality_score: float | None
+    gate_score: float | None
+    citation_coverage: float | None
+    characteristics: dict[str, float | None]
+    signals: list[str]
+    issues: list[str]
+    claims_total: int
+    claims: list[ClaimView]
+    citations: list[CitationView]
+    feedback: list[FeedbackView]
+    reward: RewardView | None
+    history: list[Happening]
+
+
+class LoggedCitations(View):
+    """An answer in the audit (seed 004)."""
+
+    response_id: str
+    tenant: str
+    completed_at: datetime
+    state: str
+    grounding_score: float | None
+    recommendation_coverage: float | None
+    citation_count: int
+    citations: list[dict[str, Any]] = Field(description="By the names of seed 004; at most 200.")
+    invalid_references: list[dict[str, Any]]
+    ungrounded_claims: list[str]
+    response_seconds: float | None
+    grounding_seconds: float | None
+    validated_at: datetime | None
+    pipeline_version: str
+
+
+class AuditPage(View):
+    """A page of the audit, the latest first."""
+
+    items: list[LoggedCitations]
+    next_cursor: str | None
+
+
+class Access(View):
+    """Somebody was shown answers."""
+
+    access_id: str
+    at: datetime
+    who: str = Field(description="Name of the token.")
+    via: Literal["token", "session"]
+    what: str = Field(description="By which route.")
+    tenant: str
+    answers: list[str]
+
+
+class AccessPage(View):
+    """A page of accesses, the latest first."""
+
+    items: list[Access]
+    next_cursor: str | None
+
+
+class Remembered(View):
+    """A turn of conversational memory with where it comes from."""
+
+    turn_id: str
+    answer_id: str = Field(description="The answer that was remembered.")
+    tenant: str
+    session_id: str | None
+    query: str
+    response: str
+    context_chunks: list[str] = Field(description="What the answer was given.")
+    query_type: str | None
+    quality_score: float | None
+    hallucination_risk: str | None
+    grounding_score: float | None
+    user_feedback: float | None
+    revision: int
+    timestamp: datetime = Field(description="When the answer was complete.")
+    similarity: float = Field(description="Cosine of the search and what was asked and answered.")
+
+
+class RememberedPage(View):
+    """What was found in memory, the nearest first."""
+
+    items: list[Remembered]
+
+
+def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
+    """How the decision on a stored answer came about."""
+    return explain_row(stored.answer, settings.gate, settings.grounding, settings.decision)
+
+
+def answer_detail(stored: StoredAnswer) -> AnswerDetail:
+    """An answer out of its rows."""
+    row = stored.answer
+    plain = set(AnswerDetail.model_fields) & set(row)
+    return AnswerDetail.model_validate(
+        {
+            **{name: row[name] for name in plain},
+            "characteristics": {name: row[name] for name in CHARACTERISTICS},
+            "claims": stored.claims,
+            "citations": stored.citations,
+            "feedback": [
+                feedback for feedback in _feedback(stored.feedback) if feedback["kind"] in ("explicit", "behaviour")
+            ],
+            "reward": stored.rewards[0] if stored.rewards else None,
+            "history": sorted(_history(stored), key=lambda happening: happening.at),
+        }
+    )
+
+
+def logged_citations(row: Row) -> LoggedCitations:
+    """An answer's audit out of its row."""
+    parsed = {
+        name: orjson.loads(row[name] or "[]") for name in ("citations", "invalid_references", "ungrounded_claims")
+    }
+    return LoggedCitations.model_validate(row | parsed)
+
+
+def _feedback(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """The latest revision of each event."""
+    latest: dict[str, FeedbackEvent] = {}
+    for row in rows:
+        event = FeedbackEvent.model_validate_json(row["event"])
+        latest[event.feedback_id] = event
+    for event in latest.values():
+        yield event.model_dump(include=set(FeedbackView.model_fields))
+
+
+def _history(stored: StoredAnswer) -> Iterator[Happening]:
+    row = stored.answer
+    if row["requested_at"]:
+        yield Happening(at=row["requested_at"], what="asked")
+    yield Happening(at=row["completed_at"], what="answered", detail=row["model_id"])
+    yield Happening(
+        at=row["enriched_at"],
+        what="judged",
+        detail=f"{row['state']}: {', '.join(row['reasons']) or 'nothing against it'}",
+    )
+    for alert in stored.alerts:
+        yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
+    for review in stored.reviews:
+        if review["reasons"]:
+            yield Happening(at=review["requested_at"], what="review asked for", detail=", ".join(review["reasons"]))
+    for event in stored.review_events:
+        yield Happening(at=event["occurred_at"], what=f"review {event['kind']}", detail=f"by {event['reviewer']}")
+    for decision in stored.decisions:
+        what = {"final": "decided", "second": "second review", "vote": "vote"}.get(
+            decision["ruling"], "decided too late"
+        )
+        yield Happening(
+            at=decision["decided_at"], what=what, detail=f"{decision['action']} by {decision['decided_by']}"
+        )
+    for feedback in _feedback(stored.feedback):
+        yield Happening(at=feedback["occurred_at"], what="feedback", detail=_said(feedback))
+
+
+def _said(feedback: dict[str, Any]) -> str:
+    """Feedback in a few words."""
+    part = feedback["explicit"] or feedback["behaviour"] or {}
+    said = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in part.items()
+        if value not in (None, [], "") and name != "comment"
+    ]
+    return ", ".join(said) or str(feedback["kind"])

@@ -1,0 +1,1 @@
+"""Human review: the queue as reviewers see it, locks, and decisions until they are published."""
