@@ -58,7 +58,9 @@ class Run:
 
 
 @dataclass(slots=True)
-class _Answer:
+class Answer:
+    """One answer, what is known of it so far, and the rating that is to come."""
+
     model: str
     at: datetime
     events: list[FeedbackEvent]
@@ -72,17 +74,17 @@ def simulate(variant: str, answers: int, seed: int) -> Run:
     people, router = random.Random(seed), random.Random(seed + 1)
     context = RoutingContext(models=list(QUALITY))
     posteriors: list[ModelPosterior] = []
-    given: list[_Answer] = []
+    given: list[Answer] = []
     run = Run()
     regret = 0.0
     for number in range(answers):
         model = router.choice(context.models) if rules is None else choose_model(posteriors, context, router)
-        answer = _given(number, model, people)
+        answer = given_answer(number, model, QUALITY[model], people)
         given.append(answer)
-        _judge(answer, variant)
+        judge(answer, variant)
         if number >= RATING_DELAY and (late := given[number - RATING_DELAY]).rating is not None:
             late.events.append(late.rating)
-            _judge(late, variant)
+            judge(late, variant)
         regret += max(QUALITY.values()) - QUALITY[model]
         run.regret.append(regret)
         run.chosen.append(model)
@@ -92,13 +94,24 @@ def simulate(variant: str, answers: int, seed: int) -> Run:
     return run
 
 
-def _given(number: int, model: str, rng: random.Random) -> _Answer:
+def given_answer(
+    number: int, model: str, quality: float, rng: random.Random, features: Sequence[float] | None = None
+) -> Answer:
+    """An answer and what people do with it.
+
+    Args:
+        number: of the answer, which is its time as well.
+        model: who wrote it.
+        quality: chance of a good answer.
+        rng: people's chance.
+        features: of the query.
+    """
     at = START + number * BETWEEN
-    good = rng.random() < QUALITY[model]
+    good = rng.random() < quality
     failed = rng.random() < 0.02
     events = [
         _event(number, model, at, "execution", status="error" if failed else "success",
-               latency_seconds=rng.lognormvariate(0, 0.5) * LATENCY[model]),
+               latency_seconds=rng.lognormvariate(0, 0.5) * LATENCY[model], query_features=features),
     ]  # fmt: skip
     if rng.random() < (0.03 if good else 0.45):
         pair = {"original_answer_id": str(number), "retry_answer_id": f"{number}'", "delay_seconds": 60.0}
@@ -112,7 +125,7 @@ def _given(number: int, model: str, rng: random.Random) -> _Answer:
         meant_well = good if rng.random() < 0.9 else not good
         stars = rng.choice([4, 5] if meant_well else [1, 2, 3])
         rating = _event(number, model, at + RATING_DELAY * BETWEEN, "explicit", rating=stars)
-    return _Answer(model, at, events, rating)
+    return Answer(model, at, events, rating)
 
 
 def _event(number: int, model: str, at: datetime, kind: str, **part: Any) -> FeedbackEvent:
@@ -120,7 +133,8 @@ def _event(number: int, model: str, at: datetime, kind: str, **part: Any) -> Fee
     return FeedbackEvent.model_validate(content | {"kind": kind, kind: part})
 
 
-def _judge(answer: _Answer, variant: str) -> None:
+def judge(answer: Answer, variant: str) -> None:
+    """What the answer earned by what is known of it."""
     rules = VARIANTS[variant] or FeedbackRules()
     found = reward_of(combine(answer.events), rules, answer.at)
     # One side alone counts whole, so a variant that looks at one side must leave out the other.
@@ -128,7 +142,7 @@ def _judge(answer: _Answer, variant: str) -> None:
     answer.reward = None if found is None else getattr(found, one_sided.get(variant, "reward"))
 
 
-def _posteriors(given: Sequence[_Answer], now: datetime) -> list[ModelPosterior]:
+def _posteriors(given: Sequence[Answer], now: datetime) -> list[ModelPosterior]:
     """As ClickHouse sums them: weights by age."""
     sums = {model: [0.0, 0.0] for model in QUALITY}
     for answer in given:

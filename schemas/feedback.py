@@ -1,12 +1,33 @@
 """Feedback: what people do with answers, and what is learned from it (seeds 000, 001, 002)."""
 
 from hashlib import sha256
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.base import Event, Identifier, Label, LongText, Many, Part, Score, Seconds, ShortText, UtcDatetime
+from schemas.base import (
+    Event,
+    FiniteFloat,
+    Identifier,
+    Label,
+    LongText,
+    Many,
+    Part,
+    Score,
+    Seconds,
+    ShortText,
+    UtcDatetime,
+)
 from schemas.review import HumanFeedback, UserAction
+
+QUERY_FEATURES = 16
+LINEAR_TERMS = QUERY_FEATURES + 1
+"""The constant and the features of a query."""
+
+QueryFeatures = Annotated[
+    list[Annotated[float, Field(ge=-10, le=10)]], Field(min_length=QUERY_FEATURES, max_length=QUERY_FEATURES)
+]
+"""A query's embedding on 16 fixed random directions (``workers.steps.contextual``)."""
 
 LatencyTolerance = Literal["high", "medium", "low"]
 FeedbackKind = Literal["explicit", "behaviour", "execution", "retry"]
@@ -41,6 +62,9 @@ class ExecutionSignals(Part):
         default=None, description="hard_error, empty_response, refusal, or the gateway's word; set, it is an error."
     )
     latency_seconds: Seconds | None = None
+    query_features: QueryFeatures | None = Field(
+        default=None, description="What of the query a router learns from; null where it was not embedded."
+    )
 
 
 class RetrySignals(Part):
@@ -101,6 +125,7 @@ class Reward(Event):
     retry_detected: bool = Field(default=False, description="The query was asked again, so this answer failed.")
     latency_seconds: Seconds | None = None
     latency_tolerance: LatencyTolerance | None = None
+    query_features: QueryFeatures | None = None
     revision: int = Field(default=1, ge=1, description="Grows with every further event; the highest counts.")
     answered_at: UtcDatetime = Field(description="When the answer was complete, or the first feedback on it.")
     computed_at: UtcDatetime
@@ -141,6 +166,22 @@ class FeedbackMessage(Event):
     created_at: UtcDatetime
 
 
+class LinearPosterior(Part):
+    """Posterior of what a model's reward owes to the query: normal, with these moments."""
+
+    precision: Many[FiniteFloat] = Field(
+        min_length=LINEAR_TERMS * (LINEAR_TERMS + 1) // 2,
+        max_length=LINEAR_TERMS * (LINEAR_TERMS + 1) // 2,
+        description="Upper triangle of the precision of the 17 coefficients, row by row, in units of 1/variance.",
+    )
+    rewards: Many[FiniteFloat] = Field(
+        min_length=LINEAR_TERMS,
+        max_length=LINEAR_TERMS,
+        description="Sums of terms times (reward - 0.5); the coefficients' mean is precision^-1 x rewards.",
+    )
+    variance: float = Field(gt=0, allow_inf_nan=False, description="Of a reward about its expectation.")
+
+
 class ModelPosterior(Event):
     """Beta posterior of a model's reward for a tenant and query type (seed 001: Thompson sampling)."""
 
@@ -151,4 +192,7 @@ class ModelPosterior(Event):
     beta: float = Field(gt=0, allow_inf_nan=False)
     mean: Score
     observations: float = Field(ge=0, allow_inf_nan=False, description="Weighted by age.")
+    linear: LinearPosterior | None = Field(
+        default=None, description="For routers that embed queries; null where no query of the model was embedded."
+    )
     computed_at: UtcDatetime

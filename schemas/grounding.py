@@ -15,7 +15,10 @@ IssueType = Literal[
     "unverified_facts",
     "low_citation_coverage",
     "contradicted_facts",
+    "cited_unsupported",
+    "conflicting_sources",
 ]
+Operation = Literal["sum", "mean", "difference", "product", "ratio", "share", "change", "part", "increase", "decrease"]
 Severity = Literal["low", "medium", "high"]
 Mismatch = Literal["number", "date", "name", "negation", "antonym", "comparative", "quantifier", "role"]
 
@@ -23,10 +26,18 @@ MAX_CLAIMS = 400
 """Most claims reported for one answer; what is beyond is counted, not listed."""
 MAX_SOURCES = 4
 """Most sources listed for one claim."""
+MAX_ISSUE_CLAIMS = 20
+"""Most claims named by one issue; their evidence stands with the claims."""
 MAX_PASSAGE = 200
 """Longest copy of a source's passage beside a claim, code points."""
 MAX_CONFLICTS = 50
 """Most conflicts listed for one answer."""
+MAX_CALCULATIONS = 3
+"""Most calculations stated for one claim."""
+MAX_NUMBER = 100
+"""Longest copy of a number as it is written, code points."""
+MAX_EXPRESSION = 500
+"""Longest calculation written out, code points."""
 MAX_CLAIM_TEXT = 500
 """Longest copy of a claim's text, code points; the span always covers it whole."""
 
@@ -53,6 +64,28 @@ class ClaimSource(Part):
     cited: bool = Field(default=False, description="The claim cites it.")
 
 
+class CalculationInput(Part):
+    """A number that a calculation starts from."""
+
+    text: str = Field(max_length=MAX_NUMBER, description="The number as it is written, with its unit.")
+    number: int | None = Field(
+        default=None, ge=1, description="Position of its chunk among the contexts, from 1; null if the claim says it."
+    )
+    chunk_id: Identifier | None = None
+    span: Span | None = Field(default=None, description="The sentence it stands in, in the chunk's content.")
+
+
+class Calculation(Part):
+    """How a figure of a claim follows from numbers of its sources (seed 004: the calculation basis)."""
+
+    operation: Operation
+    result: str = Field(max_length=MAX_NUMBER, description="The figure as the claim writes it.")
+    expression: str = Field(
+        max_length=MAX_EXPRESSION, description="For readers, as '47 minutes × $3,000 per hour = $2,350'."
+    )
+    inputs: list[CalculationInput] = Field(min_length=1, max_length=8)
+
+
 class Conflict(Part):
     """Two sources that disagree on a claim, with both passages."""
 
@@ -77,6 +110,9 @@ class Claim(Part):
     sources: list[ClaimSource] = Field(
         default_factory=list, max_length=MAX_SOURCES, description="What its nearest sources say, the best first."
     )
+    calculations: list[Calculation] = Field(
+        default_factory=list, max_length=MAX_CALCULATIONS, description="How its derived figures come about."
+    )
     primary_number: int | None = Field(default=None, ge=1, description="The source that supports it best.")
     redundant_numbers: Many[int] = Field(default_factory=list, description="Further sources that support it.")
     proposed_numbers: Many[int] = Field(default_factory=list, description="Sources that it should cite and does not.")
@@ -94,6 +130,9 @@ class GroundingIssue(Part):
     message: ShortText
     value: float | None = Field(default=None, allow_inf_nan=False, description="What was measured.")
     threshold: float | None = Field(default=None, allow_inf_nan=False, description="What it was held against.")
+    claim_ids: Many[Identifier] = Field(
+        default_factory=list, max_length=MAX_ISSUE_CLAIMS, description="The claims it is about, the first ones."
+    )
 
 
 class GroundingFindings(Findings):

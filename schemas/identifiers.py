@@ -65,6 +65,11 @@ def person_digest(tenant: str, person: str) -> str:
     return sha256(f"{tenant}\x1f{person}".encode()).hexdigest()
 
 
+def answer_digest(answer_id: str) -> str:
+    """What an erased answer is known by: SHA-256 of its identifier, hexadecimal."""
+    return sha256(answer_id.encode()).hexdigest()
+
+
 def dead_letter_id(topic: str, partition: int, offset: int, agent: str) -> str:
     """Identifier of a record that an agent gave up."""
     return _identifier("dead-letter", topic, partition, offset, agent)

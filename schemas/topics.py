@@ -95,7 +95,7 @@ ROUTING_POSTERIORS = Topic(
 )
 ALERTS_RAISED = Topic("alerts.raised", Alert, "answer_id", "out", "whoever is to be told")
 PRIVACY_ERASURES = Topic(
-    "privacy.erasures", Erasure, "digest", "in", "persons to be forgotten", KEEP_FOREVER, "compact"
+    "privacy.erasures", Erasure, "digest, or digest:part", "in", "persons to be forgotten", KEEP_FOREVER, "compact"
 )
 DEAD_LETTERS = Topic(
     "dead-letters", DeadLetter, "as the original", "out", "original bytes and headers, the reason in dlq_* headers"

@@ -8,11 +8,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+import orjson
+
+from schemas.feedback import AnalyticsRow
+from schemas.topics import FEEDBACK_ANALYTICS
 from workers import metrics
 from workers.addresses import Addresses
 from workers.agents.analytics import ANALYTICS
 from workers.agents.assembly import ASSEMBLY
-from workers.agents.base import AgentDefinition, Resources, read_answer
+from workers.agents.base import AgentDefinition, Resources, event_output, read_answer
 from workers.agents.citations import CITATIONS
 from workers.agents.deadlines import DeadlineSweeper
 from workers.agents.decisions import DECISIONS, FinalityKeeper
@@ -29,10 +33,11 @@ from workers.delivery.assembler import Assembler
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureFollower
 from workers.delivery.errors import TouchstoneError, describe
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Record, Work
+from workers.delivery.records import Output, Record, Work
 from workers.delivery.released import ReleasedAnswers
 from workers.health import HealthServer
 from workers.inference.backends import SentenceTransformerBackend
@@ -46,7 +51,7 @@ from workers.stores.memory import MemoryStore
 from workers.stores.migrations import migrate
 from workers.stores.reviews import ReviewStore
 from workers.topics import TopicAdministration
-from workers.versions import package_version, pipeline_version
+from workers.versions import package_version, pipeline_version, version_parts
 
 AGENTS: dict[str, AgentDefinition] = {
     agent.name: agent
@@ -160,6 +165,7 @@ class Worker:
         self._addresses = addresses
         self._definitions = chosen_agents(agents)
         self._resources: Resources | None = None
+        self._erasures = ErasureFollower(settings, addresses.kafka)
         self._running: list[RunningAgent] = []
         self._background: list[asyncio.Task[None]] = []
         self._store_problem: str | None = None
@@ -176,6 +182,8 @@ class Worker:
         async with TopicAdministration(self._settings, self._addresses.kafka) as topics:
             await topics.require()
         await self._start_health()
+        await self._erasures.start()
+        self._watch("erasures", self._erasures.run())
         resources = await self._open()
         self._running = [self._agent(definition, resources) for definition in self._definitions]
         await self._join_groups()
@@ -190,6 +198,7 @@ class Worker:
             if agent.definition is DECISIONS:
                 self._watch("finality", FinalityKeeper(resources, agent.owned_partitions).run())
                 self._watch("deadlines", DeadlineSweeper(resources, agent.owns_first_partition).run())
+        await resources.producer.send([_version_output(resources)], agent="worker")
         log.info(
             "worker_started",
             agents=[agent.definition.name for agent in self._running],
@@ -262,6 +271,7 @@ class Worker:
                     log.warning("stop_failed", exc_info=result)
         except TimeoutError:
             log.warning("stop_exceeded_grace", grace_seconds=grace)
+        await self._erasures.stop()
         if self._resources is not None:
             await _close(self._resources)
         if self._health is not None:
@@ -340,11 +350,12 @@ class Worker:
             definition.limits(settings),
             resources.journal,
             DeadLetterBreaker(definition.name, settings.breaker),
+            self._erasures.register,
         )
         agent = RunningAgent(definition, application, processor)
         if definition is ASSEMBLY:
             read = partial(read_answer, max_bytes=settings.kafka.max_input_bytes)
-            agent.assembler = Assembler(application, processor, settings.delivery, read)
+            agent.assembler = Assembler(application, processor, settings.delivery, read, self._erasures.register)
         return agent
 
     async def _check_store(self, store: AnalyticsStore) -> None:
@@ -363,6 +374,19 @@ class Worker:
             await asyncio.sleep(LAG_SECONDS)
             for agent in self._running:
                 agent.application.observe_lag()
+
+
+def _version_output(resources: Resources) -> Output:
+    """What this version is made of, for those who compare versions later."""
+    now, version = resources.now(), resources.pipeline_version
+    columns = {
+        "version": version,
+        "parts": orjson.dumps(version_parts(resources.settings)).decode(),
+        "started_at": now.isoformat(),
+    }
+    row = AnalyticsRow(table="versions", columns=columns)
+    common: dict[str, Any] = {"agent": "worker", "time": now, "pipeline_version": version}
+    return event_output(FEEDBACK_ANALYTICS, row, key=version, event_id=version, **common)
 
 
 async def _open_embedding(settings: Settings) -> EmbeddingService:

@@ -21,6 +21,7 @@ from workers.commands import (
     local,
     schemas,
     topics,
+    versions,
     worker,
 )
 from workers.commands.output import fail
@@ -42,6 +43,7 @@ app.command("services")(local.services)
 app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
 app.command("forget")(forget.forget)
+app.command("versions")(versions.versions)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)

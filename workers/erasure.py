@@ -1,7 +1,8 @@
 """Forgetting a person: every store, compacted topics, and a record that it was done.
 
-The order: the erasure is recorded first, so that a run that is cut off is known; then the
-stores; last the tombstones. Every step can be repeated, and so can the whole.
+The order: the erasure is recorded first, with the person's answers, so that agents drop what
+they read of them from now on; last comes ClickHouse, which knows the answers: a run that is
+cut off finds them again. Every step can be repeated, and so can the whole.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,11 +11,11 @@ from datetime import datetime
 
 from redis.exceptions import RedisError
 
-from schemas.headers import event_headers
-from schemas.identifiers import fact_id, person_digest
+from schemas.identifiers import answer_digest, fact_id, person_digest
 from schemas.privacy import Erasure
-from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
+from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, TOPICS
 from workers.addresses import Addresses
+from workers.delivery.erasures import erasure_output
 from workers.delivery.errors import StoreUnavailable
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -24,12 +25,14 @@ from workers.stores.history import QueryHistory
 from workers.stores.memory import forget_turns
 from workers.stores.migrations import migrate
 from workers.stores.persons import PersonStore
-from workers.versions import pipeline_version
 
 NAME = "forget"
 
 TOMBSTONED = (ANSWERS_RELEASED, FEEDBACK_REWARDS)
 """Compacted topics that hold records of single answers, by answer."""
+
+ANSWERS_A_RECORD = 1_000
+"""Answers named in one record, 67 kB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +81,28 @@ async def forget(
     try:
         await migrate(client, settings.clickhouse.database)
         await producer.start()
-        await producer.send([_record(erasure, settings)], agent=NAME)
+        await producer.send([erasure_output(erasure, NAME)], agent=NAME)
         database = settings.clickhouse.database
         persons = PersonStore(AnalyticsStore(client, database), database)
         answers = await persons.own_answers(tenant, user)
-        rows = await persons.remove(tenant, user, answers)
+        await producer.send(_naming(erasure, answers), agent=NAME)
+        tombstones = _tombstones(answers)
+        await producer.send(tombstones, agent=NAME)
         turn_ids = ["turn_" + fact_id(answer_id, "turn") for answer_id in answers]
         turns = await forget_turns(settings.memory_uri, tenant, user, turn_ids)
         queries = await _forget_queries(settings, addresses, digest)
-        tombstones = _tombstones(answers)
-        await producer.send(tombstones, agent=NAME)
+        rows = await persons.remove(tenant, user, answers)
     finally:
         await producer.stop()
         await client.close()
     return Forgotten(digest, len(answers), rows, turns, queries, len(tombstones), _kept_until(requested_at))
 
 
-def _record(erasure: Erasure, settings: Settings) -> Output:
-    headers = event_headers(
-        event_id=erasure.digest,
-        event_type="Erasure",
-        time=erasure.requested_at,
-        pipeline_version=pipeline_version(settings),
-        agent=NAME,
-    )
-    return Output(PRIVACY_ERASURES, erasure.digest.encode(), erasure.to_bytes(), headers)
+def _naming(erasure: Erasure, answers: Sequence[str]) -> list[Output]:
+    """The erasure with the person's answers, in records of bounded size."""
+    digests = [answer_digest(answer_id) for answer_id in answers]
+    parts = [digests[start : start + ANSWERS_A_RECORD] for start in range(0, len(digests), ANSWERS_A_RECORD)]
+    return [erasure_output(erasure.model_copy(update={"answers": part}), NAME) for part in parts]
 
 
 def _tombstones(answers: Sequence[str]) -> list[Output]:

@@ -31,6 +31,9 @@ RECORDS_SKIPPED = Counter(
 )
 RECORDS_RETRIED = Counter("touchstone_records_retried_total", "Attempts that were repeated", ["agent", "error"])
 RECORDS_DEAD_LETTERED = Counter("touchstone_records_dead_lettered_total", "Records given up", ["agent", "error"])
+RECORDS_ERASED = Counter(
+    "touchstone_records_erased_total", "Records dropped unhandled because their person is erased", ["agent"]
+)
 RECORDS_STALE = Counter(
     "touchstone_records_stale_total", "Records dropped because their partition was revoked; they come again", ["agent"]
 )

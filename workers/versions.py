@@ -1,17 +1,46 @@
-"""The version of the pipeline: which judgements it would make."""
+"""The version of the pipeline: a fingerprint of all that can change a judgement.
 
-from functools import lru_cache
-from hashlib import sha256
+Of the rules it takes the code itself, without comments, docstrings and layout, so that nobody
+has to remember to raise a number, and no remark in the code makes a new version.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import file_digest, sha256
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
+from workers.inference.backends import model_path
 from workers.settings import Settings
 from workers.steps.calibration import CALIBRATION
+from workers.steps.pattern_packs import LANGUAGES, PatternPack
 
-RULES_VERSION = "2026.11.3"
-"""Version of the rules in ``workers.steps``; changes whenever a judgement could."""
+RELEASE = "2026.11"
+"""Year and month of this line of rules, for people."""
+
+JUDGING = (
+    "workers.steps.citations",
+    "workers.steps.grounding",
+    "workers.steps.quality",
+    "workers.steps.enrichment",
+    "workers.steps.trimming",
+    "workers.inference.backends",
+)
+"""Modules that judge; what they import of ``workers.steps`` counts as well."""
+
+LIBRARIES = ("google-re2", "markdown-it-py", "numpy", "sentence-transformers", "sentencex", "torch", "transformers")
+"""Libraries that take part in a judgement; another version of theirs may cut a sentence otherwise."""
+
+MODEL_FILES = ("*.safetensors", "*.bin", "*.json", "*.txt")
+"""What of a model's folder decides on its vectors."""
+
+SHORT = 6
+"""Digits of the fingerprint, hexadecimal: of a thousand versions two are alike with a chance of 3 %."""
 
 
 def package_version() -> str:
@@ -22,31 +51,44 @@ def package_version() -> str:
         return "0"
 
 
-@lru_cache
-def _digest(name: str) -> str:
-    return sha256((files("workers") / "data" / name).read_bytes()).hexdigest()
-
-
 def pipeline_version(settings: Settings) -> str:
-    """A readable fingerprint of rules, model and thresholds.
+    """A readable fingerprint of rules, calibration, model, pattern packs and thresholds.
 
     Returns:
-        For example ``2026.11.3-a1b2c3d4``; equal settings and rules give equal versions.
+        For example ``2026.11-grounding3-a1b2c3``, with the number of the grounding calibration;
+        versions are equal if and only if their parts are.
     """
-    parts = {
-        "rules": RULES_VERSION,
-        "model": settings.inference.model,
-        "calibration": _digest(CALIBRATION),
-        "grounding": settings.grounding.model_dump(),
-        "quality": settings.quality.model_dump(),
-        "gate": settings.gate.model_dump(),
-        "decision": settings.decision.model_dump(),
+    fingerprint = _digest(to_json(version_parts(settings)))[:SHORT]
+    return f"{RELEASE}-grounding{_calibration()['version']}-{fingerprint}"
+
+
+def version_parts(settings: Settings) -> dict[str, str]:
+    """What the fingerprint is made of, by name; two versions differ in the parts that differ."""
+    judged = {
+        "grounding": settings.grounding.model_dump(mode="json"),
+        "quality": settings.quality.model_dump(mode="json", exclude={"packs"})
+        | {"packs": [f"{pack.name}@{_pack_digest(pack)}" for pack in settings.quality.packs]},
+        "gate": settings.gate.model_dump(mode="json"),
+        "decision": settings.decision.model_dump(mode="json"),
         "release": settings.release.model_dump(
-            include={"default_risk_mode", "style", "inline_citations", "ungrounded_claims", "url_rules"}
+            mode="json", include={"default_risk_mode", "style", "inline_citations", "ungrounded_claims", "url_rules"}
         ),
-        "memory": settings.memory.model_dump(include={"remember_without_context", "earlier_answers"}),
+        "memory": settings.memory.model_dump(mode="json", include={"remember_without_context", "earlier_answers"}),
     }
-    return f"{RULES_VERSION}-{sha256(to_json(parts)).hexdigest()[:8]}"
+    return {
+        "rules": rules_digest()[:12],
+        "calibration": _digest(to_json(_calibration()))[:12],
+        "model": f"{settings.inference.model}@{_model_digest(settings.inference.model)[:12]}",
+        **{f"pack.{language}": _pack_digest(pack) for language, pack in LANGUAGES.items()},
+        **{f"library.{name}": version(name) for name in LIBRARIES},
+        **dict(_flat(judged, "")),
+    }
+
+
+def differences(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[str | None]]:
+    """The parts in which two versions differ, with the value of each; ``None`` where it has no such part."""
+    names = sorted(old.keys() | new.keys())
+    return {name: [old.get(name), new.get(name)] for name in names if old.get(name) != new.get(name)}
 
 
 def rule_versions(settings: Settings, *parts: str) -> dict[str, str]:
@@ -56,7 +98,93 @@ def rule_versions(settings: Settings, *parts: str) -> dict[str, str]:
         settings: all settings.
         parts: what took part besides the rules: ``embedding``.
     """
-    versions = {"rules": RULES_VERSION}
+    versions = {"rules": f"{RELEASE}-{rules_digest()[:SHORT]}"}
     if "embedding" in parts:
         versions["embedding"] = settings.inference.model
     return versions
+
+
+@cache
+def rules_digest() -> str:
+    """Digest of the code that judges."""
+    return digest_of_code({name: _source(name) for name in judging_modules()})
+
+
+@cache
+def judging_modules() -> tuple[str, ...]:
+    """Names of the modules that take part in a judgement, in order."""
+    found: set[str] = set()
+    open_modules = list(JUDGING)
+    while open_modules:
+        name = open_modules.pop()
+        if name not in found:
+            found.add(name)
+            open_modules += _imported_steps(ast.parse(_source(name)))
+    return tuple(sorted(found))
+
+
+def digest_of_code(sources: Mapping[str, str]) -> str:
+    """Digest of modules by what they do: comments, docstrings and layout count for nothing."""
+    return _digest(to_json({name: _bare(source) for name, source in sources.items()}))
+
+
+def _imported_steps(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "workers.steps":
+            yield from (f"workers.steps.{each.name}" for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workers.steps."):
+            yield node.module or ""
+
+
+def _bare(source: str) -> str:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            # Strings that stand alone: docstrings of functions, and those below an attribute.
+            node.body = [each for each in body if not _is_remark(each)]  # type: ignore[attr-defined]
+    return ast.unparse(tree)
+
+
+def _is_remark(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _source(name: str) -> str:
+    package, _, module = name.rpartition(".")
+    return (files(package) / f"{module}.py").read_text(encoding="utf-8")
+
+
+@cache
+def _calibration() -> dict[str, Any]:
+    content: dict[str, Any] = from_json((files("workers") / "data" / CALIBRATION).read_bytes())
+    return content
+
+
+@cache
+def _model_digest(model: str) -> str:
+    """Digest of a model's files; of a model that is no folder here nobody knows more than its name."""
+    folder = Path(model_path(model))
+    paths = sorted({path for pattern in MODEL_FILES for path in folder.rglob(pattern)}) if folder.is_dir() else []
+    return _digest(b"".join(map(_file_digest, paths)) or model.encode())
+
+
+def _file_digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").digest()
+
+
+def _pack_digest(pack: PatternPack) -> str:
+    return _digest(pack.model_dump_json().encode())[:12]
+
+
+def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, to_json(value).decode()
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()

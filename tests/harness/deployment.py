@@ -18,7 +18,7 @@ from aiokafka.structs import ConsumerRecord
 from clickhouse_connect.driver.asyncclient import AsyncClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from schemas.topics import ANSWERS_GENERATED, Topic
+from schemas.topics import ANSWERS_GENERATED, DEFAULT_PARTITIONS, Topic
 from workers.addresses import Addresses, adapted
 from workers.settings import KafkaSettings, Settings
 from workers.stores.analytics import connect
@@ -150,13 +150,14 @@ class Deployment:
     directory: Path
     name: str = field(default_factory=lambda: f"t{uuid4().hex[:10]}")
     environment: dict[str, str] = field(default_factory=dict)
+    partitions: int = DEFAULT_PARTITIONS
     workers: list[WorkerProcess] = field(default_factory=list)
 
     @property
     def settings(self) -> Settings:
         settings = Settings(
             _env_file=None,
-            kafka=KafkaSettings(topic_prefix=f"{self.name}.", group_prefix=self.name),
+            kafka=KafkaSettings(topic_prefix=f"{self.name}.", group_prefix=self.name, partitions=self.partitions),
             state_dir=self.directory / "state",
         )
         settings.clickhouse.database = self.name

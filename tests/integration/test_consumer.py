@@ -12,6 +12,7 @@ from workers.delivery.application import AgentApplication
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureRegister
 from workers.delivery.errors import PoisonError
 from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
 from workers.delivery.producer import ConfirmedProducer
@@ -60,6 +61,7 @@ class Agent:
         self.processor = BatchProcessor(
             name, handler, self.application, self.producer, DeadLetterSender(self.producer, "test"),
             settings.delivery, BatchLimits(16, 0.01), self.journal, DeadLetterBreaker(name, settings.breaker),
+            ErasureRegister(),
         )  # fmt: skip
 
     async def start(self) -> "Agent":

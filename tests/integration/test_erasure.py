@@ -13,7 +13,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow, FeedbackEvent
-from schemas.identifiers import fact_id, person_digest
+from schemas.identifiers import answer_digest, fact_id, person_digest
 from schemas.memory import ConversationTurn
 from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
@@ -84,7 +84,15 @@ async def fill(client: AsyncClient, deployment: Deployment, settings: Settings) 
         await store.insert("claims", [shared | {
             "claim_id": "c", "start": 0, "end": 1, "text": "x", "kind": "fact", "hedged": False, "verdict": "supported",
         }])  # fmt: skip
+        await store.insert("citation_logs", [{
+            "tenant": tenant, "response_id": name, "user_id": user, "completed_at": NOW.isoformat(), "rank": 1,
+            "pipeline_version": "v", "query_text": "q", "response_text": "r", "citations": "[]", "citation_count": 0,
+            "invalid_references": "[]", "ungrounded_claims": "[]", "state": "released", "created_at": NOW.isoformat(),
+        }])  # fmt: skip
         await store.insert("dead_letters", [letter(f"letter of {name}", tenant, user)])
+        # A letter about an answer names nobody: its key says whose answer it is.
+        keyed = {"key_base64": base64.b64encode(name.encode()).decode(), "value_base64": None}
+        await store.insert("dead_letters", [letter(f"report on {name}", tenant, user) | keyed])
         await store.insert("rewards", [{
             "reward_id": name, "answer_id": name, "tenant": tenant, "model_id": "m", "reward": 0.5, "error_occurred": False,
             "retry_detected": False, "revision": 1, "answered_at": NOW.isoformat(), "computed_at": NOW.isoformat(),
@@ -108,10 +116,10 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     done = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
     assert (done.answers, done.turns, done.queries, done.tombstones) == (1, 1, 1, 2)
     assert {table: count for table, count in done.rows.items() if count} == {
-        "answers": 1, "claims": 1, "rewards": 1, "feedback": 2, "dead_letters": 1,
+        "answers": 1, "claims": 1, "citation_logs": 1, "rewards": 1, "feedback": 2, "dead_letters": 2,
     }  # fmt: skip
-    for table in ("answers", "claims", "rewards"):
-        left = await client.query(f"SELECT answer_id FROM {deployment.name}.{table} ORDER BY answer_id")
+    for table in ("answers", "claims", "citation_logs", "rewards"):
+        left = await client.query(f"SELECT {BY_ANSWER[table]} FROM {deployment.name}.{table} ORDER BY 1")
         assert [row[0] for row in left.result_rows] == ["neighbour", "same name"]
     left = await client.query(f"SELECT feedback_id FROM {deployment.name}.feedback ORDER BY feedback_id")
     assert [row[0] for row in left.result_rows] == ["call neighbour", "call same name"]
@@ -121,10 +129,12 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     await memory.close()
     stones = [record for topic in (ANSWERS_RELEASED, FEEDBACK_REWARDS) for record in await deployment.read(topic)]
     assert [(record.key, record.value) for record in stones] == [(b"mine", None)] * 2
-    (record,) = await deployment.read(PRIVACY_ERASURES)
-    erasure = Erasure.from_bytes(record.value)
-    assert (record.key, erasure.digest) == (done.digest.encode(), person_digest("acme", "o'brien"))
-    assert b"brien" not in record.value, "the register names nobody"
+    records = {record.key: record.value for record in await deployment.read(PRIVACY_ERASURES)}
+    person = Erasure.from_bytes(records.pop(done.digest.encode()))
+    (answers,) = (Erasure.from_bytes(value) for value in records.values())
+    assert person.digest == answers.digest == person_digest("acme", "o'brien")
+    assert (person.answers, answers.answers) == ([], [answer_digest("mine")])
+    assert b"brien" not in person.to_bytes() + answers.to_bytes(), "the register names nobody"
     assert done.kept_until["answers.generated"] == NOW + timedelta(days=30)
     assert set(done.kept_until) == {topic.name for topic in TOPICS if topic.cleanup == "delete"}
     again = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
@@ -132,8 +142,9 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
 
 
 async def test_every_table_with_rows_of_answers_is_looked_at(deployment: Deployment, client: AsyncClient) -> None:
+    names = "'answer_id', 'query_id', 'response_id', 'user_id', 'session_id'"
     tables = await client.query(
         "SELECT DISTINCT c.table FROM system.columns AS c JOIN system.tables AS t ON t.database = c.database AND t.name = c.table"
-        f" WHERE c.database = '{deployment.name}' AND c.name IN ('answer_id', 'query_id') AND t.engine != 'MaterializedView'"
+        f" WHERE c.database = '{deployment.name}' AND c.name IN ({names}) AND t.engine != 'MaterializedView'"
     )
     assert {row[0] for row in tables.result_rows} == set(BY_ANSWER)

@@ -122,7 +122,10 @@ def said(name: str, identifier: str, hours: float = 1, **explicit: Any) -> dict[
     }  # fmt: skip
 
 
-async def test_answers_and_feedback_become_rewards(deployment: Deployment, client: AsyncClient) -> None:
+async def test_answers_and_feedback_become_rewards(
+    deployment: Deployment, client: AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.agents.posteriors.LINEAR_EVERY", timedelta(0))
     async with Running(deployment, client) as running:
         # Feedback before its answer, on an answer that never was, and twice.
         early = said("a", "f1", rating=2)
@@ -139,6 +142,9 @@ async def test_answers_and_feedback_become_rewards(deployment: Deployment, clien
             {"a": round(0.7 * 0.4 + 0.3 * 0.3, 6), "b": 0.9, "c": 0.9, "d": 0.0, "ghost": 1.0}
         )
         assert (rows["a"]["tenant"], rows["a"]["model_id"], rows["a"]["query_type"]) == ("acme", "llama", "ops")
+        assert {name: len(row["query_features"]) for name, row in rows.items() if name != "ghost"} == dict.fromkeys(
+            "abcd", 16
+        )
         assert (rows["ghost"]["model_id"], rows["d"]["error_occurred"]) == ("unknown", True)
         columns = "query_id, retry_detected, original_query_id, round(retry_delay_seconds), asked_again, error_type"
         query = f"SELECT {columns}, latency_tolerance FROM {deployment.name}.implicit_feedback FINAL ORDER BY query_id"
@@ -167,7 +173,7 @@ async def test_answers_and_feedback_become_rewards(deployment: Deployment, clien
             posteriors = {record.key: ModelPosterior.from_bytes(record.value) for record in records}
             # Four rewards, older than today, so that each weighs less than one.
             return sorted(posteriors) == [b'["acme","llama","ops"]'] and all(
-                0 < found.observations < 4 for found in posteriors.values()
+                0 < found.observations < 4 and found.linear is not None for found in posteriors.values()
             )
 
         await until(published, "the posterior of the four known answers", 30)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
@@ -85,6 +86,32 @@ async def test_a_reward_counts_half_after_a_half_life_and_nothing_long_after(
     assert (await sums(store))["acme", "m", "ops"] == pytest.approx((0.5 + 1, 0.25))
 
 
+async def test_moments_are_those_of_the_last_revisions_whatever_the_order_and_the_repeats(
+    store: FeedbackStore, analytics: AnalyticsStore
+) -> None:
+    rng = random.Random(8)
+    features = {n: None if n % 7 == 0 else [round(rng.uniform(-1, 1), 3) for _ in range(16)] for n in range(40)}
+    rows = [
+        row(n, (n * revision % 10) / 10, n % 20, revision, query_features=features[n])
+        for n in features
+        for revision in (1, 2)
+        for _ in range(rng.randint(1, 2))
+    ]
+    rng.shuffle(rows)
+    for start in range(0, len(rows), 25):
+        await analytics.insert("rewards", rows[start : start + 25])
+    (found,) = await store.weighted_moments(NOW, 14)
+    embedded = [n for n in features if n % 7]
+    weights = np.array([0.5 ** (n % 20 / 14) for n in embedded])
+    terms = np.array([[1.0, *(features[n] or [])] for n in embedded])
+    differences = np.array([(n * 2 % 10) / 10 - 0.5 for n in embedded])
+    products = (terms.T * weights @ terms)[np.triu_indices(17)]
+    assert (found.tenant, found.model_id, found.query_type) == ("acme", "m", "ops")
+    assert found.products == pytest.approx(products, rel=1e-5, abs=1e-6)
+    assert found.rewards == pytest.approx(terms.T * weights @ differences, rel=1e-5, abs=1e-6)
+    assert (found.squares, found.weight) == pytest.approx((weights @ differences**2, weights.sum()))
+
+
 async def test_neither_order_nor_repeats_nor_revisions_add_anything(
     store: FeedbackStore, analytics: AnalyticsStore
 ) -> None:
@@ -145,6 +172,31 @@ async def test_only_what_has_changed_is_published_and_what_is_gone_gets_a_tombst
     await client.command(f"DELETE FROM {settings.clickhouse.database}.rewards WHERE model_id = 'n'")
     assert await publisher.publish() == 1
     assert (producer.sent[-1].key, producer.sent[-1].value) == (b'["acme","n","ops"]', None)
+
+
+async def test_what_queries_explain_is_published_once_a_minute(
+    store: FeedbackStore, analytics: AnalyticsStore, settings: Settings
+) -> None:
+    producer, clock = Producer(), Clock()
+    resources: Any = SimpleNamespace(
+        feedback=store, producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v"
+    )
+    publisher = PosteriorPublisher(resources, lambda: True)
+
+    async def published() -> list[float | None]:
+        producer.sent.clear()
+        await publisher.publish()
+        found = [ModelPosterior.from_bytes(output.value) for output in producer.sent]
+        return [None if each.linear is None else each.linear.precision[0] for each in found]
+
+    await analytics.insert("rewards", [row(1, 1.0), row(2, 0.5, model_id="n", query_features=[0.25] * 16)])
+    first = await published()
+    assert first[0] is None and first[1] is not None
+    await analytics.insert("rewards", [row(3, 1.0, query_features=[0.25] * 16)])
+    assert await published() == [None], "sums at once, the rest in a minute"
+    clock.now += timedelta(minutes=1)
+    assert await published() == [first[1]]
+    assert await published() == []
 
 
 async def test_a_store_that_is_away_is_told(

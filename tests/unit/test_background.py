@@ -14,6 +14,7 @@ from workers.background import start_background
 from workers.delivery import assembler as assembler_module
 from workers.delivery.application import AgentApplication
 from workers.delivery.assembler import Assembler
+from workers.delivery.erasures import ErasureRegister
 from workers.settings import Settings
 
 
@@ -43,7 +44,11 @@ async def test_deadlines_are_looked_at_though_the_group_takes_its_time_to_form(
     settings = Settings(_env_file=None, state_dir=tmp_path)
     application = AgentApplication("assembly", [ANSWERS_GENERATED, *REPORT_TOPICS.values()], settings, "127.0.0.1:1")
     assembler = Assembler(
-        application, SimpleNamespace(), settings.delivery, lambda record: read_answer(record, 1_000_000)
+        application,
+        SimpleNamespace(),
+        settings.delivery,
+        lambda record: read_answer(record, 1_000_000),
+        ErasureRegister(),
     )
     looks = 0
 

@@ -21,6 +21,7 @@ from workers.app import AGENTS
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureRegister
 from workers.delivery.join import AnswerJoin
 from workers.delivery.limits import BatchLimits
 from workers.delivery.processing import BatchProcessor, Handler
@@ -63,6 +64,7 @@ class Probe:
         self.processor = BatchProcessor(
             "probe", handler, self.acknowledgements, Producer(), DeadLetterSender(Producer(), "test"),  # type: ignore[arg-type]
             DeliverySettings(), limits, AttemptJournal(path, "test"), DeadLetterBreaker("probe", BreakerSettings()),
+            ErasureRegister(),
         )  # fmt: skip
         self.processor.start()
 

@@ -44,7 +44,11 @@ def kinds(text: str) -> list[str]:
         *((text, "meta") for text in ("Hello!", "I hope this helps!", "Unable to answer based on given passages.")),
         *(
             (text, "meta")
-            for text in ("The provided passages do not mention the cost.", "I'm sorry, I can't help with that.")
+            for text in (
+                "The provided passages do not mention the cost.",
+                "I'm sorry, I can't help with that.",
+                "I'm sorry, but I cannot list three reasons for the outage, as the document only gives one.",
+            )
         ),
         *((text, "meta") for text in ("Sure, I'd be happy to help!", "Here is a summary of the article in 65 words:")),
         *((text, "meta") for text in ("The cost is not mentioned in the provided documents.", "[^1]: A note.")),
@@ -228,6 +232,7 @@ def test_markdown_is_not_part_of_what_is_said() -> None:
 
 def test_a_lead_to_a_list_claims_nothing_unless_it_has_figures() -> None:
     assert kinds("The causes are as follows:\n\n- memory\n")[0] == "meta"
+    assert kinds("Based on the passages, here's how to clean the mill properly:\n\nOpen the lid.")[0] == "meta"
     assert kinds("Loki failed 3 times:\n\n- memory\n")[0] == "factual"
 
 

@@ -119,6 +119,13 @@ def test_the_seed_004_example_is_grounded(embed: Embed) -> None:
     findings = judge(embed, text, GRINDER)
     assert findings.grounding_score is not None and findings.grounding_score >= 0.6
     assert findings.claims[0].mismatches == []
+    (calculation,) = [each for claim in findings.claims for each in claim.calculations]
+    assert (calculation.operation, calculation.result) == ("product", "$2,350")
+    passages = {each.chunk_id: each.span for each in calculation.inputs}
+    assert sorted(passages) == ["d1", "d2"]
+    for chunk in GRINDER:
+        span = passages[chunk.chunk_id]
+        assert ("47" if chunk.chunk_id == "d1" else "3000") in chunk.content[span.start : span.end]
     short = judge(embed, "Grinder 5 had 47 min downtime.", GRINDER)
     assert short.grounding_score is not None and short.grounding_score >= 0.6
 
@@ -146,7 +153,27 @@ def test_a_changed_detail_contradicts_its_source(embed: Embed, text: str, source
     assert (claim.verdict, claim.mismatches) == ("contradicted", [kind])
     assert claim.score is not None and claim.score <= 0.2
     assert findings.hallucination_risk == "high"
-    assert "contradicted_facts" in [issue.type for issue in findings.issues]
+    issues = {issue.type: issue.claim_ids for issue in findings.issues}
+    assert issues["contradicted_facts"] == issues["unverified_facts"] == [claim.claim_id]
+
+
+def test_a_citation_that_does_not_support_its_claim_is_an_issue_that_names_it(embed: Embed) -> None:
+    findings = judge(embed, "Raise the limit of the ingester to 4 GiB [1].", LOKI)
+    assert findings.claims[0].cited_unsupported == [1]
+    issue = next(issue for issue in findings.issues if issue.type == "cited_unsupported")
+    assert (issue.severity, issue.value, issue.claim_ids) == ("medium", 1.0, [findings.claims[0].claim_id])
+    sound = judge(embed, "Raise the limit of the ingester to 4 GiB [2].", LOKI)
+    assert "cited_unsupported" not in [issue.type for issue in sound.issues]
+
+
+def test_sources_that_disagree_are_an_issue_and_no_risk(embed: Embed) -> None:
+    source = "The contract ends on 4 March 2026."
+    alone = judge(embed, source, [source])
+    findings = judge(embed, source, [source, "The contract ends on 4 March 2027."])
+    assert [(i.type, i.claim_ids) for i in findings.issues if i.type == "conflicting_sources"] == [
+        ("conflicting_sources", [findings.conflicts[0].claim_id])
+    ]
+    assert findings.risk_score == pytest.approx(alone.risk_score)
 
 
 def test_words_of_uncertainty_count_outside_quotations_and_code(embed: Embed) -> None:

@@ -111,6 +111,13 @@ class TestMarks:
             f"Loki failed{UNSUPPORTED_MARK}, and the cause was a leak."
         )
 
+    def test_a_derived_figure_is_followed_by_its_calculation(self) -> None:
+        calculation = {"operation": "sum", "result": "60", "expression": "25 + 35 = 60", "inputs": [{"text": "25"}]}
+        claims = [claim(self.TEXT, "Loki failed at noon.", "supported", calculations=[calculation])]
+        marked = annotate(self.TEXT, [], claims, inline="propose")
+        assert marked.startswith("Loki failed at noon [Calculation: 25 + 35 = 60]. The")
+        assert annotate(self.TEXT, [], claims, inline="link") == self.TEXT
+
     def test_missing_citations_are_proposed_before_the_full_stop(self) -> None:
         claims = [claim(self.TEXT, "Loki failed at noon.", "supported", proposed_numbers=[2])]
         assert annotate(self.TEXT, [], claims, inline="propose").startswith("Loki failed at noon [2]. The")

@@ -1,17 +1,22 @@
 """The batch processor under faults that a real broker cannot be made to produce on demand."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from schemas.identifiers import answer_digest, person_digest
+from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_ENRICHED, DEAD_LETTERS
 from workers.delivery import isolation
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureRegister
 from workers.delivery.errors import BrokerUnavailable, DeadLetterFailed, PoisonError, ResultTooLarge, StoreUnavailable
 from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
 from workers.delivery.records import Output, Record, Result, Work
@@ -60,6 +65,7 @@ def result(item: Work) -> list[Output]:
 
 
 LIMITS = BatchLimits(8, 0.001)
+LIMITS_TOGETHER = BatchLimits(2, 60.0)
 BREAKER = BreakerSettings()
 
 Start = Callable[..., tuple[BatchProcessor, Producer, Acknowledgements]]
@@ -70,7 +76,11 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     running: list[BatchProcessor] = []
 
     def make(
-        handler: Handler, limits: BatchLimits = LIMITS, breaker: BreakerSettings = BREAKER, **overrides: Any
+        handler: Handler,
+        limits: BatchLimits = LIMITS,
+        breaker: BreakerSettings = BREAKER,
+        erasures: ErasureRegister | None = None,
+        **overrides: Any,
     ) -> tuple[BatchProcessor, Producer, Acknowledgements]:
         producer, acknowledgements = Producer(), Acknowledgements()
         options: dict[str, Any] = {"retry_initial_seconds": 0.001, "retry_max_seconds": 0.01, "max_attempts": 3}
@@ -78,6 +88,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         processor = BatchProcessor(
             "probe", handler, acknowledgements, producer, DeadLetterSender(producer, "test"),  # type: ignore[arg-type]
             delivery, limits, AttemptJournal(tmp_path, "test"), DeadLetterBreaker("probe", breaker),
+            erasures or ErasureRegister(),
         )  # fmt: skip
         processor.start()
         running.append(processor)
@@ -410,7 +421,7 @@ class Neighbours:
         producer = Producer()
         processor = BatchProcessor(
             name, handle, self.acknowledgements, producer, DeadLetterSender(producer, "test"),  # type: ignore[arg-type]
-            delivery, LIMITS, self.journal, DeadLetterBreaker(name, BREAKER),
+            delivery, LIMITS, self.journal, DeadLetterBreaker(name, BREAKER), ErasureRegister(),
         )  # fmt: skip
         processor.start()
         return processor
@@ -507,6 +518,85 @@ async def test_a_batch_that_hangs_keeps_the_accused_from_being_counted_and_not_f
     await pair.agents["first"].submit(work(1))
     await pair.until_in_work(("second", 50), ("first", 1))
     assert (tmp_path / "test.0.journal").read_bytes().count(b'["+",true') == 0
+
+
+def erased_register() -> tuple[ErasureRegister, Callable[[int], Work]]:
+    """A register with one person, and works that are theirs at even offsets."""
+    register = ErasureRegister()
+    register.note(Erasure(digest=person_digest("default", "gone"), requested_at=datetime(2026, 11, 2, tzinfo=UTC)))
+
+    def of(offset: int) -> Work:
+        content = {"user_id": "stays" if offset % 2 else "gone", "completed_at": "2026-11-01T00:00:00Z"}
+        value = json.dumps(content | {"answer_id": f"a-{offset}"}).encode()
+        return Work(Record("answers.generated", 0, offset, None, value))
+
+    return register, of
+
+
+async def test_records_of_an_erased_person_are_acknowledged_unhandled_and_their_answers_made_known(
+    start: Start,
+) -> None:
+    handled: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        handled.extend(item.record.offset for item in works)
+        return [[] for _ in works]
+
+    register, of = erased_register()
+    register.note(
+        Erasure(digest="0" * 64, requested_at=datetime(2026, 11, 2, tzinfo=UTC), answers=[answer_digest("a-4")])
+    )
+    processor, producer, acknowledgements = start(handle, erasures=register)
+    producer.failures = [BrokerUnavailable("once")]
+    for offset in range(6):
+        await processor.submit(of(offset))
+    assert await processor.drain(60)
+    assert sorted(handled) == [1, 3, 5]
+    assert sorted(acknowledgements.offsets) == list(range(6))
+    told = [Erasure.from_bytes(output.value) for output in producer.sent]
+    assert {output.topic.name for output in producer.sent} == {"privacy.erasures"}
+    assert [each.answers for each in told] == [[answer_digest("a-0")], [answer_digest("a-2")]], "a-4 is known"
+    assert {each.digest for each in told} == {person_digest("default", "gone")}
+    assert len({output.key for output in producer.sent}) == 2, "compaction would keep one of them alone"
+
+
+async def test_an_erasure_that_comes_while_a_store_is_away_counts(start: Start) -> None:
+    register, of = ErasureRegister(), erased_register()[1]
+    attempts: list[list[int]] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        attempts.append([item.record.offset for item in works])
+        if len(attempts) == 1:
+            register.note(
+                Erasure(digest=person_digest("default", "gone"), requested_at=datetime(2026, 11, 2, tzinfo=UTC))
+            )
+            raise StoreUnavailable("away")
+        return [[] for _ in works]
+
+    processor, _, acknowledgements = start(handle, LIMITS_TOGETHER, erasures=register)
+    await processor.submit(of(1))
+    await processor.submit(of(2))
+    assert await processor.drain(60)
+    assert attempts == [[1, 2], [1]]
+    assert sorted(acknowledgements.offsets) == [1, 2]
+
+
+async def test_an_erased_record_that_killed_the_process_is_no_dead_letter(start: Start, tmp_path: Path) -> None:
+    register, of = erased_register()
+    erased = of(2)
+    for _ in range(3):
+        journal = AttemptJournal(tmp_path, "test")
+        journal.begin("probe", [erased.record], alone=True)
+        journal.close()
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        raise AssertionError("handled")
+
+    processor, producer, acknowledgements = start(handle, erasures=register)
+    await processor.submit(erased)
+    assert await processor.drain(60)
+    assert acknowledgements.offsets == [2]
+    assert {output.topic.name for output in producer.sent} == {"privacy.erasures"}
 
 
 async def test_where_the_order_counts_what_stands_behind_a_suspect_waits_for_it(start: Start, tmp_path: Path) -> None:

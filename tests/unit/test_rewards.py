@@ -14,7 +14,7 @@ from schemas.feedback import FeedbackEvent, Reward
 from schemas.identifiers import fact_id
 from schemas.review import ReviewDecision
 from workers.steps.observations import review_event
-from workers.steps.rewards import combine, reward_of
+from workers.steps.rewards import EVENTS_OF_A_KIND, combine, reward_of
 from workers.steps.rows import implicit_feedback_row, reward_row
 from workers.steps.thresholds import FeedbackRules
 
@@ -257,6 +257,29 @@ def test_a_reward_is_a_share_and_more_events_only_raise_its_revision(events: lis
         found = reward_of(feedback, RULES, AT)
         assert found is None or 0 <= found.reward <= 1
     assert revisions == sorted(set(revisions))
+
+
+@given(histories(), st.randoms(use_true_random=False), st.integers(1, 2))
+def test_beyond_the_bound_the_order_does_not_matter_either(
+    events: list[FeedbackEvent], rng: random.Random, bound: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("workers.steps.rewards.EVENTS_OF_A_KIND", bound)
+        shuffled = [*events, *events]
+        rng.shuffle(shuffled)
+        assert combine(shuffled) == combine(events)
+        assert combine(events).revision == len(events), "what is not looked at is counted all the same"
+
+
+def test_a_flood_counts_by_its_last_opinions_and_drowns_neither_the_call_nor_the_review() -> None:
+    review = event("explicit", "review", -5, review_action="approve", user_id="reviewer")
+    late = event("explicit", "second review", 9_999, review_action="reject", user_id="reviewer")
+    old = [said(f"old-{n}", n, rating=1, user_id=f"u{n}") for n in range(EVENTS_OF_A_KIND)]
+    new = [said(f"new-{n}", 1_000 + n, rating=5, user_id=f"u{n}") for n in range(EVENTS_OF_A_KIND)]
+    calls = [event("execution", f"call-{n}", n, status="error") for n in range(1, 2 * EVENTS_OF_A_KIND)]
+    found = combine([*new, *calls, call(), review, late, *old])
+    assert (found.explicit, found.latency_seconds, found.answered_at) == ({"rating": 1.0, "review": 1.0}, 2.0, AT)
+    assert found.revision == 4 * EVENTS_OF_A_KIND + 2
 
 
 # --- rows -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from workers.cli import app
 from workers.steps.signal_scores import SIGNALS, LabelledSignals, count_false_alarms, score_signals
+from workers.steps.signals import find_signals, is_refusal, is_refused
 from workers.steps.thresholds import QualityThresholds
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -30,6 +31,16 @@ def test_the_set_is_large_balanced_and_without_repeats() -> None:
     assert min(counts.values()) >= 15
     assert 0.3 <= sum(not row.signals for row in every) / len(every) <= 0.5
     assert min(Counter(row.language for row in every).values()) >= 25
+
+
+@pytest.mark.parametrize("length", [60, 400, 60_000])
+def test_who_asks_for_refusals_alone_gets_the_same_verdict(length: int) -> None:
+    thresholds = QualityThresholds(custom_patterns={"refusal": ("Rufen Sie uns an",), "confusion": ("the",)})
+    texts = [row.answer[:length] for path in FILES for row in rows(path)]
+    texts += [text + " Rufen Sie uns an." for text in texts[:50]]
+    verdicts = {text: is_refused(text, thresholds) for text in texts}
+    assert verdicts == {text: is_refusal(find_signals(text, thresholds)) for text in texts}
+    assert 50 < sum(verdicts.values()) < len(texts) - 50
 
 
 @pytest.mark.parametrize("paths", [FILES[:1], FILES[1:2], FILES], ids=["dev", "heldout", "all"])

@@ -5,8 +5,9 @@ noted of it. So nothing is counted up: a repeat, a late rating or a revision giv
 reward under the same identifier, with a revision that only grows.
 """
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from schemas.feedback import FeedbackEvent
@@ -18,6 +19,7 @@ from workers.delivery.records import Output, Record, Result, Work
 from workers.steps.observations import review_event
 from workers.steps.rewards import combine, reward_of
 from workers.steps.rows import implicit_feedback_row, reward_row
+from workers.stores.feedback import ANSWERS_AT_ONCE, KnownFeedback
 
 AGENT = "feedback"
 
@@ -39,10 +41,12 @@ def _handler(resources: Resources) -> Handler:
                 last[event.answer_id] = number
         with metrics.SINK_FLUSH_SECONDS.labels("feedback").time():
             await resources.feedback.note([event for noted in events.values() for event in noted])
-        known = await resources.feedback.known(list(events))
-        for answer_id, number in last.items():
-            # What came now is added, in case a replica of ClickHouse has not seen it yet.
-            results[number] = _outputs([*known.get(answer_id, ()), *events[answer_id]], resources)
+        for answer_ids in _chunks(list(events)):
+            known = await resources.feedback.known(answer_ids)
+            loop = asyncio.get_running_loop()
+            told = await loop.run_in_executor(resources.steps_pool, _judge_all, answer_ids, events, known, resources)
+            for answer_id, outputs in zip(answer_ids, told, strict=True):
+                results[last[answer_id]] = outputs
         return results
 
     return handle
@@ -54,10 +58,25 @@ def _event(record: Record) -> FeedbackEvent | None:
     return FeedbackEvent.from_bytes(record.value)
 
 
-def _outputs(events: Sequence[FeedbackEvent], resources: Resources) -> list[Output]:
+def _chunks(answer_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(answer_ids), ANSWERS_AT_ONCE):
+        yield answer_ids[start : start + ANSWERS_AT_ONCE]
+
+
+def _judge_all(
+    answer_ids: Sequence[str],
+    events: Mapping[str, Sequence[FeedbackEvent]],
+    known: Mapping[str, KnownFeedback],
+    resources: Resources,
+) -> list[list[Output]]:
+    return [_outputs(events[answer_id], known.get(answer_id), resources) for answer_id in answer_ids]
+
+
+def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, resources: Resources) -> list[Output]:
     now = resources.now()
     rules = resources.settings.feedback
-    feedback = combine(events)
+    # What came now is added, in case a replica of ClickHouse has not seen it yet.
+    feedback = combine(events) if known is None else combine([*known.events, *events], known.noted)
     common: Mapping[str, Any] = {
         "key": feedback.answer_id, "agent": AGENT, "time": now, "pipeline_version": resources.pipeline_version,
     }  # fmt: skip

@@ -7,21 +7,26 @@ for a moment publish the same, since a posterior is a query over what is stored.
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import orjson
 
-from schemas.feedback import ModelPosterior
+from schemas.feedback import LinearPosterior, ModelPosterior
 from schemas.headers import event_headers
 from schemas.topics import ROUTING_POSTERIORS
 from workers.agents.base import Resources
 from workers.delivery.errors import UnavailableError
 from workers.delivery.records import Output
 from workers.logs import get_logger
+from workers.steps.contextual import linear_posterior
 from workers.steps.posteriors import age_reference, model_posterior
 
 log = get_logger(__name__)
 
 NAME = "routing"
+
+LINEAR_EVERY = timedelta(minutes=1)
+"""Time between two looks at what the rewards owe to the queries: a hundred times the work of their sums."""
 
 
 class PosteriorPublisher:
@@ -35,7 +40,9 @@ class PosteriorPublisher:
     def __init__(self, resources: Resources, is_elected: Callable[[], bool]) -> None:
         self._resources = resources
         self._is_elected = is_elected
-        self._published: dict[bytes, tuple[float, float]] = {}
+        self._published: dict[bytes, ModelPosterior] = {}
+        self._linear: dict[tuple[str, str, str], LinearPosterior] = {}
+        self._linear_not_before = datetime.min.replace(tzinfo=UTC)
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -62,24 +69,33 @@ class PosteriorPublisher:
         assert self._resources.feedback is not None
         settings = self._resources.settings.routing
         now = self._resources.now()
-        rewards = await self._resources.feedback.weighted_rewards(
-            age_reference(now, settings.half_life_days), settings.half_life_days
-        )
+        reference = age_reference(now, settings.half_life_days)
+        rewards = await self._resources.feedback.weighted_rewards(reference, settings.half_life_days)
+        if now >= self._linear_not_before:
+            moments = await self._resources.feedback.weighted_moments(reference, settings.half_life_days)
+            self._linear = {(of.tenant, of.model_id, of.query_type): linear_posterior(of) for of in moments}
+            self._linear_not_before = now + LINEAR_EVERY
         posteriors = [
-            model_posterior(each, now, prior_alpha=settings.prior_alpha, prior_beta=settings.prior_beta)
+            model_posterior(
+                each,
+                now,
+                prior_alpha=settings.prior_alpha,
+                prior_beta=settings.prior_beta,
+                linear=self._linear.get((each.tenant, each.model_id, each.query_type)),
+            )
             for each in rewards
         ]
         current = {posterior_key(posterior): posterior for posterior in posteriors}
         changed = {
             key: posterior
             for key, posterior in current.items()
-            if self._published.get(key) != (posterior.alpha, posterior.beta)
+            if (known := self._published.get(key)) is None or _learned(known) != _learned(posterior)
         }
         gone = [key for key in self._published if key not in current]
         outputs = [self._output(key, posterior) for key, posterior in changed.items()]
         outputs += [Output(ROUTING_POSTERIORS, key, None) for key in gone]
         await self._resources.producer.send(outputs, agent=NAME)
-        self._published = {key: (posterior.alpha, posterior.beta) for key, posterior in current.items()}
+        self._published = current
         return len(outputs)
 
     def _output(self, key: bytes, posterior: ModelPosterior) -> Output:
@@ -91,6 +107,11 @@ class PosteriorPublisher:
             agent=NAME,
         )
         return Output(ROUTING_POSTERIORS, key, posterior.to_bytes(), headers)
+
+
+def _learned(posterior: ModelPosterior) -> ModelPosterior:
+    """What is worth publishing: the time at which it was computed is not."""
+    return posterior.model_copy(update={"computed_at": None})
 
 
 def posterior_key(posterior: ModelPosterior) -> bytes:

@@ -18,9 +18,10 @@ from schemas.headers import header
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS
 from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output, read_answer, traceparent
-from workers.delivery.errors import JudgementError, OversizeRecord
+from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRecord
 from workers.delivery.records import Output, Record, Result, Work
 from workers.inference.embedding import Vector
+from workers.steps.contextual import query_features
 from workers.steps.implicit import execution_signals
 from workers.steps.observations import asked_at, execution_event, person_of, retry_events
 from workers.steps.quality import MAX_TEXT
@@ -45,8 +46,10 @@ def _handler(resources: Resources) -> Handler:
     async def handle(works: Sequence[Work]) -> Sequence[Result]:
         loop = asyncio.get_running_loop()
         cases = await loop.run_in_executor(resources.steps_pool, _read_all, works, resources)
-        others = await _others([case for case in cases if case is not None], resources)
-        return [[] if case is None else _outputs(case, others, resources) for case in cases]
+        present = [case for case in cases if case is not None]
+        vectors = await _vectors([case.text for case in present if case.text], resources)
+        others = await _others(present, vectors, resources)
+        return [[] if case is None else _outputs(case, vectors, others, resources) for case in cases]
 
     return handle
 
@@ -68,16 +71,20 @@ def _read(record: Record, resources: Resources) -> _Case | None:
     except OversizeRecord:
         metrics.RECORDS_SKIPPED.labels(AGENT, "oversize").inc()
         return None
+    except UnreadableRecord:
+        metrics.RECORDS_SKIPPED.labels(AGENT, "header").inc()
+        return None
     execution = execution_signals(answer, settings.feedback, settings.quality)
     return _Case(answer, execution, person_of(answer), plain_text(answer.query)[:MAX_TEXT])
 
 
-async def _others(cases: Sequence[_Case], resources: Resources) -> Mapping[str, tuple[AskedQuery, list[AskedQuery]]]:
+async def _others(
+    cases: Sequence[_Case], vectors: Mapping[str, Vector], resources: Resources
+) -> Mapping[str, tuple[AskedQuery, list[AskedQuery]]]:
     """By answer: its query and what the person had asked besides; without those that cannot be told."""
     assert resources.history is not None
     traceable = [case for case in cases if case.person is not None and case.text]
     metrics.RETRY_CHECKS.labels("nobody").inc(len(cases) - len(traceable))
-    vectors = await _vectors(traceable, resources)
     asked = [
         PersonQuery(case.person or "", _query(case.answer, vectors[case.text]))
         for case in traceable
@@ -89,10 +96,10 @@ async def _others(cases: Sequence[_Case], resources: Resources) -> Mapping[str, 
     return {known.query.answer_id: (known.query, others) for known, others in zip(asked, histories or [], strict=False)}
 
 
-async def _vectors(cases: Sequence[_Case], resources: Resources) -> Mapping[str, Vector]:
+async def _vectors(texts: Sequence[str], resources: Resources) -> Mapping[str, Vector]:
     assert resources.embedding is not None
     try:
-        return await resources.embedding.embed([case.text for case in cases])
+        return await resources.embedding.embed(texts)
     except JudgementError:
         # Errors and latency are told all the same.
         return {}
@@ -104,10 +111,14 @@ def _query(answer: GeneratedAnswer, vector: Vector) -> AskedQuery:
 
 
 def _outputs(
-    case: _Case, others: Mapping[str, tuple[AskedQuery, list[AskedQuery]]], resources: Resources
+    case: _Case,
+    vectors: Mapping[str, Vector],
+    others: Mapping[str, tuple[AskedQuery, list[AskedQuery]]],
+    resources: Resources,
 ) -> list[Output]:
-    answer = case.answer
-    events = [execution_event(answer, case.execution)]
+    answer, vector = case.answer, vectors.get(case.text)
+    features = None if vector is None else query_features(vector)
+    events = [execution_event(answer, case.execution.model_copy(update={"query_features": features}))]
     if answer.answer_id in others:
         query, history = others[answer.answer_id]
         pairs = find_retries(query, history, resources.settings.feedback)

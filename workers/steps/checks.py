@@ -6,11 +6,12 @@ and identifiers, negation (all here), antonyms, comparatives and quantifiers (``
 figures that are compared (``comparisons``), exchanged roles and steps (``roles``). Each speaks of
 a mismatch only where both sides say something comparable (the same unit, the same kind of date,
 the same series of identifiers, the same matter): what the evidence does not mention at all is
-unsupported, not contradicted, and shows in ``missing_details``.
+unsupported, not contradicted, and shows in ``known_details``.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,7 +27,7 @@ from workers.steps.rivals import own_row
 from workers.steps.roles import reordered, swapped
 from workers.steps.series import NOT_SERIES, find_codes
 from workers.steps.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
-from workers.steps.words import STOP_WORDS, content_words, stem, word_set
+from workers.steps.words import STOP_WORDS, content_words, stem, undotted, word_set
 
 NAME_OVERLAP = 0.7
 """Share of the claim's other words that must be in the evidence before a different name counts:
@@ -42,8 +43,9 @@ MAX_LENGTH = 2_000
 _NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1,20})?)")
 _ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_HYPHENATED = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _NEGATION = re.compile(
-    r"\b(?:not(?! (?:only|all|every|necessarily|just|always)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
+    r"\b(?:not(?! (?:only|all|every|necessarily|just|always|until)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
     r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?)\b",
     re.IGNORECASE,
 )
@@ -61,6 +63,8 @@ _SOFT_NEGATIONS = frozenset(
         " little hardly rarely seldom unable deny denies denied decline declined reject rejected limited instead unlike"
     )
 )
+_PARTLY = re.compile(r"\b(?:few|little|not (?:all|every|necessarily|always))\b", re.IGNORECASE)
+"""What neither affirms nor denies: "few prospects" is near to "no prospects"."""
 _AUXILIARIES = word_set(
     """
     be been being longer yet any the a an to have has had do does did is are was were will would can could
@@ -88,6 +92,7 @@ class Details:
         weekdays: the days of the week it names, 0..6.
         codes: identifiers with a number, as (series, number): ("inc", "4711"), ("grinder", "5").
         names: capitalised words that are names, lower case.
+    beside: by name, stems of the nearest words before and behind it that are no names.
         words: stems of its content words.
         clauses: for each clause its content words and those under a negation.
     """
@@ -100,8 +105,14 @@ class Details:
     weekdays: frozenset[int]
     codes: frozenset[tuple[str, str]]
     names: frozenset[str]
+    beside: Mapping[str, frozenset[str]]
     words: frozenset[str]
     clauses: tuple[tuple[frozenset[str], frozenset[str]], ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it has anything that can be looked up."""
+        return bool(self.quantities or self.dates or self.periods or self.codes or self.names)
 
 
 @lru_cache(maxsize=4_096)
@@ -112,6 +123,7 @@ def read_details(text: str) -> Details:
     dates, rest = read_dates(rest)
     codes = frozenset(code for code, _, _ in find_codes(rest))
     members = {number for _, number in codes}
+    names = _names(undotted(rest))
     return Details(
         tuple(number for number in read_quantities(text) if number.is_unit or f"{number.face:g}" not in members),
         tuple(implied_quantities(text, dates)),
@@ -120,7 +132,8 @@ def read_details(text: str) -> Details:
         tuple(periods),
         read_weekdays(text),
         codes,
-        _names(rest),
+        names,
+        _beside(undotted(rest), names),
         content_words(text),
         _clauses(text),
     )
@@ -225,11 +238,11 @@ def _period_mismatch(claim: Details, evidence: Details, others: Sequence[Details
     """A century, decade or quarter of the claim contains no date of the evidence, or the other way round."""
     if not same_matter(_wordy(claim), _wordy(evidence), PERIOD_OVERLAP, PERIOD_OVERLAP):
         return False
-    pool = [span for other in (evidence, *others) for span in _spans(other)]
+    pool = [span for other in (evidence, *others) for span in periods_of(other)]
     checked = list(claim.periods)
     if evidence.periods and not any(months_of(date) for date in evidence.dates):
         checked += filter(None, map(months_of, claim.dates))
-    return bool(_spans(evidence)) and any(
+    return bool(periods_of(evidence)) and any(
         not any(first <= end and start <= last for start, end in pool) for first, last in checked
     )
 
@@ -238,7 +251,8 @@ def _wordy(details: Details) -> frozenset[str]:
     return frozenset(word for word in details.words if not word[0].isdigit() and word != "century")
 
 
-def _spans(details: Details) -> list[Period]:
+def periods_of(details: Details) -> list[Period]:
+    """What a text says of months and longer times, by name or by a date in them."""
     return [*details.periods, *filter(None, map(months_of, details.dates))]
 
 
@@ -259,14 +273,20 @@ def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
     if any(code not in codes and code[0] in series for code in claim.codes):
         return True
     known = evidence.words.union(evidence.names, *(other.words | other.names for other in others))
-    strange = {name for name in claim.names if name not in known and stem(name) not in known}
+    strange = {name for name in claim.names if not _is_known(name, known)}
     unnamed = {name for name in evidence.names if name not in claim.names and stem(name) not in claim.words}
-    if not strange or not unnamed:
+    # In the same place of what is said: "approved by the board" beside "Anna Schmidt approved".
+    if not any(claim.beside[one] & evidence.beside[two] for one in strange for two in unnamed):
         return False
     rest = claim.words - {stem(name) for name in claim.names}
     theirs = evidence.words - {stem(name) for name in evidence.names}
     common = len(rest & theirs)
     return len(rest) >= 2 and common >= NAME_OVERLAP * len(rest) and common >= 0.5 * len(theirs)
+
+
+def _is_known(name: str, known: frozenset[str]) -> bool:
+    parts = [part for part in name.split("-") if part]
+    return name in known or stem(name) in known or all(part in known or stem(part) in known for part in parts)
 
 
 def negation_mismatch(claim: Details, evidence: Details) -> bool:
@@ -319,53 +339,6 @@ def _matter(details: Details) -> frozenset[str]:
     )
 
 
-def missing_details(claim: str, evidence: Iterable[str]) -> float:
-    """Share of the claim's numbers, dates, identifiers and names that no evidence has.
-
-    Returns:
-        0..1; 0.0 where the claim has none.
-    """
-    own = read_details(claim)
-    pool = [read_details(text) for text in evidence]
-    numbers = [number for other in pool for number in (*other.quantities, *other.implied)]
-    dates = [date for other in pool for date in other.dates]
-    spans = [span for other in pool for span in _spans(other)]
-    codes: set[tuple[str, str]] = set().union(*(other.codes for other in pool))
-    words: set[str] = set().union(*(other.words | other.names for other in pool))
-    checks = [
-        *_known(own.quantities, numbers),
-        *(any(agrees(date, other) for other in dates) for date in own.dates),
-        *(any(first <= end and start <= last for start, end in spans) for first, last in own.periods),
-        *(code in codes for code in own.codes),
-        *(name in words or stem(name) in words for name in own.names),
-    ]
-    return 1.0 - sum(checks) / len(checks) if checks else 0.0
-
-
-def _known(claimed: Sequence[Quantity], numbers: Sequence[Quantity]) -> list[bool]:
-    """For each number of a claim whether the evidence has it, keeps its bound or lets it follow.
-
-    A duration that another number of the claim follows from is an assumption, and no news.
-    """
-    pool = Pool(numbers)
-    rates = {"time", "month", *(number.per[0] for number in numbers if number.per)}
-    known = [pool.has(number) or any(_keeps(other, number) for other in numbers) for number in claimed]
-    for place, number in enumerate(claimed):
-        if known[place] or not numbers:
-            continue
-        if is_derived(number, numbers):
-            known[place] = True
-            continue
-        for other, assumed in enumerate(claimed):
-            if other != place and assumed.dimension in rates and is_derived(number, [*numbers, assumed]):
-                known[place] = known[other] = True
-    return known
-
-
-def _keeps(other: Quantity, number: Quantity) -> bool:
-    return bool(number.bound) and same_dimension(number.dimension, other.dimension) and satisfies(other, number)
-
-
 def _comparable(one: Date, two: Date) -> bool:
     """Whether two dates name the same parts, so that they can differ."""
     return any(a is not None and b is not None for a, b in zip(one.parts, two.parts, strict=True))
@@ -399,6 +372,26 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def _beside(text: str, names: frozenset[str]) -> dict[str, frozenset[str]]:
+    """By name the nearest content words before and behind it that are no names, within its clause."""
+    found: dict[str, set[str]] = {name: set() for name in names}
+    if not names:
+        return {}
+    for clause in _CLAUSE.split(text):
+        words = [match[0] for match in _HYPHENATED.finditer(clause)]
+        keys = [word.lower().removesuffix("'s").removesuffix("’s") for word in words]
+        plain = [
+            place
+            for place, key in enumerate(keys)
+            if key not in names and key not in STOP_WORDS and key not in _AUXILIARIES
+        ]
+        for place, key in enumerate(keys):
+            if key in found:
+                after = bisect_left(plain, place)
+                found[key].update(stem(keys[index]) for index in plain[max(0, after - 1) : after + 1])
+    return {name: frozenset(words) for name, words in found.items()}
+
+
 def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """For each clause its content words and those that a negation governs.
 
@@ -408,7 +401,8 @@ def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     for clause in _CLAUSE.split(text):
         words = content_words(clause)
         if words:
-            clauses.append((words, _governed(clause)))
+            partly = frozenset(("few",)) if _PARTLY.search(clause) else frozenset()
+            clauses.append((words | partly, _governed(clause)))
     return tuple(clauses)
 
 

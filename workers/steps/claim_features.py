@@ -13,6 +13,7 @@ make the risk monotone.
 | unseen_weight_share | the same as a share of the weights of all its words |
 | unseen_rarest | the highest weight among them |
 | apart | 1 - highest share (by weight) of its words that one unit has |
+| detail_apart | the same for the units that have one of its names or figures; of the worst of these |
 | unseen_pairs | share of its neighbouring content words that stand nowhere near each other |
 | unseen_pair_count | how many these are |
 | missing_numbers, missing_dates, missing_names | exact details that no unit has, nor numbers give |
@@ -30,20 +31,19 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schemas.grounding import Mismatch
-from workers.steps.arithmetic import Pool, is_derived
-from workers.steps.checks import Details, agrees, on_one_matter, read_details
-from workers.steps.dates import Date
+from workers.steps.checks import on_one_matter, read_details
 from workers.steps.evidence import EvidenceUnit
-from workers.steps.quantities import Quantity
+from workers.steps.known_details import KnownDetails, MissingDetails, missing_details
 from workers.steps.records import RecordFacts, RecordVerdict, check_record
 from workers.steps.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
-from workers.steps.words import STOP_WORDS, stem
+from workers.steps.words import STOP_WORDS, stem, undotted
 
 FEATURES = (
     "distance",
@@ -52,6 +52,7 @@ FEATURES = (
     "unseen_weight_share",
     "unseen_rarest",
     "apart",
+    "detail_apart",
     "unseen_pairs",
     "unseen_pair_count",
     "missing_numbers",
@@ -126,9 +127,6 @@ class EvidenceIndex:
                 previous = word
                 place += 1
             place += PAIR_WINDOW + 1
-        self._numbers: list[Quantity] | None = None
-        self._dates: list[Date] = []
-        self._names: set[str] = set()
 
     def has(self, word: str) -> bool:
         """Whether any unit has this stem."""
@@ -147,16 +145,10 @@ class EvidenceIndex:
                 return True
         return False
 
-    def details(self) -> tuple[list[Quantity], list[Date], set[str]]:
+    @cached_property
+    def known(self) -> KnownDetails:
         """Numbers, dates and names of all units; read once, and only if a claim asks."""
-        if self._numbers is None:
-            self._numbers = []
-            for unit in self.units:
-                read = read_details(unit.text)
-                self._numbers.extend(read.quantities)
-                self._dates.extend(read.dates)
-                self._names |= read.words | read.names
-        return self._numbers, self._dates, self._names
+        return KnownDetails(read_details(unit.text) for unit in self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +166,9 @@ class ClaimMeasures:
 
 def content_sequence(text: str) -> list[str]:
     """Stems of the content words of a text in order; parts of hyphenated words by themselves."""
-    return [stem(word) for word in (match[0].lower() for match in _WORD.finditer(text)) if word not in STOP_WORDS]
+    return [
+        stem(word) for word in (match[0].lower() for match in _WORD.finditer(undotted(text))) if word not in STOP_WORDS
+    ]
 
 
 def measure_claim(
@@ -196,9 +190,14 @@ def measure_claim(
         weights: of words.
     """
     details = read_details(plain)
-    numbers, dates, names = _missing(details, index, nearest)
+    missing = MissingDetails()
+    if details.is_exact:
+        near = [read_details(text) for text in nearest]
+        missing = missing_details(
+            details, index.known, [number for text in near for number in (*text.quantities, *text.implied)]
+        )
     sequence = content_sequence(plain)
-    if not numbers and not dates:
+    if not missing.numbers and not missing.dates:
         # "0.75 hours" is written nowhere in "45 minutes" and yet is there.
         sequence = [word for word in sequence if index.has(word) or not _is_numeric(word)]
     words = list(dict.fromkeys(sequence))
@@ -211,7 +210,7 @@ def measure_claim(
     record = check_record(plain, index.records) if index.records else RecordVerdict()
     confirmed = (
         bool(nearest and (details.quantities or details.dates))
-        and not (mismatches or numbers or dates or names)
+        and not (mismatches or missing)
         and on_one_matter(plain, nearest[0])
     )
     values = (
@@ -220,12 +219,12 @@ def measure_claim(
         lost,
         lost / total if total else 0.0,
         max((weights[word] for word in unseen), default=0.0),
-        _apart(words, total, index, weights),
+        *_apart(words, detail_words(plain), total, index, weights),
         apart_pairs / len(pairs) if pairs else 0.0,
         apart_pairs,
-        numbers,
-        dates,
-        names,
+        missing.numbers,
+        missing.dates,
+        missing.names,
         *(kind in mismatches for kind in ("number", "date", "name", "negation")),
         any(kind in WORD_MISMATCHES for kind in mismatches),
         not confirmed,
@@ -239,25 +238,28 @@ def _is_numeric(word: str) -> bool:
     return word in _NUMERIC or any(character.isdigit() for character in word)
 
 
-def _apart(words: Sequence[str], total: float, index: EvidenceIndex, weights: WordWeights) -> float:
+def detail_words(text: str) -> frozenset[str]:
+    """Stems of a text's names and figures: what is capitalised inside of it or has a digit."""
+    words = [match[0] for match in _WORD.finditer(undotted(text))]
+    return frozenset(
+        stem(word)
+        for place, word in enumerate(words)
+        if (place and word[0].isupper()) or any(character.isdigit() for character in word)
+    )
+
+
+def _apart(
+    words: Sequence[str], details: frozenset[str], total: float, index: EvidenceIndex, weights: WordWeights
+) -> tuple[float, float]:
+    """How much of a claim no unit says together: any unit, and one that has its worst detail."""
     if not total:
-        return 0.0
+        return 0.0, 0.0
     owned: dict[int, float] = defaultdict(float)
     for word in words:
         for unit in index.units_with(word):
             owned[unit] += weights[word]
-    return max(0.0, 1.0 - max(owned.values(), default=0.0) / total)
-
-
-def _missing(own: Details, index: EvidenceIndex, nearest: Sequence[str]) -> tuple[int, int, int]:
-    """Numbers, dates and names of a claim that no unit has."""
-    if not (own.quantities or own.dates or own.names):
-        return 0, 0, 0
-    quantities, dates, names = index.details()
-    near = [number for text in nearest for number in read_details(text).quantities]
-    known = Pool(quantities)
-    return (
-        sum(not (known.has(number) or is_derived(number, near)) for number in own.quantities),
-        sum(not any(agrees(date, other) for other in dates) for date in own.dates),
-        sum(name not in names and stem(name) not in names for name in own.names),
-    )
+    of_details = [
+        max((owned[unit] for unit in index.units_with(word)), default=0.0) for word in words if word in details
+    ]
+    best = max(owned.values(), default=0.0)
+    return max(0.0, 1.0 - best / total), max(0.0, 1.0 - min(of_details, default=total) / total)

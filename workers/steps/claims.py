@@ -59,6 +59,10 @@ _CONNECTIVE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
+_LEAD = re.compile(
+    r"\b(?:here(?:['’]s| is| are)|the following|as follows|hier (?:ist|sind)|folgende[nrs]?|wie folgt|voici|siguientes?)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +197,8 @@ def _introduces(plain: str, following: str | None) -> bool:
     """Whether it leads to a list ("Here are the steps:"); a sentence with figures states something all the same."""
     if not plain.endswith((":", "：")) or any(character.isdigit() for character in plain):
         return False
-    return following in ("list_item", "code", "table_row") or len(_WORD.findall(plain)) <= 3
+    leads = following in ("list_item", "code", "table_row") or _LEAD.search(plain)
+    return bool(leads) or len(_WORD.findall(plain)) <= 3
 
 
 def _claims(

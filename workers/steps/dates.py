@@ -60,7 +60,10 @@ _DATE_PATTERNS = (
         r"(?<![\w.,:/$€£#-])(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
     ),
 )
-_CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)[ -]century\b", re.IGNORECASE)
+_CENTURY = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(sorted(ORDINALS, key=len, reverse=True))}))[ -]century\b",
+    re.IGNORECASE,
+)
 _DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
 _QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
@@ -83,7 +86,7 @@ def read_periods(text: str) -> tuple[list[Period], str]:
     """Centuries, decades and quarters of a text, and the text without them."""
     found: list[Period] = []
     for match in _CENTURY.finditer(text):
-        last = 12 * 100 * int(match[1])
+        last = 12 * 100 * (int(match[1]) if match[1] else ORDINALS[match[2].lower()])
         found.append((last - 1200 + 12, last + 11))
     decades = (12 * int(match[1]) for match in _DECADE_OF.finditer(text))
     found += [(start, start + 119) for start in decades]

@@ -32,20 +32,29 @@ from numpy.typing import NDArray
 
 from schemas.answers import GeneratedAnswer
 from schemas.grounding import (
+    MAX_CALCULATIONS,
     MAX_CLAIM_TEXT,
     MAX_CLAIMS,
     MAX_CONFLICTS,
+    MAX_EXPRESSION,
+    MAX_ISSUE_CLAIMS,
+    MAX_NUMBER,
     MAX_PASSAGE,
     MAX_SOURCES,
+    Calculation,
+    CalculationInput,
     Claim,
     ClaimSource,
     Conflict,
     Evidence,
     GroundingFindings,
+    GroundingIssue,
+    IssueType,
 )
 from schemas.identifiers import claim_id
 from schemas.reports import Span
 from workers.steps.attribution import Attribution, SourceSupport, attribute
+from workers.steps.calculations import derived_figures, expression
 from workers.steps.calibration import GroundingCalibration, shipped_calibration
 from workers.steps.citations import coverage, resolve_citations, skip_reason
 from workers.steps.claims import ExtractedClaim
@@ -157,7 +166,7 @@ def judge_grounding(
 
     cited = [numbers for claim, numbers in zip(listed, prepared.cited, strict=False) if claim.needs_grounding]
     attributions = attribute(cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
-    measures = _measures(prepared, checked, supports)
+    measures = _measures(prepared, checked, supports, attributions)
     risk = assess(measures, answer_risk(supports, calibration), thresholds)
     judged = {
         claim.start: (support, attribution)
@@ -167,6 +176,7 @@ def judge_grounding(
         _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
         for claim, numbers in zip(listed, prepared.cited, strict=False)
     ]
+    conflicts = list(_conflicts(prepared, judged))
     return GroundingFindings(
         hallucination_risk=risk.level,
         risk_score=risk.score,
@@ -178,10 +188,21 @@ def judge_grounding(
         uncertainty_markers=list(prepared.uncertainty[:MAX_MARKERS]),
         claims=claims,
         claims_total=len(prepared.claims),
-        conflicts=list(_conflicts(prepared, judged))[:MAX_CONFLICTS],
-        issues=risk.issues,
+        conflicts=conflicts[:MAX_CONFLICTS],
+        issues=[_naming(issue, claims, conflicts) for issue in risk.issues],
         suggestions=risk.suggestions,
     )
+
+
+def _naming(issue: GroundingIssue, claims: Sequence[Claim], conflicts: Sequence[Conflict]) -> GroundingIssue:
+    """The issue with the claims it is about, whose evidence stands with them."""
+    about: dict[IssueType, list[str]] = {
+        "contradicted_facts": [claim.claim_id for claim in claims if claim.verdict == "contradicted"],
+        "unverified_facts": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
+        "cited_unsupported": [claim.claim_id for claim in claims if claim.cited_unsupported],
+        "conflicting_sources": [conflict.claim_id for conflict in conflicts],
+    }
+    return issue.model_copy(update={"claim_ids": about.get(issue.type, [])[:MAX_ISSUE_CLAIMS]})
 
 
 def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration) -> float | None:
@@ -228,7 +249,12 @@ def similarities(
     return alone, cosines(stack([_leaning_text(claim) for claim in claims], vectors), evidence)
 
 
-def _measures(prepared: PreparedGrounding, checked: Sequence[ExtractedClaim], supports: Sequence[Support]) -> Measures:
+def _measures(
+    prepared: PreparedGrounding,
+    checked: Sequence[ExtractedClaim],
+    supports: Sequence[Support],
+    attributions: Sequence[Attribution],
+) -> Measures:
     lengths = [len(claim.plain) or 1 for claim in checked]
     weighted = sum(length * support.best_similarity for length, support in zip(lengths, supports, strict=True))
     # Claims beyond the limit were not looked at: what was not checked is not verified, so that
@@ -242,6 +268,8 @@ def _measures(prepared: PreparedGrounding, checked: Sequence[ExtractedClaim], su
         citation_coverage=prepared.coverage,
         contradicted=sum(support.verdict == "contradicted" for support in supports),
         groundable=groundable,
+        cited_unsupported=sum(bool(attribution.cited_unsupported) for attribution in attributions),
+        conflicting=sum(attribution.conflict is not None for attribution in attributions),
     )
 
 
@@ -264,12 +292,33 @@ def _claim(
         evidence=_evidence(prepared.units, support) if support else None,
         cited_numbers=list(cited),
         sources=[_source(prepared.units, source) for source in attribution.sources[:MAX_SOURCES]],
+        calculations=list(_calculations(prepared.units, claim.plain, support)) if support else [],
         primary_number=attribution.primary,
         redundant_numbers=list(attribution.redundant),
         proposed_numbers=list(attribution.proposed),
         cited_unsupported=list(attribution.cited_unsupported),
         better_number=attribution.better,
     )
+
+
+def _calculations(units: Sequence[EvidenceUnit], plain: str, support: Support) -> Iterator[Calculation]:
+    if support.verdict != "supported":
+        return
+    near = [units[place] for place in support.compared]
+    for figure in derived_figures(plain, [unit.text for unit in near])[:MAX_CALCULATIONS]:
+        yield Calculation(
+            operation=figure.operation,
+            result=figure.figure.written[:MAX_NUMBER],
+            expression=expression(figure)[:MAX_EXPRESSION],
+            inputs=[_input(None if place is None else near[place], number.written) for place, number in figure.inputs],
+        )
+
+
+def _input(unit: EvidenceUnit | None, written: str) -> CalculationInput:
+    if unit is None:
+        return CalculationInput(text=written[:MAX_NUMBER])
+    span = Span(start=unit.start, end=unit.end)
+    return CalculationInput(text=written[:MAX_NUMBER], number=unit.number, chunk_id=unit.chunk_id, span=span)
 
 
 def _source(units: Sequence[EvidenceUnit], source: SourceSupport) -> ClaimSource:

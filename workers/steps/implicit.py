@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from schemas.answers import GeneratedAnswer
 from schemas.feedback import BehaviourSignals, ExecutionSignals, LatencyTolerance
-from workers.steps.signals import find_signals, is_refusal
+from workers.steps.signals import is_refused
 from workers.steps.thresholds import FeedbackRules, QualityThresholds
 
 OPENING = 400
@@ -42,7 +42,7 @@ def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityT
     text = answer.answer.strip()
     if len(text) < rules.min_answer_length:
         return "empty_response"
-    return "refusal" if is_refusal(find_signals(text[:OPENING], quality)) else None
+    return "refusal" if is_refused(text[:OPENING], quality) else None
 
 
 def _latency(answer: GeneratedAnswer) -> float | None:

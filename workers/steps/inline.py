@@ -7,6 +7,7 @@ that the offsets of the reports hold. An edit never lies in code.
 |---|---|---|
 | a link on a marker whose source has an address | ``link`` and ``propose`` | ``[1]`` becomes ``[[1]](https://…)`` |
 | a marker that a supported claim lacks | ``propose`` | "… at 14:03." becomes "… at 14:03 [1]." |
+| the calculation behind a derived figure | ``propose`` | "… cost $2,350 [Calculation: 47 minutes × $3,000 per hour = $2,350]." |
 | "AI inference" behind a claim without support (seed 004) | ``mark`` | "… by a leak. [AI Inference - not supported by the sources]" |
 | the claim left out | ``omit`` | only a whole sentence, list item or row; a part of one is marked |
 """
@@ -19,6 +20,7 @@ from typing import Literal, NamedTuple
 from schemas.citations import Citation
 from schemas.grounding import Claim
 from workers.steps.addresses import source_address
+from workers.steps.references import escape
 from workers.steps.segmentation import Sentence, code_ranges, segment
 
 InlinePolicy = Literal["keep", "link", "propose"]
@@ -103,6 +105,11 @@ def _links(text: str, citations: Sequence[Citation], rules: Mapping[str, str] | 
 
 def _proposals(text: str, claims: Sequence[Claim]) -> Iterator[Edit]:
     for claim in claims:
+        if claim.calculations:
+            place = _end_of_words(text, claim)
+            yield Edit(
+                place, place, "".join(f" [Calculation: {escape(each.expression)}]" for each in claim.calculations)
+            )
         if claim.proposed_numbers and not claim.cited_numbers:
             place = _end_of_words(text, claim)
             yield Edit(place, place, "".join(f" [{number}]" for number in claim.proposed_numbers))

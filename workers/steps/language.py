@@ -1,7 +1,7 @@
 """A guess at the language of a text, good enough to choose abbreviations and word lists."""
 
 import re
-from collections import Counter
+from collections.abc import Sequence
 
 from workers.steps.words import word_set
 
@@ -14,6 +14,10 @@ _FUNCTION_WORDS = {
     "pt": word_set("o os as e é uma do da em para que não com por se no na são foi mais"),
     "nl": word_set("de het een en is van niet op te dat in voor met zijn aan er werd door ook bij"),
 }
+_LANGUAGES_OF_WORD: dict[str, list[str]] = {}
+for _code, _words in _FUNCTION_WORDS.items():
+    for _word in _words:
+        _LANGUAGES_OF_WORD.setdefault(_word, []).append(_code)
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]")),
     ("zh", re.compile("[\u3400-\u9fff]")),
@@ -39,7 +43,7 @@ def guess_language(text: str) -> str:
     for code, script in _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return code
-    scores = _scores(sample)
+    scores = _scores(_WORD.findall(sample))
     best = max(scores, key=lambda code: scores[code])
     return best if scores[best] > scores["en"] else "en"
 
@@ -54,14 +58,17 @@ NEAR = 0.5
 
 def likely_languages(text: str) -> list[str]:
     """The languages that a text may be in, the most likely first; all where little is to go by."""
-    sample = text[:_SAMPLE]
-    scores = _scores(sample)
+    words = _WORD.findall(text[:_SAMPLE])
+    scores = _scores(words)
     order = sorted(scores, key=lambda code: -scores[code])
-    if len(_WORD.findall(sample)) < FEW_WORDS or scores[order[0]] < FEW_SIGNS:
+    if len(words) < FEW_WORDS or scores[order[0]] < FEW_SIGNS:
         return order
     return [code for code in order if scores[code] and scores[code] >= NEAR * scores[order[0]]]
 
 
-def _scores(sample: str) -> dict[str, int]:
-    counts = Counter(word.lower() for word in _WORD.findall(sample))
-    return {code: sum(counts[word] for word in known) for code, known in _FUNCTION_WORDS.items()}
+def _scores(words: Sequence[str]) -> dict[str, int]:
+    scores = dict.fromkeys(_FUNCTION_WORDS, 0)
+    for word in words:
+        for code in _LANGUAGES_OF_WORD.get(word.lower(), ()):
+            scores[code] += 1
+    return scores

@@ -10,7 +10,7 @@ The packs of ``packs/`` are read once, when this module is imported, as its code
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
 from typing import Annotated, Any, Literal
@@ -110,6 +110,11 @@ class PatternPack(PackModel):
         """The pack, ready to be matched."""
         return compile_pack(self)
 
+    @cached_property
+    def refusals(self) -> "CompiledPack":
+        """The rules of refusals alone, for who asks for nothing else."""
+        return only_signal(self.compiled, "refusal")
+
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
@@ -134,6 +139,7 @@ class CompiledPack:
         anywhere: rules for the whole answer.
         anywhere_set: their patterns searched at once; it gives the numbers of those that match.
         opening: rules for the opening.
+        opening_set: the same for a sentence of the opening.
     """
 
     condition: Any
@@ -141,6 +147,7 @@ class CompiledPack:
     anywhere: tuple[CompiledRule, ...]
     anywhere_set: Any
     opening: tuple[CompiledRule, ...]
+    opening_set: Any
 
 
 def compile_pattern(pattern: str, where: str, *, max_length: int = MAX_PATTERN) -> Any:
@@ -193,18 +200,38 @@ def compile_pack(pack: PatternPack) -> CompiledPack:
     fragments = dict(pack.fragments) | ({"attribution": pack.attribution} if pack.attribution else {})
     rules = [_compile_rule(pack, number, rule, fragments) for number, rule in enumerate(pack.rules, start=1)]
     anywhere = tuple(rule for rule in rules if rule.rule.within == "anywhere")
-    found = re2.Set.SearchSet(_options(SET_MEMORY))
-    for rule in anywhere:
-        found.Add(rule.match.pattern)
-    found.Compile()
+    opening = tuple(rule for rule in rules if rule.rule.within != "anywhere")
     lead_in = f"\\W*(?:{_filled(pack.lead_in, fragments)}\\W+){{0,3}}" if pack.lead_in else None
     return CompiledPack(
         condition=_one(f"pattern pack {pack.name}: condition", (pack.condition,) if pack.condition else (), fragments),
         lead_in=compile_pattern(lead_in, f"pattern pack {pack.name}: lead_in") if lead_in else None,
         anywhere=anywhere,
-        anywhere_set=found,
-        opening=tuple(rule for rule in rules if rule.rule.within != "anywhere"),
+        anywhere_set=_set_of(anywhere),
+        opening=opening,
+        opening_set=_set_of(opening),
     )
+
+
+def only_signal(pack: CompiledPack, signal: SignalType) -> CompiledPack:
+    """A pack with the rules of one signal alone."""
+    anywhere = tuple(rule for rule in pack.anywhere if rule.rule.signal == signal)
+    opening = tuple(rule for rule in pack.opening if rule.rule.signal == signal)
+    return replace(
+        pack, anywhere=anywhere, anywhere_set=_set_of(anywhere), opening=opening, opening_set=_set_of(opening)
+    )
+
+
+def matching(rules: Sequence[CompiledRule], searched_at_once: Any, text: bytes) -> list[CompiledRule]:
+    """The rules of which a pattern is found in a text, in their order; all in one search."""
+    return [rules[number] for number in sorted(searched_at_once.Match(text) or ())] if rules else []
+
+
+def _set_of(rules: Sequence[CompiledRule]) -> Any:
+    found = re2.Set.SearchSet(_options(SET_MEMORY))
+    for rule in rules:
+        found.Add(rule.match.pattern)
+    found.Compile()
+    return found
 
 
 def _compile_rule(pack: PatternPack, number: int, rule: SignalRule, fragments: Mapping[str, str]) -> CompiledRule:

@@ -7,7 +7,7 @@ fractional form of Thompson sampling's update; Agrawal and Goyal, 2012, draw a c
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from schemas.feedback import ModelPosterior
+from schemas.feedback import LinearPosterior, ModelPosterior
 
 STEPS_PER_HALF_LIFE = 100
 """Ages are counted to this share of a half-life, so that a posterior stands still for a while
@@ -40,7 +40,12 @@ def age_reference(now: datetime, half_life_days: float) -> datetime:
 
 
 def model_posterior(
-    rewards: WeightedRewards, now: datetime, *, prior_alpha: float = 1.0, prior_beta: float = 1.0
+    rewards: WeightedRewards,
+    now: datetime,
+    *,
+    prior_alpha: float = 1.0,
+    prior_beta: float = 1.0,
+    linear: LinearPosterior | None = None,
 ) -> ModelPosterior:
     """The posterior after the rewards.
 
@@ -49,6 +54,7 @@ def model_posterior(
         now: when it was computed.
         prior_alpha: successes assumed before anything is known.
         prior_beta: failures assumed.
+        linear: what of the rewards the queries explain.
     """
     alpha, beta = prior_alpha + rewards.successes, prior_beta + rewards.failures
     return ModelPosterior(
@@ -59,5 +65,6 @@ def model_posterior(
         beta=beta,
         mean=alpha / (alpha + beta),
         observations=rewards.successes + rewards.failures,
+        linear=linear,
         computed_at=now,
     )

@@ -8,7 +8,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import RiskLevel
 from schemas.citations import Citation, CitationReport
 from schemas.enriched import Decision, FormattedResponse
-from schemas.grounding import GroundingReport
+from schemas.grounding import Calculation, GroundingReport
 from schemas.quality import QualityReport
 from workers.steps.formatting import format_answer
 from workers.steps.inline import InlinePolicy, UngroundedPolicy, annotate
@@ -71,7 +71,7 @@ def present(
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
         interactive_elements=interactive_elements(citations, decision),
         suggestions=grounding.suggestions if grounding is not None else [],
-        interactive=format_interactive(citations, policy.url_rules),
+        interactive=format_interactive(citations, policy.url_rules, _calculations(grounding)),
         grounding_score=grounding.grounding_score if grounding is not None else None,
         ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
         response_seconds=response_seconds(answer),
@@ -98,7 +98,13 @@ def body_and_references(
         rules=policy.url_rules,
     )
     body = format_answer(marked, citations, style=style, include_references=False)
-    return body, format_references(citations, style=style, rules=policy.url_rules)
+    calculations = _calculations(grounding)
+    return body, format_references(citations, style=style, rules=policy.url_rules, calculations=calculations)
+
+
+def _calculations(grounding: GroundingReport | None) -> list[Calculation]:
+    claims = grounding.claims if grounding is not None else []
+    return [each for claim in claims for each in claim.calculations][:MAX_CALCULATIONS]
 
 
 def response_seconds(answer: GeneratedAnswer) -> float | None:
@@ -108,6 +114,8 @@ def response_seconds(answer: GeneratedAnswer) -> float | None:
     return (answer.completed_at - answer.requested_at).total_seconds()
 
 
+MAX_CALCULATIONS = 50
+"""Most calculations that are shown below an answer; all stand with their claims."""
 MAX_INTERACTIVE = 50
 """Most citations that are described for user interfaces; all stand in ``citations``."""
 BUTTONS = (("copy", "Copy"), ("helpful", "Helpful"), ("not_helpful", "Not helpful"))

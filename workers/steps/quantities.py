@@ -7,7 +7,7 @@ without a unit is compared by the noun behind it ("3 restarts").
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workers.steps.dates import Date as Date
 from workers.steps.dates import read_dates, read_periods
@@ -29,6 +29,7 @@ class Quantity:
         bound: 1 for "at least" and "over", -1 for "at most" and "under", else 0.
         face: the figure as it stands before its unit.
         per: unit of time of a rate ("$50 a month") as (dimension, factor), else ``None``.
+        written: as it stands in the text, for readers; of no account in comparisons.
     """
 
     values: tuple[float, ...]
@@ -39,6 +40,7 @@ class Quantity:
     bound: int = 0
     face: float = 0.0
     per: tuple[str, float] | None = None
+    written: str = field(default="", compare=False)
 
 
 _NUMBER = re.compile(
@@ -125,7 +127,7 @@ def _ages(text: str) -> tuple[list[Quantity], str]:
     found = []
     for match in _AGE.finditer(text):
         age, bound = float(match[1] or match[2]), _bound(text, match.start())
-        found.append(Quantity((12 * age,), "month", True, bool(bound), 6.0, bound, age))
+        found.append(Quantity((12 * age,), "month", True, bool(bound), 6.0, bound, age, written=match[0]))
     return found, _AGE.sub(_blank, text)
 
 
@@ -135,7 +137,8 @@ def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
     clock = [date.minute for date in dates if date.minute is not None]
     if len(clock) == 2 and clock[0] != clock[1] and _BEGINS.search(text):
         seconds = 60.0 * ((clock[1] - clock[0]) % 1440)
-        found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds))
+        times = "–".join(f"{each // 60}:{each % 60:02}" for each in clock)
+        found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds, written=times))
     lived = [date for date in dates if date.year is not None]
     if len(lived) == 2 and _BORN.search(text) and _DIED.search(text):
         born, died = sorted(lived, key=lambda date: date.year or 0)
@@ -143,7 +146,10 @@ def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
         known = None not in (born.month, born.day, died.month, died.day)
         early = known and (died.month or 0, died.day or 0) < (born.month or 0, born.day or 0)
         ages = (age - early,) if known else (age, age - 1)
-        found.append(Quantity(tuple(12.0 * each for each in ages), "month", True, False, 6.0, 0, float(ages[0])))
+        years = f"{born.year}–{died.year}"
+        found.append(
+            Quantity(tuple(12.0 * each for each in ages), "month", True, False, 6.0, 0, float(ages[0]), written=years)
+        )
     return found
 
 
@@ -155,7 +161,8 @@ def _compounds(text: str) -> tuple[list[Quantity], str]:
             seconds, step = 3600.0 * int(match[1]) + 60.0 * int(match[3]), 30.0
         else:
             seconds, step = 60.0 * int(match[5]) + int(match[7]), 0.5
-        found.append(Quantity((seconds,), "time", True, False, step, _bound(text, match.start()), seconds))
+        bound = _bound(text, match.start())
+        found.append(Quantity((seconds,), "time", True, False, step, bound, seconds, written=match[0]))
     return found, _COMPOUND.sub(_blank, text)
 
 
@@ -172,12 +179,23 @@ def _shares(text: str) -> tuple[list[Quantity], str]:
         if 0.0 < value <= 1.0:
             about = bool(_APPROXIMATE.search(text[max(0, match.start() - 20) : match.start()].rstrip()))
             bound = _bound(text, match.start())
-            found.append(Quantity((100.0 * value,), "percent", True, about, 0.5, bound, 100.0 * value))
+            found.append(
+                Quantity((100.0 * value,), "percent", True, about, 0.5, bound, 100.0 * value, written=match[0])
+            )
     text = _FRACTION.sub(_blank, text)
     for match in _ODD_SHARE.finditer(text):
         value = 100.0 * float(match[1].replace(",", "."))
         found.append(
-            Quantity((value, value / 100.0), "percent", True, False, 0.5 * 10.0 ** (4 - len(match[1])), 0, value)
+            Quantity(
+                (value, value / 100.0),
+                "percent",
+                True,
+                False,
+                0.5 * 10.0 ** (4 - len(match[1])),
+                0,
+                value,
+                written=match[1],
+            )
         )
     return found, _ODD_SHARE.sub(_blank, text)
 
@@ -192,7 +210,11 @@ def _halves(text: str) -> tuple[list[Quantity], str]:
                 continue
             count = _cardinal(match[1]) + 0.5 if pattern is _AND_A_HALF else 0.5 if pattern is _HALF_A else 1.0
             dimension, factor = UNITS[name]
-            found.append(Quantity((count * factor,), dimension, True, pattern is _ONE_UNIT, 0.25 * factor, 0, count))
+            found.append(
+                Quantity(
+                    (count * factor,), dimension, True, pattern is _ONE_UNIT, 0.25 * factor, 0, count, written=match[0]
+                )
+            )
         text = pattern.sub(_blank, text) if pattern is not _ONE_UNIT else text
     return found, text
 
@@ -230,7 +252,17 @@ def _written(text: str) -> Iterator[Quantity]:
         per = _per(text, match.start("next") if match["cur"] and match["next"] else match.end()) or _key_rate(
             text, match
         )
-        yield Quantity(scaled, dimension, is_unit, about, step, _bound(text, match.start()), face, per)
+        end = match.end("next") if following and not match["cur"] and dimension else match.end("scale")
+        written = _as_written(text, match.start(), max(end, match.end("num")), per)
+        yield Quantity(scaled, dimension, is_unit, about, step, _bound(text, match.start()), face, per, written)
+
+
+def _as_written(text: str, start: int, end: int, per: tuple[str, float] | None) -> str:
+    """A number with its unit, the key that names it and the time it is for."""
+    key = _KEY_BEFORE.search(text[max(0, start - 60) : start])
+    rate = _PER.match(text, end) if per else None
+    before = key[0].rstrip("$€£").lstrip() if key else ""
+    return before + text[start : rate.end() if rate else end].strip()
 
 
 def _whole_unit(following: str, text: str, end: int) -> str:
@@ -275,11 +307,11 @@ def _spelled(text: str) -> Iterator[Quantity]:
         dimension, factor, is_unit = _unit(following, "")
         bound = _bound(text, match.start())
         per = _per(text, match.end())
-        yield Quantity((value * factor,), dimension, is_unit, bool(bound), 0.5 * factor, bound, value, per)
+        yield Quantity((value * factor,), dimension, is_unit, bool(bound), 0.5 * factor, bound, value, per, match[0])
     for match in _TIMES.finditer(text):
         value = 1.0 + ("once", "twice", "thrice").index(match[1].lower())
         if value > 1:
-            yield Quantity((value,), _noun("times"), False, False, 0.5, 0, value)
+            yield Quantity((value,), _noun("times"), False, False, 0.5, 0, value, written=match[0])
 
 
 def _composed(words: list[str]) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from schemas.citations import Citation
+from schemas.grounding import Calculation
 from workers.steps.addresses import source_address
 
 Style = Literal["standard", "compact", "verbose"]
@@ -26,15 +27,21 @@ _MARKDOWN = re.compile(r"[\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z])")
 
 
 def format_references(
-    citations: Sequence[Citation], *, style: Style = "standard", rules: Mapping[str, str] | None = None
+    citations: Sequence[Citation],
+    *,
+    style: Style = "standard",
+    rules: Mapping[str, str] | None = None,
+    calculations: Sequence[Calculation] = (),
 ) -> str:
     """Format citations as the reference list of seed 000, to be appended to an answer.
+
+    Below the sources stand the calculations by which figures follow from them (seed 004).
 
     ``compact`` writes one line for each source without update, confidence and excerpt. What
     is not known is left out: no path, no confidence "medium" by default. A list beyond
     ``MAX_REFERENCES`` is cut and says by how many.
     """
-    if not citations:
+    if not citations and not calculations:
         return ""
     separator = "\n" if style == "compact" else "\n\n"
     parts: list[str] = []
@@ -46,15 +53,29 @@ def format_references(
             parts.append(f"… and {len(citations) - index} more sources")
             break
         parts.append(entry)
+    cited = frozenset(citation.number for citation in citations)
+    parts.extend(_calculation_entry(each, cited, style) for each in calculations)
     return _HEADING + separator.join(parts) + "\n"
 
 
-def format_interactive(citations: Sequence[Citation], rules: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+def _calculation_entry(calculation: Calculation, cited: frozenset[int], style: Style) -> str:
+    numbers = sorted({each.number for each in calculation.inputs if each.number is not None})
+    named = ", ".join(f"[{number}]" if number in cited else f"source {number}" for number in numbers)
+    entry = f"*Calculation*: {escape(calculation.expression)} (from {named})"
+    return f"- {entry}" if style == "compact" else entry
+
+
+def format_interactive(
+    citations: Sequence[Citation],
+    rules: Mapping[str, str] | None = None,
+    calculations: Sequence[Calculation] = (),
+) -> list[dict[str, Any]]:
     """Describe citations for a user interface (seeds 000 and 004).
 
     Args:
         citations: what an answer cites.
         rules: see ``source_address``, which gives ``url``; without an address it is null.
+        calculations: how figures of the answer follow from its sources.
 
     Text is raw: the interface escapes it.
     """
@@ -74,7 +95,20 @@ def format_interactive(citations: Sequence[Citation], rules: Mapping[str, str] |
             },
         }
         for citation in citations
-    ]
+    ] + [_interactive_calculation(number, each) for number, each in enumerate(calculations, 1)]
+
+
+def _interactive_calculation(number: int, calculation: Calculation) -> dict[str, Any]:
+    return {
+        "id": f"calculation-{number}",
+        "number": None,
+        "type": "calculation",
+        "title": calculation.expression,
+        "url": None,
+        "excerpt": "",
+        "displayText": f"Calculation: {calculation.expression}",
+        "metadata": calculation.model_dump(mode="json", include={"operation", "result", "inputs"}),
+    }
 
 
 def _entry_lines(citation: Citation, rules: Mapping[str, str] | None) -> Iterator[str]:

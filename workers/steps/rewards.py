@@ -33,6 +33,11 @@ REVIEW_REWARDS: dict[UserAction, float] = {
 }  # fmt: skip
 """What a reviewer's decision is worth."""
 
+EVENTS_OF_A_KIND = 200
+"""Most events of each kind that are looked at for one answer: a flood costs no more than this, and
+of more opinions than this the mean hardly moves. Calls and review decisions count from the first
+one on, since the first is the one that counts; everything else from the last one back."""
+
 T = TypeVar("T")
 
 
@@ -49,6 +54,7 @@ class AnswerFeedback:
         error_occurred: the call failed, or its answer is empty or a refusal.
         error_type: what kind of error.
         latency_seconds: from query to answer.
+        query_features: of the query, for routers; ``None`` where it was not embedded.
         behaviour: what the person did, ``None`` if nothing was observed.
         explicit: each component of the explicit reward that is there, by name.
         asked_again: pairs in which this answer's query was asked again.
@@ -64,6 +70,7 @@ class AnswerFeedback:
     error_occurred: bool
     error_type: str | None
     latency_seconds: float | None
+    query_features: list[float] | None
     behaviour: BehaviourSignals | None
     explicit: dict[str, float]
     asked_again: tuple[RetrySignals, ...]
@@ -71,15 +78,17 @@ class AnswerFeedback:
     revision: int
 
 
-def combine(events: Iterable[FeedbackEvent]) -> AnswerFeedback:
+def combine(events: Iterable[FeedbackEvent], noted: int = 0) -> AnswerFeedback:
     """Fold the events of one answer.
 
     Args:
-        events: all of one answer, in any order; at least one.
+        events: of one answer, in any order; at least one, and all that are within the bound.
+        noted: distinct events and revisions that are known to be there, where not all are given.
     """
     # The content decides between two forms of one time, so that no order of arrival can.
     ordered = sorted(events, key=lambda event: (event.occurred_at, event.feedback_id, event.model_dump_json()))
     versions = {(event.feedback_id, event.occurred_at) for event in ordered}
+    ordered = _bounded(ordered)
     latest = sorted(
         {event.feedback_id: event for event in ordered}.values(),
         key=lambda event: (event.occurred_at, event.feedback_id),
@@ -101,12 +110,27 @@ def combine(events: Iterable[FeedbackEvent]) -> AnswerFeedback:
         error_occurred=bool(errors),
         error_type=_first(signals.error_type for signals in errors) or ("hard_error" if errors else None),
         latency_seconds=_first(signals.latency_seconds for signals in executions),
+        query_features=_first(signals.query_features for signals in executions),
         behaviour=merged_behaviour([event.behaviour for event in counted if event.behaviour is not None]),
         explicit=_explicit(counted),
         asked_again=tuple(_ranked(pair for pair in retries if pair.original_answer_id == answer_id)),
         repeats=tuple(_ranked(pair for pair in retries if pair.retry_answer_id == answer_id)),
-        revision=len(versions),
+        revision=max(len(versions), noted),
     )
+
+
+def _bounded(ordered: Sequence[FeedbackEvent]) -> list[FeedbackEvent]:
+    """Those that are looked at; an event that came twice takes the place of one."""
+    distinct = list({(event.feedback_id, event.occurred_at): event for event in ordered}.values())
+    kinds: dict[str, list[FeedbackEvent]] = {}
+    for event in distinct:
+        is_review = event.explicit is not None and event.explicit.review_action is not None
+        kinds.setdefault("review" if is_review else event.kind, []).append(event)
+    kept = [
+        of_kind[:EVENTS_OF_A_KIND] if kind in ("execution", "review") else of_kind[-EVENTS_OF_A_KIND:]
+        for kind, of_kind in kinds.items()
+    ]
+    return sorted((event for of_kind in kept for event in of_kind), key=lambda e: (e.occurred_at, e.feedback_id))
 
 
 def _first(values: Iterable[T | None]) -> T | None:
@@ -195,6 +219,7 @@ def reward_of(feedback: AnswerFeedback, rules: FeedbackRules, now: datetime) -> 
         retry_detected=bool(feedback.asked_again),
         latency_seconds=seconds,
         latency_tolerance=latency_tolerance(seconds, rules) if seconds is not None else None,
+        query_features=feedback.query_features,
         revision=feedback.revision,
         answered_at=feedback.answered_at,
         computed_at=now,

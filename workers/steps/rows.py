@@ -10,6 +10,7 @@ from schemas.base import Part
 from schemas.citations import Citation
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow, Reward
+from schemas.grounding import Calculation
 from schemas.identifiers import fact_id
 from schemas.release import Alert
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
@@ -169,6 +170,7 @@ def _audit_row(enriched: EnrichedAnswer) -> AnalyticsRow:
     listed = citations.citations if citations else []
     invalid = citations.invalid_references if citations else []
     ungrounded = grounding.ungrounded_claims if grounding else []
+    calculations = [each for claim in grounding.claims for each in claim.calculations] if grounding else []
     judged = [report.judged_at for report in (citations, grounding) if report]
     identity = _identity(enriched)
     columns = {
@@ -178,7 +180,7 @@ def _audit_row(enriched: EnrichedAnswer) -> AnalyticsRow:
         "session_id": answer.session_id or "",
         "query_text": answer.query,
         "response_text": answer.answer,
-        "citations": _json([_logged(citation) for citation in listed[:MAX_LOGGED]]),
+        "citations": _json([*map(_logged, listed[:MAX_LOGGED]), *map(_logged_calculation, calculations[:MAX_LOGGED])]),
         "citation_count": len(listed),
         "invalid_references": _json([_dump(each, "marker", "reason", "number") for each in invalid[:MAX_LOGGED]]),
         "grounding_score": grounding.grounding_score if grounding else None,
@@ -210,6 +212,16 @@ def _logged(citation: Citation) -> dict[str, Any]:
         "confidence": citation.confidence,
         "displayText": citation.display_text,
         "sourceDigest": citation.source_digest,
+    }
+
+
+def _logged_calculation(calculation: Calculation) -> dict[str, Any]:
+    """The basis of a calculated figure by the names of seed 004."""
+    return {
+        "sourceType": "calculation",
+        "excerpt": calculation.expression,
+        "inputs": [each.model_dump(mode="json", exclude_none=True) for each in calculation.inputs],
+        "displayText": f"Calculation: {calculation.expression}",
     }
 
 
@@ -267,6 +279,7 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
             "similarity": evidence.similarity if evidence else None,
             "source_digest": digests.get(evidence.number, "") if evidence else "",
             "conflicting": claim.claim_id in conflicting,
+            "calculations": [each.expression for each in claim.calculations],
             "model_id": enriched.answer.model.id,
         }
         rows.append(AnalyticsRow(table="claims", columns=columns))
@@ -352,7 +365,8 @@ def reward_row(reward: Reward) -> AnalyticsRow:
         "reward", "error_occurred", "retry_detected", "latency_seconds", "latency_tolerance", "revision",
         "answered_at", "computed_at",
     )  # fmt: skip
-    return AnalyticsRow(table="rewards", columns=columns | {"query_type": reward.query_type or ""})
+    columns |= {"query_type": reward.query_type or "", "query_features": reward.query_features or []}
+    return AnalyticsRow(table="rewards", columns=columns)
 
 
 def implicit_feedback_row(feedback: AnswerFeedback, rules: FeedbackRules) -> AnalyticsRow | None:

@@ -17,7 +17,7 @@ from schemas.quality import FailureSignal, RecommendedAction, SignalType
 from schemas.reports import Span
 from workers.steps.endings import is_cut_off
 from workers.steps.language import likely_languages
-from workers.steps.pattern_packs import LANGUAGES, CompiledPack, CompiledRule, PatternPack
+from workers.steps.pattern_packs import LANGUAGES, CompiledPack, CompiledRule, PatternPack, matching
 from workers.steps.speech import Said, Speech, fold
 from workers.steps.thresholds import QualityThresholds
 
@@ -86,12 +86,21 @@ def find_signals(text: str, thresholds: QualityThresholds, *, is_fact: bool = Fa
     empty = list(_empty_response(text, thresholds, is_fact=is_fact))
     if not text.strip():
         return empty
-    folded = fold(text)
-    matches = [*_pattern_matches(text, folded, thresholds), *_custom_matches(text, thresholds)]
+    packs = [pack.compiled for pack in _packs(text, thresholds)]
+    matches = [*_pattern_matches(text, packs), *_custom_matches(text, thresholds)]
     if not empty and is_cut_off(text):
         end = len(text.rstrip())
         matches.append(_Match("incomplete_reasoning", max(0, end - ENDING_SHOWN), end, WEIGHTS["incomplete_reasoning"]))
     return count_each_type_once([*empty, *_signals(text, matches)])
+
+
+def is_refused(text: str, thresholds: QualityThresholds) -> bool:
+    """Whether `find_signals` would find a refusal; in a part of its time, since it looks for nothing else."""
+    if not text.strip():
+        return False
+    packs = [pack.refusals for pack in _packs(text, thresholds)]
+    found = any(True for _ in _pattern_matches(text, packs))
+    return found or any(match.type == "refusal" for match in _custom_matches(text, thresholds))
 
 
 def reported_signals(status: str, error: str | None, finish_reason: str | None) -> list[FailureSignal]:
@@ -149,20 +158,24 @@ def _packs(text: str, thresholds: QualityThresholds) -> list[PatternPack]:
     return [*(LANGUAGES[code] for code in languages if code in LANGUAGES), *thresholds.packs]
 
 
-def _pattern_matches(text: str, folded: bytes, thresholds: QualityThresholds) -> Iterator[_Match]:
+def _pattern_matches(text: str, packs: Sequence[CompiledPack]) -> Iterator[_Match]:
+    folded = fold(text)
     # Read by blocks and sentences only if it comes to it.
     speech: Speech | None = None
-    packs = [pack.compiled for pack in _packs(text, thresholds)]
     brief = len(text.strip()) <= BRIEF_ANSWER
     head = Speech(text[:OPENING_TEXT], folded[:OPENING_TEXT])
     # A fourth sentence is asked for, so that a brief answer can be told.
     opening = head.opening(OPENING_SENTENCES + 1)
     for pack in packs:
-        for number in sorted(pack.anywhere_set.Match(folded) or ()):
+        for rule in matching(pack.anywhere, pack.anywhere_set, folded):
             speech = speech or Speech(text, folded)
-            yield from _anywhere(pack, pack.anywhere[number], folded, speech)
-        for rule in pack.opening:
-            yield from _in_opening(pack, rule, head, opening, brief=brief)
+            yield from _anywhere(pack, rule, folded, speech)
+        for index, said in enumerate(opening[:OPENING_SENTENCES]):
+            if said.is_item and index:
+                continue
+            for rule in matching(pack.opening, pack.opening_set, said.text):
+                if _is_within(rule, index, brief=brief and len(opening) <= OPENING_SENTENCES):
+                    yield from _in_sentence(pack, rule, head, said)
 
 
 OPENING_TEXT = 2_000
@@ -181,19 +194,16 @@ def _anywhere(pack: CompiledPack, rule: CompiledRule, folded: bytes, speech: Spe
             yield _match(rule, start, end)
 
 
-def _in_opening(
-    pack: CompiledPack, rule: CompiledRule, head: Speech, opening: Sequence[Said], *, brief: bool
-) -> Iterator[_Match]:
-    within = rule.rule.within
-    if within == "brief" and not (brief and len(opening) <= OPENING_SENTENCES):
-        return
-    for index, said in enumerate(opening[: 1 if within == "first" else OPENING_SENTENCES]):
-        if said.is_item and index:
-            continue
-        for match in rule.match.finditer(said.text):
-            start, end = said.start + match.start(), said.start + match.end()
-            if head.said_at(start, end) is not None and _counts(pack, rule, said, *match.span()):
-                yield _match(rule, start, end)
+def _is_within(rule: CompiledRule, index: int, *, brief: bool) -> bool:
+    """Whether a rule looks at the sentence of that number in an opening."""
+    return {"first": index == 0, "brief": brief}.get(rule.rule.within, True)
+
+
+def _in_sentence(pack: CompiledPack, rule: CompiledRule, head: Speech, said: Said) -> Iterator[_Match]:
+    for match in rule.match.finditer(said.text):
+        start, end = said.start + match.start(), said.start + match.end()
+        if head.said_at(start, end) is not None and _counts(pack, rule, said, *match.span()):
+            yield _match(rule, start, end)
 
 
 def _counts(pack: CompiledPack, rule: CompiledRule, said: Said, start: int, end: int) -> bool:

@@ -50,6 +50,7 @@ class Support:
         best_similarity: highest cosine of the claim with any unit.
         log_odds: of being unsupported, before the verdict; see ``calibration``.
         unseen_share: share of its content words that no unit has.
+        compared: indices of the units that it was compared with, the best first.
     """
 
     score: float
@@ -60,13 +61,14 @@ class Support:
     best_similarity: float
     log_odds: float
     unseen_share: float
+    compared: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
     values: Floats
     mismatches: tuple[Mismatch, ...]
-    unit: int
+    compared: tuple[int, ...]
     similarity: float
     best: float
     contradicts: bool
@@ -160,7 +162,7 @@ def _measure(
     return _Measured(
         measures.values,
         mismatches,
-        top[0] if top else -1,
+        tuple(top),
         float(alone[top[0]]) if top else 0.0,
         best,
         bool(mismatches)
@@ -185,9 +187,10 @@ def _verdict(each: _Measured, odds: float, confidence: float, minimum: float, *,
         score=confidence if has_evidence else 0.0,
         verdict=verdict,
         mismatches=each.mismatches,
-        unit=each.unit if has_evidence else None,
+        unit=each.compared[0] if has_evidence else None,
         similarity=each.similarity,
         best_similarity=each.best,
         log_odds=odds,
         unseen_share=float(each.values[UNSEEN_SHARE]),
+        compared=each.compared,
     )

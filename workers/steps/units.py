@@ -148,8 +148,18 @@ FRACTIONS = {
 }
 """Names of parts of a whole."""
 
-ORDINALS = {name: number for number, name in enumerate(["first", "second", "third", "fourth"], 1)}
-"""Ordinals of quarters of a year."""
+ORDINALS = {
+    name: number
+    for number, name in enumerate(
+        (
+            "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+            "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
+            "nineteenth", "twentieth", "twenty-first",
+        ),
+        1,
+    )
+}  # fmt: skip
+"""Ordinals of centuries; the first four also of quarters of a year."""
 
 WEEKDAYS = {
     name: number

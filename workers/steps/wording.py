@@ -240,9 +240,13 @@ META = re.compile("|".join((_GREETING, _OFFER, _REFUSAL, _ABOUT_DOCUMENTS)), re.
 """Greetings, refusals, offers of help, talk about the documents themselves (``search``)."""
 
 TURN = re.compile(
-    r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]{1,20}+(?=(?:\S+\s+){3,6}\S)", re.IGNORECASE
+    r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]{1,20}+"
+    r"(?!i (?:cannot|can['’]?t|am (?:not able|unable)|['’]?m (?:not able|unable)|do not|don['’]t|could not|was unable))"
+    r"(?=(?:\S+\s+){3,6}\S)",
+    re.IGNORECASE,
 )
-"""Where talk about the documents turns into a statement: "… do not say, but it costs $50 a month"."""
+"""Where talk about the documents turns into a statement: "… do not say, but it costs $50 a month".
+"I'm sorry, but I cannot …" goes on refusing."""
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|[*]{2,3}")

@@ -4,6 +4,7 @@ import re
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
+_DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}|\bPh\.D\b\.?")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -45,6 +46,11 @@ def stem(word: str) -> str:
     return word.removesuffix("i") if len(word) > 4 else word
 
 
+def undotted(text: str) -> str:
+    """A text with abbreviations written without full stops: "U.S." as "US", "Ph.D." as "PhD"."""
+    return _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+
+
 def content_words(text: str) -> frozenset[str]:
     """Stems of the content words of a text, numbers included.
 
@@ -52,7 +58,7 @@ def content_words(text: str) -> frozenset[str]:
     Chinese sentences can be compared at all.
     """
     found: set[str] = set()
-    for token in _WORD.findall(text):
+    for token in _WORD.findall(undotted(text)):
         lowered = token.lower()
         if _CJK.search(token):
             found.update(_CJK.findall(token))

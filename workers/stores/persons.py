@@ -22,22 +22,25 @@ ORDER BY answer_id
 """
 
 BY_ANSWER = {
-    "answers": "answer_id",
     "claims": "answer_id",
     "citations": "answer_id",
+    "citation_logs": "response_id",
     "citations_by_id": "answer_id",
     "reviews": "answer_id",
     "review_queue": "answer_id",
     "review_decisions": "answer_id",
     "review_events": "answer_id",
     "alerts": "answer_id",
-    "feedback": "answer_id",
     "implicit_feedback": "query_id",
     "rewards": "answer_id",
+    "feedback": "answer_id",
+    "answers": "answer_id",
 }
-"""Tables with rows of an answer, and the column that names it."""
+"""Tables with rows of an answer, and the column that names it; last those that tell whose an answer
+is, so that a run that is cut off finds them again."""
 
 GIVEN = "tenant = {tenant:String} AND user_id = {user:String}"
+LETTERS_OF_ANSWERS = "base64Decode(ifNull(key_base64, '')) IN {answers:Array(String)}"
 LETTERS = """
     JSONExtractString(base64Decode(assumeNotNull(ifNull(value_base64, ''))), 'user_id') = {user:String}
     AND ifNull(JSONExtract(base64Decode(assumeNotNull(ifNull(value_base64, ''))), 'tenant', 'Nullable(String)'), 'default')
@@ -79,13 +82,14 @@ class PersonStore:
             StoreUnavailable: ClickHouse does not confirm; run it again.
         """
         removed = dict.fromkeys([*BY_ANSWER, "dead_letters"], 0)
+        person = {"tenant": tenant, "user": user}
+        removed["dead_letters"] += await self._delete("dead_letters", LETTERS, person)
         for start in range(0, len(answer_ids), CHUNK):
             chosen = {"answers": list(answer_ids[start : start + CHUNK])}
+            removed["dead_letters"] += await self._delete("dead_letters", LETTERS_OF_ANSWERS, chosen)
             for table, column in BY_ANSWER.items():
                 removed[table] += await self._delete(table, f"{column} IN {{answers:Array(String)}}", chosen)
-        person = {"tenant": tenant, "user": user}
         removed["feedback"] += await self._delete("feedback", GIVEN, person)
-        removed["dead_letters"] += await self._delete("dead_letters", LETTERS, person)
         return removed
 
     async def _delete(self, table: str, condition: str, parameters: dict[str, Any]) -> int:

