@@ -208,7 +208,7 @@ class ReviewSettings(Group):
         default="escalated", min_length=1, max_length=200, description="Where escalated requests go."
     )
     escalation_hours: Positive = Field(default=24.0, description="Their new deadline.")
-    sweep_seconds: Positive = Field(default=5.0, description="Time between two looks for passed deadlines.")
+    sweep_seconds: Positive = Field(default=10.0, description="Time between two looks for passed deadlines.")
     lock_seconds: Positive = Field(
         default=600.0, description="A reviewer has a request for so long; looking renews it."
     )

@@ -30,10 +30,12 @@ from workers.inference.embedding import EmbeddingService, Vector
 from workers.settings import InferenceSettings, Settings
 from workers.steps.citations import find_citations
 from workers.steps.enrichment import JUDGES, enrich
+from workers.steps.finality import released_by
 from workers.steps.formatting import format_answer
 from workers.steps.grounding import PreparedGrounding, judge_grounding, prepare_grounding
 from workers.steps.outcomes import alerts, conversation_turn, released_answer, review_request
 from workers.steps.quality import PreparedQuality, judge_quality, prepare_quality
+from workers.steps.reviewing import decided
 from workers.steps.rows import alert_row, enriched_rows, review_rows
 from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 from workers.steps.trimming import fit_record
@@ -394,6 +396,26 @@ def test_outcomes_are_valid_and_agree_with_the_decision(
         assert {alert.alert_type for alert in alerts(enriched, NOW, GroundingThresholds())} >= (
             {"degraded_result"} if enriched.degraded else set()
         )
+
+
+@pytest.mark.parametrize("mode", ["gatekeeper", "observer"])
+def test_what_a_reviewer_approves_is_released_as_the_pipeline_has_formatted_it(
+    mode: Any, findings: Mapping[str, dict[str, Findings]]
+) -> None:
+    """With the disclaimer where it was shown with one, without where it was held."""
+    reviewed = 0
+    for name, found in findings.items():
+        enriched = enriched_of(name, reports_of(name, found), default_risk_mode=mode)
+        request = review_request(enriched, NOW, deadline_hours=24)
+        if request is None or enriched.formatted is None:
+            continue
+        warned = enriched.decision.state == "warned"
+        decision = decided(request, by="r", profile={}, at=NOW, action="approve", with_warning=warned)
+        assert_travels(request)
+        assert_travels(decision)
+        assert released_by(decision).content == enriched.formatted.content, name
+        reviewed += 1
+    assert reviewed > 20
 
 
 # --- every row into ClickHouse ---------------------------------------------------------------

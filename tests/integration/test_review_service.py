@@ -326,7 +326,9 @@ async def test_a_decision_is_taken_back_in_time_also_from_another_console(
     clock.now += timedelta(minutes=1)
     await service.stop()
     assert await decisions(published) == []
-    # It is open again, and the next decision is the one that counts.
+    # It is open again, in both consoles, and the next decision is the one that counts.
+    for each in (service, other):
+        assert [item.answer_id for item in (await each.queue(Filters(), BEN, cursor=None, limit=5)).items] == ["a-1"]
     await other.decide(request.review_id, APPROVE, BEN)
     clock.now += timedelta(seconds=11)
     await other._pending.publish_due()

@@ -218,6 +218,8 @@ def test_a_warning_stands_under_the_answer_and_above_its_references() -> None:
 def test_a_correction_replaces_the_answer_and_a_rejection_explains_itself() -> None:
     corrected = released_by(decision(action="correct", releasable=SHOWN))
     assert (corrected.state, corrected.content, corrected.citations) == ("replaced", "It needs 4 GiB, says d1.", [])
+    kept = released_by(decision(action="correct", corrected_answer="It needs 4 GiB [1].", releasable=SHOWN))
+    assert kept.citations == [{"number": 1}]
     rejected = released_by(decision(action="reject", releasable=SHOWN))
     assert (rejected.state, rejected.content) == ("rejected", REJECTION_TEXT)
 

@@ -34,7 +34,7 @@ from workers.steps.finality import Standing, later_standing, standing_of
 
 FETCH_WAIT_MS = 50
 """How long the broker waits with an empty answer; each look at an idle partition takes this long."""
-MAX_POLL = 500
+MAX_POLL = 100
 """Records that are looked at before others get their turn in the loop."""
 MERGE_AT = 65_536
 """Digests that are kept as Python integers before they join the array."""

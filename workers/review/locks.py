@@ -66,6 +66,7 @@ class ReviewLocks:
         self._seconds = seconds
         # What this process knows by itself, for when Redis is away.
         self._claims: dict[str, Claim] = {}
+        self._shared_claims: set[str] = set()
 
     async def acquire(self, review_id: str, holder: str, now: datetime) -> Lock | None:
         """Take a request, or renew the lock that one has.
@@ -92,7 +93,8 @@ class ReviewLocks:
 
     async def known(self, review_ids: Sequence[str]) -> dict[str, Lock]:
         """The locks that there are, by request."""
-        return {name: Lock.model_validate_json(value) for name, value in (await self._read("lock", review_ids)).items()}
+        found = await self._read("lock", review_ids) or {}
+        return {name: Lock.model_validate_json(value) for name, value in found.items()}
 
     async def claim(self, name: str, claim: Claim) -> Claim:
         """Note that a request is decided; of two at once one is first.
@@ -108,6 +110,7 @@ class ReviewLocks:
         try:
             value = orjson.dumps(claim)
             standing = _claim(await self._shared.ask("eval", CLAIM, 1, self._claim(name), value, str(CLAIM_SECONDS)))
+            self._shared_claims.add(name)
         except SharedStateAway:
             standing = self._claims.get(name, claim)
         self._claims[name] = standing
@@ -116,7 +119,7 @@ class ReviewLocks:
 
     async def withdraw(self, name: str) -> None:
         """Forget a claim: its decision was taken back."""
-        self._claims.pop(name, None)
+        self._drop(name)
         try:
             await self._shared.ask("delete", self._claim(name))
         except SharedStateAway:
@@ -124,26 +127,35 @@ class ReviewLocks:
 
     async def claims(self, names: Sequence[str]) -> dict[str, Claim]:
         """The claims that there are, by name."""
+        found = await self._read("claim", names)
+        if found is not None:
+            # What was shared and is gone was taken back, in this console or another.
+            for name in self._shared_claims.intersection(names) - found.keys():
+                self._drop(name)
         ours = {name: self._claims[name] for name in names if name in self._claims}
-        return ours | {name: _claim(value) for name, value in (await self._read("claim", names)).items()}
+        return ours | {name: _claim(value) for name, value in (found or {}).items()}
 
-    def claimed_here(self) -> list[str]:
-        """Names that this process knows to be claimed."""
-        return list(self._claims)
+    async def claimed_here(self) -> list[str]:
+        """Names that this process has seen claimed and that still are."""
+        return list(await self.claims(list(self._claims)))
 
-    async def _read(self, kind: str, names: Sequence[str]) -> dict[str, bytes]:
+    async def _read(self, kind: str, names: Sequence[str]) -> dict[str, bytes] | None:
         if not names:
             return {}
         try:
             values = await self._shared.ask("mget", [self._shared.key(kind, name) for name in names])
         except SharedStateAway:
-            return {}
+            return None
         return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
     def _forget(self, now: datetime) -> None:
         old = [name for name, claim in self._claims.items() if claim.at < now - timedelta(seconds=CLAIM_SECONDS)]
         for name in old:
-            del self._claims[name]
+            self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        self._claims.pop(name, None)
+        self._shared_claims.discard(name)
 
     def _lock(self, review_id: str) -> str:
         return self._shared.key("lock", review_id)

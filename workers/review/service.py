@@ -125,7 +125,7 @@ class ReviewService:
         if filters.state == "open":
             after = _read_cursor(cursor)
             places, number = await asyncio.gather(
-                self._store.page(wanted, limit=limit + 1, after=after, without=self._locks.claimed_here()),
+                self._store.page(wanted, limit=limit + 1, after=after, without=await self._locks.claimed_here()),
                 self._store.open_count(wanted),
             )
         elif filters.state == "second":
@@ -171,7 +171,7 @@ class ReviewService:
             places = await self._store.page(
                 wanted,
                 limit=CANDIDATES,
-                without=[*self._locks.claimed_here(), *without],
+                without=[*await self._locks.claimed_here(), *without],
                 skipped_by=who.name,
                 skipped_since=now - timedelta(minutes=self._settings.skip_minutes),
             )
@@ -221,8 +221,10 @@ class ReviewService:
     async def unlock(self, review_id: str, who: Reviewer) -> None:
         """Give a request back."""
         place = await self._place(review_id, who)
-        await self._locks.release(review_id, who.name)
-        await self._tell("unassigned", place, who)
+        lock = (await self._locks.known([review_id])).get(review_id)
+        if lock is not None and lock.holder == who.name:
+            await self._locks.release(review_id, who.name)
+            await self._tell("unassigned", place, who)
 
     async def skip(self, review_id: str, who: Reviewer) -> None:
         """Leave a request to others for a while."""

@@ -22,10 +22,12 @@ order between topics, no state of a process. Undoing is not part of it: a decisi
 be undone has not been published yet (``workers.review``).
 """
 
+import re
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
+from schemas.base import Metadata
 from schemas.enriched import ReleaseState
 from schemas.identifiers import fact_id
 from schemas.memory import ConversationTurn
@@ -42,6 +44,7 @@ DECISION_REVISION = 100
 REJECTION_TEXT = "Response was not approved due to quality concerns."
 """Shown in place of a rejected answer (seed 002, section 4.3)."""
 
+_MARKER = re.compile(r"\[([0-9]{1,4})\]")
 DECIDING = frozenset({"approve", "reject", "correct"})
 
 
@@ -85,18 +88,16 @@ def rule(standing: Standing | None, decision: ReviewDecision) -> Ruling:
 
 def released_by(decision: ReviewDecision) -> ReleasedAnswer:
     """The final state that a decision gives its answer; the same for every repeat."""
-    shown = decision.releasable
-    state, content = decided_state(decision), _content(decision)
     return ReleasedAnswer(
         release_id=fact_id(decision.answer_id, "release"),
         answer_id=decision.answer_id,
         tenant=decision.tenant,
         session_id=decision.session_id,
-        state=state,
+        state=decided_state(decision),
         final=True,
         revision=DECISION_REVISION,
-        content=content,
-        citations=shown.citations if shown and decision.user_action == "approve" else [],
+        content=_content(decision),
+        citations=_citations(decision),
         reasons=decision.reasons,
         hallucination_risk=decision.hallucination_risk,
         grounding_score=decision.grounding_score,
@@ -130,6 +131,17 @@ def _content(decision: ReviewDecision) -> str:
         body = mitigate(body, "high" if decision.hallucination_risk == "high" else "medium")
     references = shown.references if shown is not None else ""
     return closed(body) + references if references else body
+
+
+def _citations(decision: ReviewDecision) -> list[Metadata]:
+    """What the shown text cites; of a correction those whose marker it has kept."""
+    shown = decision.releasable
+    if shown is None or decision.user_action == "reject":
+        return []
+    if decision.user_action == "approve":
+        return shown.citations
+    numbers = {int(number) for number in _MARKER.findall(decision.corrected_answer or "")}
+    return [citation for citation in shown.citations if citation.get("number") in numbers]
 
 
 def decided_turn(decision: ReviewDecision, minimum: float, *, without_context: bool) -> ConversationTurn | None:
