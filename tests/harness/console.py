@@ -128,7 +128,7 @@ class ConsoleThread:
         self._thread.join(30)
         self._loop.close()
 
-    def call(self, coroutine: Coroutine[Any, Any, T], seconds: float = 120.0) -> T:
+    def call(self, coroutine: Coroutine[Any, Any, T], seconds: float = 300.0) -> T:
         """Run something in the console's loop and wait for it."""
         running: Future[T] = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         return running.result(seconds)

@@ -173,7 +173,7 @@ class ReviewService:
             places = await self._store.page(
                 wanted,
                 limit=CANDIDATES,
-                without=[*(await self._locks.claimed_here()), *without],
+                without=[*await self._locks.claimed_here(), *without],
                 skipped_by=who.name,
                 skipped_since=now - timedelta(minutes=self._settings.skip_minutes),
             )
