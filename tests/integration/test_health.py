@@ -291,7 +291,7 @@ async def test_metrics_have_our_prefix_base_units_and_no_identifiers(make: Start
     }
     labels = {name for family in ours for sample in family.samples for name in sample.labels}
     assert labels <= {"agent", "topic", "partition", "stage", "reason", "error", "status", "state", "kind", "missing",
-                      "result", "sink", "table", "risk_level", "le", "version", "pipeline_version"}  # fmt: skip
+                      "result", "sink", "table", "risk_level", "le", "version", "pipeline_version", "action", "ruling", "held", "verdict"}  # fmt: skip
     for family in ours:
         assert family.documentation, family.name
         assert not re.search(r"_(ms|us|ns|millis\w*|minutes|hours|kb|mb|kib|mib|percent)(_|$)", family.name)
