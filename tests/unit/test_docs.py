@@ -25,6 +25,7 @@ from workers.app import AGENTS
 from workers.cli import app
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
+from workers.replay.archive import ArchiveUnusable
 from workers.review.errors import ReviewConflict
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -307,7 +308,7 @@ def test_every_metric_that_a_document_mentions_exists() -> None:
 
 def error_classes() -> set[str]:
     """Every public error of the worker."""
-    found: set[type[BaseException]] = {UnreadableEvent, LocalServiceError, ReviewConflict}
+    found: set[type[BaseException]] = {UnreadableEvent, LocalServiceError, ReviewConflict, ArchiveUnusable}
     open_classes: list[type[BaseException]] = [TouchstoneError]
     while open_classes:
         kind = open_classes.pop()
