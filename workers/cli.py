@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from workers.commands import (
+    archive,
     best,
     chaos,
     console,
@@ -56,6 +57,7 @@ app.command("settings")(settings.settings)
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(evaluate.calibrate, name="calibrate")
 app.add_typer(export.app, name="export")
+app.add_typer(archive.app, name="archive")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(schemas.app, name="schemas")

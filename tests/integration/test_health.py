@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from schemas.topics import ANSWERS_GENERATED
 from tests.chaos.broker import ProxiedBroker
 from tests.harness.deployment import Deployment, until
-from workers import app
+from workers import app, metrics
 from workers.addresses import Addresses
 from workers.app import Worker
 from workers.delivery.dead_letters import DeadLetterSender
@@ -192,8 +192,15 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
     monkeypatch.setattr(app, "STORE_CHECK_SECONDS", 0.05)
     forwarder.flowing.set()
     worker = make("analytics", "assembly", clickhouse=f"http://127.0.0.1:{forwarder.port}")
+    versions = metrics.SINK_ROWS.labels("clickhouse", "versions")
+    before = versions._value.get()
     await worker.start()
     await until_ready(worker, 200)
+
+    async def told_its_version() -> bool:
+        return versions._value.get() > before and worker.caught_up()
+
+    await until(told_its_version, "the row that every worker writes at its start", SECONDS)
     await forwarder.shut()
     checks = await until_ready(worker, 503)
     assert checks["analytics"].startswith("ClickHouse does not answer"), "told before there is a row to insert"

@@ -26,6 +26,7 @@ from workers.cli import app
 from workers.console.access import AccessLogFull
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
+from workers.replay.archive import ArchiveUnusable
 from workers.review.errors import ReviewConflict
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -308,7 +309,9 @@ def test_every_metric_that_a_document_mentions_exists() -> None:
 
 def error_classes() -> set[str]:
     """Every public error of the worker."""
-    found: set[type[BaseException]] = {UnreadableEvent, LocalServiceError, ReviewConflict, AccessLogFull}
+    found: set[type[BaseException]] = {
+        UnreadableEvent, LocalServiceError, ReviewConflict, AccessLogFull, ArchiveUnusable,
+    }  # fmt: skip
     open_classes: list[type[BaseException]] = [TouchstoneError]
     while open_classes:
         kind = open_classes.pop()

@@ -9,7 +9,6 @@ import asyncio
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
-from aiokafka.structs import ConsumerRecord
 
 from schemas.base import UnreadableEvent
 from schemas.headers import event_headers
@@ -46,6 +45,14 @@ class ErasureRegister:
         if known is None or known.requested_at < erasure.requested_at:
             self._persons[erasure.digest] = erasure.model_copy(update={"answers": []})
         self._answers.update(bytes.fromhex(digest) for digest in erasure.answers)
+
+    def note_value(self, value: bytes | None, partition: int, offset: int) -> None:
+        """Take up a record of the register; one that is no erasure is logged with its place."""
+        try:
+            self.note(Erasure.from_bytes(value))
+        except UnreadableEvent as error:
+            # Its reader goes on: one bad record must not hold up everybody's.
+            log.error("erasure_unreadable", partition=partition, offset=offset, error=str(error))
 
     def covers(self, record: Record) -> bool:
         """Whether a record is about an erased person before their erasure, or about an answer of theirs."""
@@ -159,15 +166,8 @@ class ErasureFollower:
         found = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
         records = [record for batch in found.values() for record in batch]
         for record in records:
-            self._note(record)
+            self.register.note_value(record.value, record.partition, record.offset)
         return len(records)
-
-    def _note(self, record: ConsumerRecord) -> None:
-        try:
-            self.register.note(Erasure.from_bytes(record.value))
-        except UnreadableEvent as error:
-            # The worker goes on: one bad record must not hold up everybody's.
-            log.error("erasure_unreadable", partition=record.partition, offset=record.offset, error=str(error))
 
     def _unreadable(self, error: Exception) -> ErasuresUnreadable:
         return ErasuresUnreadable(

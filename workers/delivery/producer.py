@@ -115,5 +115,6 @@ class ConfirmedProducer:
             key=output.key,
             headers=output.headers,
             partition=output.partition,
+            timestamp_ms=output.timestamp_ms,
         )
         return future

@@ -47,6 +47,7 @@ class Output:
         value: bytes of the value.
         headers: pairs of name and bytes.
         partition: a fixed partition, or ``None`` to let the key decide.
+        timestamp_ms: time of the record, milliseconds since the epoch, or ``None`` for now.
     """
 
     topic: Topic
@@ -54,6 +55,7 @@ class Output:
     value: bytes | None
     headers: Headers = field(default_factory=list)
     partition: int | None = None
+    timestamp_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

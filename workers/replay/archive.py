@@ -1,0 +1,181 @@
+"""Topics as Parquet files, so that what they held outlives their retention.
+
+``<folder>/topic=<name>/partition=<number>/<first offset>-<last offset>.parquet``, compressed
+with zstd; query engines read it as a partitioned table. A record is kept as it was, to the
+byte: key, value, headers with their names as bytes, time in milliseconds. Files are written
+beside their place and moved there, so that there is no half of one, and never changed
+afterwards but for an erasure; the next run goes on behind the last of them.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workers.delivery.errors import TouchstoneError
+from workers.delivery.records import Record
+
+SCHEMA = pa.schema(
+    [
+        pa.field("offset", pa.int64(), nullable=False),
+        pa.field("timestamp_ms", pa.int64(), nullable=False),
+        pa.field("key", pa.binary()),
+        pa.field("value", pa.binary()),
+        pa.field(
+            "headers", pa.list_(pa.struct([pa.field("name", pa.binary(), nullable=False), ("value", pa.binary())]))
+        ),
+    ]
+)
+READ_ROWS = 1_000
+"""Records that are read at once; of the broker's full size they are a gigabyte, as a rule a few megabytes."""
+
+_FOLDERS = re.compile(
+    r"topic=(?P<topic>[\w.-]+)/partition=(?P<partition>\d+)/(?P<first>\d{20})-(?P<last>\d{20})\.parquet"
+)
+
+
+class ArchiveUnusable(TouchstoneError):
+    """The archive cannot be read or written; the message names the file."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ArchiveFile:
+    """One file: consecutive records of a partition.
+
+    Attributes:
+        topic: registry name.
+        partition: number.
+        first: offset of its first record.
+        last: of its last one.
+        path: where it lies.
+    """
+
+    topic: str
+    partition: int
+    first: int
+    last: int
+    path: Path
+
+
+class Archive:
+    """A folder of archived topics.
+
+    Args:
+        folder: made with the first file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def files(self) -> list[ArchiveFile]:
+        """All files, by topic, partition and offset.
+
+        Raises:
+            ArchiveUnusable: there is no such folder.
+        """
+        if not self._folder.is_dir():
+            raise ArchiveUnusable(f"{self._folder} is no folder; `touchstone archive write` makes one")
+        found = []
+        for path in self._folder.glob("topic=*/partition=*/*.parquet"):
+            match = _FOLDERS.fullmatch(path.relative_to(self._folder).as_posix())
+            if match is not None:
+                place = (match["topic"], int(match["partition"]), int(match["first"]), int(match["last"]))
+                found.append(ArchiveFile(*place, path))
+        return sorted(found)
+
+    def ends(self) -> dict[tuple[str, int], int]:
+        """The offset behind the last archived record of each topic and partition."""
+        if not self._folder.is_dir():
+            return {}
+        return {(file.topic, file.partition): file.last + 1 for file in self.files()}
+
+    def write(self, records: Sequence[Record]) -> Path:
+        """Write consecutive records of one partition.
+
+        Raises:
+            ArchiveUnusable: the file cannot be written.
+        """
+        first, last = records[0], records[-1]
+        folder = self._folder / f"topic={first.topic}" / f"partition={first.partition}"
+        path = folder / f"{first.offset:020}-{last.offset:020}.parquet"
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _write(path, records)
+        except (OSError, pa.ArrowException) as error:
+            raise ArchiveUnusable(f"{path} cannot be written ({type(error).__name__})") from error
+        return path
+
+    def read(self, file: ArchiveFile) -> Iterator[list[Record]]:
+        """The records of a file, some at a time.
+
+        Raises:
+            ArchiveUnusable: it is no such file, or damaged.
+        """
+        try:
+            with pq.ParquetFile(file.path) as opened:
+                for batch in opened.iter_batches(READ_ROWS, columns=SCHEMA.names):
+                    yield [_record(file, row) for row in batch.to_pylist()]
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise ArchiveUnusable(f"{file.path} cannot be read ({type(error).__name__})") from error
+
+    def erase(self, file: ArchiveFile, covers: Callable[[Record], bool]) -> int:
+        """Remove records from a file.
+
+        Args:
+            file: which one; it keeps its name, since it still stands for the same offsets.
+            covers: which records.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            ArchiveUnusable: it cannot be read or written.
+        """
+        records = [record for batch in self.read(file) for record in batch]
+        kept = [record for record in records if not covers(record)]
+        if len(kept) < len(records):
+            try:
+                _write(file.path, kept)
+            except (OSError, pa.ArrowException) as error:
+                raise ArchiveUnusable(f"{file.path} cannot be written ({type(error).__name__})") from error
+        return len(records) - len(kept)
+
+
+def _write(path: Path, records: Sequence[Record]) -> None:
+    beside = path.with_suffix(".tmp")
+    rows = pa.Table.from_pylist([_row(record) for record in records], schema=SCHEMA)
+    pq.write_table(rows, beside, compression="zstd", write_page_checksum=True)
+    beside.chmod(0o600)
+    with beside.open("rb") as file:
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def _row(record: Record) -> dict[str, object]:
+    return {
+        "offset": record.offset,
+        "timestamp_ms": round(record.timestamp * 1000),
+        "key": record.key,
+        "value": record.value,
+        "headers": [
+            {"name": name.encode("utf-8", "surrogateescape"), "value": value} for name, value in record.headers
+        ],
+    }
+
+
+def _record(file: ArchiveFile, row: dict[str, object]) -> Record:
+    headers = row["headers"]
+    assert isinstance(headers, list)
+    return Record(
+        topic=file.topic,
+        partition=file.partition,
+        offset=row["offset"],  # type: ignore[arg-type]  # the file's schema says so
+        key=row["key"],  # type: ignore[arg-type]
+        value=row["value"],  # type: ignore[arg-type]
+        headers=[(each["name"].decode("utf-8", "surrogateescape"), each["value"]) for each in headers],
+        timestamp=row["timestamp_ms"] / 1000,  # type: ignore[operator]
+    )
