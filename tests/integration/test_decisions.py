@@ -126,7 +126,7 @@ async def released(deployment: Deployment, *numbers: int) -> dict[int, list[Rele
 
 async def rows_of(deployment: Deployment, *numbers: int) -> list[AnalyticsRow]:
     rows = [AnalyticsRow.from_bytes(record.value) for record in await deployment.read(FEEDBACK_ANALYTICS)]
-    return [row for row in rows if row.columns["answer_id"] in [f"a-{number}" for number in numbers]]
+    return [row for row in rows if row.columns.get("answer_id") in [f"a-{number}" for number in numbers]]
 
 
 def held(number: int, *, final: bool = False) -> ReleasedAnswer:
