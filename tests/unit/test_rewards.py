@@ -301,7 +301,7 @@ def test_what_people_only_say_makes_no_row_of_implicit_feedback() -> None:
 
 def test_the_row_of_a_reward_holds_its_columns() -> None:
     events = call(2), said(rating=5)
-    columns = reward_row(reward(*events), combine(events)).columns
+    columns = reward_row(reward(*events), combine(events).elsewhere).columns
     assert columns["revision"] == 2
     assert columns["query_type"] == ""
 

@@ -85,7 +85,7 @@ def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, resou
     if reward is not None:
         metrics.REWARDS.observe(reward.reward)
         outputs.append(event_output(FEEDBACK_REWARDS, reward, event_id=reward.reward_id, **common))
-        row = reward_row(reward, feedback)
+        row = reward_row(reward, feedback.elsewhere)
         outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{reward.reward_id}-row", **common))
     implicit = implicit_feedback_row(feedback, rules)
     if implicit is not None:

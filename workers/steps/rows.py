@@ -1,6 +1,8 @@
 """From events to rows of ClickHouse tables; pure, so a repeat makes the same rows."""
 
 from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic_core import to_json
@@ -389,7 +391,7 @@ def _dump(event: Part, *names: str) -> dict[str, Any]:
     return columns
 
 
-def reward_row(reward: Reward, feedback: AnswerFeedback) -> AnalyticsRow:
+def reward_row(reward: Reward, elsewhere: Sequence[tuple[str, datetime]] = ()) -> AnalyticsRow:
     """The row of a reward; a later revision replaces it, and empties where it was counted before."""
     columns = _dump(
         reward,
@@ -400,7 +402,7 @@ def reward_row(reward: Reward, feedback: AnswerFeedback) -> AnalyticsRow:
     columns |= {
         "query_type": reward.query_type or "",
         "query_features": reward.query_features or [],
-        "elsewhere": [{"tenant": name, "answered_at": hour.isoformat()} for name, hour in feedback.elsewhere],
+        "elsewhere": [{"tenant": name, "answered_at": hour.isoformat()} for name, hour in elsewhere],
     }
     return AnalyticsRow(table="rewards", columns=columns)
 
