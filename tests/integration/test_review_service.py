@@ -67,7 +67,7 @@ async def producer(settings: Settings, addresses: Addresses, topics: None) -> As
 
 @pytest.fixture
 async def redis(addresses: Addresses) -> AsyncIterator[Redis]:
-    opened = Redis.from_url(addresses.redis, socket_timeout=2)
+    opened = Redis.from_url(addresses.redis, socket_timeout=60)
     yield opened
     await opened.aclose()
 

@@ -17,9 +17,11 @@ from schemas.topics import ANSWERS_GENERATED, ANSWERS_GROUNDING, REPORT_TOPICS, 
 from workers.commands import dead_letters as command
 from workers.commands.output import HOSTILE, JOINERS, printable
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasuresUnreadable
 from workers.delivery.errors import Fate, PoisonError, ResultTooLarge, TouchstoneError, fate_of
 from workers.delivery.records import Output, Record
 from workers.delivery.requeue import plan_requeue, requeue_output
+from workers.delivery.tracing import TracingNotInstalled
 from workers.stores.dead_letters import LetterKey
 
 NAMES = st.one_of(
@@ -153,8 +155,10 @@ def test_there_is_a_hint_for_every_error_that_makes_dead_letters() -> None:
 
     ours = {kind for kind in all_of(TouchstoneError) if kind.__module__.startswith("workers.delivery")}
     lettered = {kind for kind in ours if fate_of(kind()) is Fate.DEAD_LETTER} | {UnreadableEvent}
-    # Retried ones become dead letters in the end; the base of all errors is raised by commands alone.
-    lettered |= {kind for kind in ours if fate_of(kind()) is Fate.RETRY} - {TouchstoneError}
+    # Retried ones become dead letters in the end; the base of all errors is raised by commands alone,
+    # and these two where a worker starts.
+    at_start = {TouchstoneError, ErasuresUnreadable, TracingNotInstalled}
+    lettered |= {kind for kind in ours if fate_of(kind()) is Fate.RETRY} - at_start
     assert {kind.__name__ for kind in lettered} == set(command.HINTS)
 
 
