@@ -230,6 +230,6 @@ def test_any_text_can_be_compared_and_agrees_with_itself(text: str, figures: str
     ["1,", "1", "1.1.", "March ", "1 ", "two ", "$", "not ", "A1 ", "12:34 ", "than ", "a: b; ", "half of ", "1h 2m "],
 )
 def test_time_stays_linear_on_hostile_sentences(piece: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     compare(piece * 20_000, piece * 20_000)
-    assert time.process_time() - started < 2.0
+    assert time.thread_time() - started < 2.0

@@ -222,8 +222,8 @@ def test_what_is_nested_too_deeply_to_parse_is_left_alone() -> None:
 )  # fmt: skip
 def test_hostile_answer_is_formatted_in_linear_time(unit: str) -> None:
     text = (unit * 60_000)[:60_000]
-    started = time.process_time()
+    started = time.thread_time()
     format_answer(text, [CITATION])
-    assert time.process_time() - started < 4.0
+    assert time.thread_time() - started < 4.0
     for style in STYLES:
         assert len(format_answer(text, [], style=style)) < 110_000

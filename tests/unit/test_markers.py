@@ -66,9 +66,9 @@ def test_a_marker_without_a_space_behind_a_word_is_a_citation(text: str) -> None
 
 
 def test_a_huge_range_costs_nothing() -> None:
-    started = time.process_time()
+    started = time.thread_time()
     assert found("see [1-999999999]") == [("[1-999999999]", (1, 2, 3), True)]
-    assert time.process_time() - started < 0.1
+    assert time.thread_time() - started < 0.1
 
 
 def test_typed_forms_of_seed_004_are_found() -> None:
@@ -127,6 +127,6 @@ def test_markers_keep_their_bounds_whatever_the_text(text: str, contexts: int) -
 )
 def test_time_stays_linear_on_hostile_answers(piece: str) -> None:
     text = (piece * 60_000)[:60_000]
-    started = time.process_time()
+    started = time.thread_time()
     find_markers(text, 3)
-    assert time.process_time() - started < 2.0
+    assert time.thread_time() - started < 2.0

@@ -319,11 +319,11 @@ def test_any_answer_gives_scores_in_range_and_the_same_again(text: str, query: s
 @pytest.mark.parametrize("unit", ["a", "a. ", "- run it\n", "`", "\n", "(", "1. ", "to run ", "and ", "?", "and how "])
 def test_hostile_answer_and_query_are_judged_in_linear_time(unit: str) -> None:
     text = (unit * 60_000)[:60_000]
-    started = time.process_time()
+    started = time.thread_time()
     prepared = prepare_quality(generated(text, text[:20_000], query_type="howto"))
     unit_vector = np.full(384, 384**-0.5, dtype=np.float32)
     judge_quality(prepared, dict.fromkeys(prepared.texts, unit_vector), QualityThresholds())
-    assert time.process_time() - started < 5.0
+    assert time.thread_time() - started < 5.0
 
 
 # ---------------------------------------------------------------- consistency, reference, boilerplate

@@ -128,9 +128,9 @@ ADVERSARIAL = [
 @pytest.mark.parametrize("text", ADVERSARIAL, ids=lambda text: repr(text[:8]))
 def test_time_stays_linear_on_hostile_answers(text: str) -> None:
     # Twice the time of the shared machine's worst; quadratic code takes minutes.
-    started = time.process_time()
+    started = time.thread_time()
     segment(text)
-    assert time.process_time() - started < 2.0
+    assert time.thread_time() - started < 2.0
 
 
 class TestSources:
@@ -173,6 +173,6 @@ class TestSources:
 
     @pytest.mark.parametrize("content", ["[" * 100_000, "[1," * 900 + "1" + "]" * 900, "[" + "1," * 49_000 + "1]"])
     def test_deep_and_wide_json_neither_raises_nor_stalls(self, content: str) -> None:
-        started = time.process_time()
+        started = time.thread_time()
         segment_source(content)
-        assert time.process_time() - started < 2.0
+        assert time.thread_time() - started < 2.0

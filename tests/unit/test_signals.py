@@ -166,9 +166,9 @@ def test_any_text_gives_ordered_signals_inside_the_text(text: str) -> None:
 )
 def test_hostile_answer_is_judged_in_linear_time(unit: str) -> None:
     text = (unit * 60_000)[:60_000]
-    started = time.process_time()
+    started = time.thread_time()
     find_signals(text, DEFAULTS)
-    assert time.process_time() - started < 2.0
+    assert time.thread_time() - started < 2.0
 
 
 @pytest.mark.parametrize(

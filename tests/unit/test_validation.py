@@ -137,9 +137,9 @@ def test_too_many_custom_patterns_are_refused() -> None:
 
 def test_a_custom_pattern_that_would_hang_a_backtracking_engine_is_linear() -> None:
     thresholds = QualityThresholds(custom_patterns={"confusion": ("(a+)+$",)})
-    started = time.perf_counter()
+    started = time.thread_time()
     validate_response("a" * 50_000 + "!", thresholds)
-    assert time.perf_counter() - started < 1.0
+    assert time.thread_time() - started < 1.0
 
 
 def test_more_than_three_signals_escalate_and_lower_the_confidence() -> None:
