@@ -12,9 +12,10 @@ from workers import metrics
 DECLARED = {name: value for name, value in inspect.getmembers(metrics) if isinstance(value, MetricWrapperBase)}
 ALL = pytest.mark.parametrize("metric", DECLARED.values(), ids=DECLARED)
 
-FEW = {"action", "ruling", "held", 
+FEW = {
     "agent", "topic", "partition", "error", "reason", "stage", "risk_level", "status", "state", "missing", "kind",
-    "result", "sink", "table", "limit", "verdict",
+    "result", "sink", "table", "limit", "verdict", "action",
+    "ruling", "held",
 }  # fmt: skip
 """Labels whose values are counted on few hands; identifiers, sessions, tenants, models and texts are not among them."""
 
