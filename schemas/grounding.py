@@ -16,7 +16,6 @@ IssueType = Literal[
     "low_citation_coverage",
     "contradicted_facts",
     "cited_unsupported",
-    "conflicting_sources",
 ]
 Operation = Literal["sum", "mean", "difference", "product", "ratio", "share", "change", "part", "increase", "decrease"]
 Severity = Literal["low", "medium", "high"]

@@ -57,7 +57,7 @@ SHORT = st.sampled_from(
     ("", "x", "Loki", "[1] **b**", "a\nb", "t", "r1", "http://a.b/c", "\u202e", "\x00", "日" * 60)
 ) | st.text(max_size=30)
 NAMES = SHORT.filter(bool).map(lambda name: name[:200])
-TIMES = st.datetimes(datetime(1900, 1, 2), datetime(2199, 12, 30)).map(lambda time: time.replace(tzinfo=UTC))
+TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2099, 12, 30)).map(lambda time: time.replace(tzinfo=UTC))
 
 CHUNKS = st.fixed_dictionaries(
     {"chunk_id": NAMES, "content": TEXT},

@@ -166,16 +166,6 @@ def test_a_citation_that_does_not_support_its_claim_is_an_issue_that_names_it(em
     assert "cited_unsupported" not in [issue.type for issue in sound.issues]
 
 
-def test_sources_that_disagree_are_an_issue_and_no_risk(embed: Embed) -> None:
-    source = "The contract ends on 4 March 2026."
-    alone = judge(embed, source, [source])
-    findings = judge(embed, source, [source, "The contract ends on 4 March 2027."])
-    assert [(i.type, i.claim_ids) for i in findings.issues if i.type == "conflicting_sources"] == [
-        ("conflicting_sources", [findings.conflicts[0].claim_id])
-    ]
-    assert findings.risk_score == pytest.approx(alone.risk_score)
-
-
 def test_words_of_uncertainty_count_outside_quotations_and_code(embed: Embed) -> None:
     text = (
         'The team wrote "maybe it is probably broken, I think". Maybelline is a brand. `maybe` is a type.\n\n'

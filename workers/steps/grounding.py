@@ -176,7 +176,6 @@ def judge_grounding(
         _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
         for claim, numbers in zip(listed, prepared.cited, strict=False)
     ]
-    conflicts = list(_conflicts(prepared, judged))
     return GroundingFindings(
         hallucination_risk=risk.level,
         risk_score=risk.score,
@@ -188,19 +187,18 @@ def judge_grounding(
         uncertainty_markers=list(prepared.uncertainty[:MAX_MARKERS]),
         claims=claims,
         claims_total=len(prepared.claims),
-        conflicts=conflicts[:MAX_CONFLICTS],
-        issues=[_naming(issue, claims, conflicts) for issue in risk.issues],
+        conflicts=list(_conflicts(prepared, judged))[:MAX_CONFLICTS],
+        issues=[_naming(issue, claims) for issue in risk.issues],
         suggestions=risk.suggestions,
     )
 
 
-def _naming(issue: GroundingIssue, claims: Sequence[Claim], conflicts: Sequence[Conflict]) -> GroundingIssue:
+def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:
     """The issue with the claims it is about, whose evidence stands with them."""
     about: dict[IssueType, list[str]] = {
         "contradicted_facts": [claim.claim_id for claim in claims if claim.verdict == "contradicted"],
         "unverified_facts": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
         "cited_unsupported": [claim.claim_id for claim in claims if claim.cited_unsupported],
-        "conflicting_sources": [conflict.claim_id for conflict in conflicts],
     }
     return issue.model_copy(update={"claim_ids": about.get(issue.type, [])[:MAX_ISSUE_CLAIMS]})
 
@@ -269,7 +267,6 @@ def _measures(
         contradicted=sum(support.verdict == "contradicted" for support in supports),
         groundable=groundable,
         cited_unsupported=sum(bool(attribution.cited_unsupported) for attribution in attributions),
-        conflicting=sum(attribution.conflict is not None for attribution in attributions),
     )
 
 

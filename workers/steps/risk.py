@@ -8,7 +8,6 @@
 | low_citation_coverage | share of sentences cited below the threshold | medium |
 | contradicted_facts | any claim contradicted (ours) | high |
 | cited_unsupported | a claim cites a source that does not support it (ours) | medium |
-| conflicting_sources | one source supports a claim and another contradicts it (ours) | medium |
 
 The seed's risk is the mean of the severities' weights (low 0.2, medium 0.5, high 0.9), and each
 issue a threshold on one measure. That falls when a milder issue joins a graver one (high 0.9, high
@@ -46,7 +45,6 @@ SUGGESTIONS: dict[IssueType, str] = {
     "uncertainty_language": "Reduce uncertainty markers or add supporting evidence",
     "contradicted_facts": "Correct the claims that the sources contradict",
     "cited_unsupported": "Cite the sources that support the claims",
-    "conflicting_sources": "Say that the sources disagree, or which of them holds",
 }
 """Suggestions of seed 000, and of the issues that are ours."""
 
@@ -63,7 +61,6 @@ class Measures:
         contradicted: claims contradicted.
         groundable: claims that need grounding.
         cited_unsupported: claims that cite a source which does not support them.
-        conflicting: claims on which sources disagree.
     """
 
     uncertainty: int
@@ -73,7 +70,6 @@ class Measures:
     contradicted: int
     groundable: int
     cited_unsupported: int = 0
-    conflicting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +128,6 @@ def find_issues(measures: Measures, thresholds: GroundingThresholds) -> list[Gro
             f"{measures.cited_unsupported} of {measures.groundable} facts cite a source that does not support them"
         )
         add("cited_unsupported", "medium", message, measures.cited_unsupported, 0.0)
-    if measures.conflicting:
-        message = f"Sources disagree on {measures.conflicting} of {measures.groundable} facts"
-        add("conflicting_sources", "medium", message, measures.conflicting, 0.0)
     return issues
 
 
