@@ -25,7 +25,7 @@ MAX_CLAIMS = 400
 """Most claims reported for one answer; what is beyond is counted, not listed."""
 MAX_SOURCES = 4
 """Most sources listed for one claim."""
-MAX_ISSUE_CLAIMS = 3
+MAX_ISSUE_CLAIMS = 20
 """Most claims named by one issue; their evidence stands with the claims."""
 MAX_PASSAGE = 200
 """Longest copy of a source's passage beside a claim, code points."""

@@ -25,7 +25,7 @@ GRAFANA = ROOT / "deploy" / "grafana"
 ANSWERS = EXAMPLES[::4]
 """Enough for every figure, and few enough to be judged in half a minute."""
 
-RARE = {"drift", "invalid_references"}
+RARE = ("drift", "invalid_references")
 """Questions that need more than examples: a week before, or a model that cites what is not there."""
 
 pytestmark = pytest.mark.timeout(1200)

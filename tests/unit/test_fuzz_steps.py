@@ -238,7 +238,7 @@ def test_whatever_reports_there_are_everything_that_follows_can_be_sent(answer: 
 def test_any_result_fits_a_record_three_times_as_large_as_its_input(answer: GeneratedAnswer) -> None:
     """With a record so small that much must be left out."""
     answer = answer.model_copy(update={"answer": answer.answer * 20})
-    limit = max(7_000, 3 * len(answer.model_dump_json(exclude_defaults=True).encode()))
+    limit = max(6_000, 3 * len(answer.model_dump_json(exclude_defaults=True).encode()))
     known = reports(findings(answer), answer, limit)
     whole = enriched(answer, known)
     result, value = fit_record(whole, limit)

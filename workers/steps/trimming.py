@@ -116,6 +116,20 @@ def _without_sources(report: GroundingReport) -> GroundingReport | None:
     return report.model_copy(update={"claims": [claim.model_copy(update={"sources": []}) for claim in report.claims]})
 
 
+def _without_calculations(report: GroundingReport) -> GroundingReport | None:
+    if not any(claim.calculations for claim in report.claims):
+        return None
+    claims = [claim.model_copy(update={"calculations": []}) for claim in report.claims]
+    return report.model_copy(update={"claims": claims})
+
+
+def _without_issue_claims(report: GroundingReport) -> GroundingReport | None:
+    if not any(issue.claim_ids for issue in report.issues):
+        return None
+    issues = [issue.model_copy(update={"claim_ids": []}) for issue in report.issues]
+    return report.model_copy(update={"issues": issues})
+
+
 def _without_signal_context(report: QualityReport) -> QualityReport | None:
     if not any(signal.context for signal in report.signals):
         return None
@@ -149,9 +163,12 @@ _CITATION_CUTS: tuple[Cut[Any], ...] = (
 )
 _GROUNDING_CUTS: tuple[Cut[Any], ...] = (
     ("claim_sources", _without_sources),
+    ("calculations", _without_calculations),
+    ("issue_claims", _without_issue_claims),
     ("conflicts", _halved("conflicts")),
     ("claims", _halved("claims")),
     ("uncertainty_markers", _halved("uncertainty_markers")),
+    ("suggestions", _halved("suggestions")),
 )
 _QUALITY_CUTS: tuple[Cut[Any], ...] = (
     ("metric_notes", _without_notes),
@@ -160,6 +177,7 @@ _QUALITY_CUTS: tuple[Cut[Any], ...] = (
     ("signal_context", _without_signal_context),
     ("signals", _halved("signals")),
 )
+_LAST_ISSUES: Cut[Any] = ("issues", _halved("issues"))
 _LAST_CITATIONS: Cut[Any] = ("citations", _halved("citations"))
 _FREE_FIELDS: Cut[Any] = ("free_fields", _without_free_fields)
 
@@ -168,6 +186,7 @@ _REPORT_CUTS: tuple[tuple[type[Report], tuple[Cut[Any], ...]], ...] = (
     (GroundingReport, _GROUNDING_CUTS),
     (QualityReport, _QUALITY_CUTS),
     (Report, (_FREE_FIELDS,)),
+    (GroundingReport, (_LAST_ISSUES,)),
 )
 
 _ANSWER_FREE_FIELDS: Cut[Any] = ("free_fields", _in_part("answer", _without_free_fields))
@@ -183,4 +202,5 @@ _ENRICHED_CUTS: tuple[Cut[Any], ...] = (
     ("citations", _in_part("citations", _halved("citations"))),
     ("provided_citations", _in_part("answer", _halved("citations"))),
     ("contexts", _in_part("answer", _halved("contexts"))),
+    ("issues", _in_part("grounding", _halved("issues"))),
 )
