@@ -7,6 +7,9 @@ NAMESPACE = UUID("5f6d1f3e-3c55-5d55-9c2b-0f0f7a9d6c01")
 """Namespace of all UUIDv5 here; changing it would double everything ever stored."""
 
 LIVE_RUN = "live"
+"""The run of everything that the agents judge as it streams by."""
+CURRENT_RUN = "current"
+"""In questions: the run that was promoted, where it has judged every answer, else live."""
 
 
 def _identifier(*parts: object) -> str:
@@ -38,6 +41,11 @@ def citation_id(answer_id: str, chunk_id: str, occurrence: int = 0) -> str:
         occurrence: how many contexts before it have the same name: retrievers repeat themselves.
     """
     return _identifier("citation", answer_id, chunk_id, *([occurrence] if occurrence else []))
+
+
+def invalid_citation_id(answer_id: str, place: str, marker: str) -> str:
+    """Identifier of a reference of an answer that leads nowhere, at its place in the text."""
+    return _identifier("invalid citation", answer_id, place, marker)
 
 
 def feedback_id(answer_id: str, kind: str, *about: str) -> str:

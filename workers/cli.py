@@ -20,6 +20,7 @@ from workers.commands import (
     ingest,
     insights,
     local,
+    replay,
     schemas,
     settings,
     topics,
@@ -45,6 +46,7 @@ app.command("services")(local.services)
 app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
 app.command("forget")(forget.forget)
+app.command("replay")(replay.replay)
 app.command("versions")(versions.versions)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)

@@ -433,6 +433,14 @@ def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
         ) from None
 
 
+class ReplaySettings(Group):
+    """Replays beside the live stream."""
+
+    max_live_lag: Count = Field(
+        default=1_000, description="Answers that the judging agents may be behind before a replay waits for them."
+    )
+
+
 class Settings(BaseSettings):
     """All settings."""
 
@@ -478,6 +486,7 @@ class Settings(BaseSettings):
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     tracing: TracingSettings = Field(default_factory=TracingSettings)
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
+    replay: ReplaySettings = Field(default_factory=ReplaySettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)

@@ -1,6 +1,6 @@
 """Creating and checking topics at the broker, from the registry."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,21 +84,39 @@ class TopicAdministration:
         if not missing:
             return []
         answers = next(finding.partitions for finding in findings if finding.topic is ANSWERS_GENERATED)
-        new = [
-            NewTopic(
-                name=self._settings.topic_name(topic.name),
-                # What is joined follows the answers, whatever the setting says by now.
-                num_partitions=(answers if topic.joined else None) or self._settings.kafka.partitions,
-                replication_factor=self._settings.kafka.replication,
-                topic_configs=topic_configuration(topic),
-            )
-            for topic in missing
-        ]
-        response = await self._ask(self._client.create_topics(new))
-        for error in response.topic_errors:
-            if error[1] not in (0, TOPIC_ALREADY_EXISTS):
-                raise TopicsNotReady(f"the broker refuses topic {error[0]}: {for_code(error[1]).__name__}")
+        # What is joined follows the answers, whatever the setting says by now.
+        expected = self._settings.kafka.partitions
+        await self._create((topic, (answers if topic.joined else None) or expected) for topic in missing)
         return [self._settings.topic_name(topic.name) for topic in missing]
+
+    async def create_beside(self, topics: Mapping[Topic, Topic]) -> None:
+        """Create topics that are like others, with as many partitions, where they are missing.
+
+        Args:
+            topics: the one that is there → the one beside it.
+
+        Raises:
+            TopicsNotReady: the broker refuses one.
+        """
+        metadata = {entry["topic"]: entry for entry in await self._ask(self._client.describe_topics())}
+        partitions = {name: len(entry["partitions"]) for name, entry in metadata.items() if not entry.get("error_code")}
+        await self._create(
+            (beside, partitions.get(self._settings.topic_name(topic.name)) or self._settings.kafka.partitions)
+            for topic, beside in topics.items()
+            if self._settings.topic_name(beside.name) not in partitions
+        )
+
+    async def delete(self, topics: Iterable[Topic]) -> list[str]:
+        """Delete topics, those of them that there are; returns their names.
+
+        Raises:
+            BrokerUnavailable: the broker does not answer, or this user may not delete.
+        """
+        present = {entry["topic"] for entry in await self._ask(self._client.describe_topics())}
+        names = [name for topic in topics if (name := self._settings.topic_name(topic.name)) in present]
+        if names:
+            await self._ask(self._client.delete_topics(names))
+        return names
 
     async def check(self) -> list[TopicFinding]:
         """Compare the broker's topics with the registry."""
@@ -120,6 +138,23 @@ class TopicAdministration:
         problems = [f"{finding.name}: {problem}" for finding in await self.check() for problem in finding.problems]
         if problems:
             raise TopicsNotReady("topics are not ready:\n  " + "\n  ".join(problems))
+
+    async def _create(self, topics: Iterable[tuple[Topic, int]]) -> None:
+        new = [
+            NewTopic(
+                name=self._settings.topic_name(topic.name),
+                num_partitions=partitions,
+                replication_factor=self._settings.kafka.replication,
+                topic_configs=topic_configuration(topic),
+            )
+            for topic, partitions in topics
+        ]
+        if not new:
+            return
+        response = await self._ask(self._client.create_topics(new))
+        for error in response.topic_errors:
+            if error[1] not in (0, TOPIC_ALREADY_EXISTS):
+                raise TopicsNotReady(f"the broker refuses topic {error[0]}: {for_code(error[1]).__name__}")
 
     async def _ask(self, request: Awaitable[Any]) -> Any:
         try:

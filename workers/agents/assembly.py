@@ -4,7 +4,7 @@ The joining itself is in ``workers.delivery.assembler``; here is what comes of a
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemas.answers import GeneratedAnswer
@@ -14,7 +14,8 @@ from schemas.reports import Report
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, FEEDBACK_ANALYTICS, REPORT_TOPICS
 from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output, read_answer, traceparent
-from workers.delivery.records import Output, Result, Work
+from workers.agents.judging import Origin
+from workers.delivery.records import Output, Record, Result, Work
 from workers.steps.enrichment import enrich
 from workers.steps.rows import enriched_rows
 from workers.steps.trimming import fit_record
@@ -49,13 +50,34 @@ def _assemble(work: Work, resources: Resources) -> list[Output]:
     answer = next((part for part in work.attachments if isinstance(part, GeneratedAnswer)), None)
     answer = answer or read_answer(record, settings.kafka.max_input_bytes)
     reports: dict[str, Report] = {report.agent: report for report in work.attachments if isinstance(report, Report)}
+    origin = Origin(settings, resources.pipeline_version, resources.now())
+    enriched, value = put_together(answer, reports, record, origin)
+    _observe(enriched, record.timestamp, resources)
+    return _outputs(enriched, value, resources)
+
+
+def put_together(
+    answer: GeneratedAnswer, reports: Mapping[str, Report], record: Record, origin: Origin
+) -> tuple[EnrichedAnswer, bytes]:
+    """The enriched answer of an answer and its reports, cut to what a record holds.
+
+    Args:
+        answer: the answer.
+        reports: by agent; missing ones make it degraded.
+        record: where the answer stood.
+        origin: settings, version, run and time.
+
+    Returns:
+        It and its bytes.
+    """
+    settings = origin.settings
     enriched = enrich(
         answer,
         reports,
         partition=record.partition,
         offset=record.offset,
-        now=resources.now(),
-        pipeline_version=resources.pipeline_version,
+        now=origin.judged_at,
+        pipeline_version=origin.pipeline_version,
         default_risk_mode=settings.release.default_risk_mode,
         gate=settings.gate,
         grounding_thresholds=settings.grounding,
@@ -63,10 +85,9 @@ def _assemble(work: Work, resources: Resources) -> list[Output]:
         policy=settings.decision,
         remember_without_context=settings.memory.remember_without_context,
         reader=settings.release.policy,
+        run=origin.run,
     )
-    enriched, value = fit_record(enriched, settings.kafka.max_record_bytes - settings.kafka.max_record_bytes // 50)
-    _observe(enriched, record.timestamp, resources)
-    return _outputs(enriched, value, resources)
+    return fit_record(enriched, settings.kafka.max_record_bytes - settings.kafka.max_record_bytes // 50)
 
 
 def _outputs(enriched: EnrichedAnswer, value: bytes, resources: Resources) -> list[Output]:

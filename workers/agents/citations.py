@@ -22,9 +22,12 @@ def _judge(prepared: _Answer, _: Mapping[str, Vector]) -> CitationFindings:
     return find_citations(prepared.answer)
 
 
+CITATIONS_JUDGE = Judge("citations", CitationReport, CitationFindings, _Answer, _judge, embeds=False)
+"""The step, which knows no thresholds."""
+
+
 def _handler(resources: Resources) -> Handler:
-    judge = Judge("citations", CitationReport, CitationFindings, _Answer, _judge, embeds=False)
-    return judging_handler(judge, resources)
+    return judging_handler(CITATIONS_JUDGE, resources)
 
 
 CITATIONS = AgentDefinition("citations", (ANSWERS_GENERATED,), _handler)

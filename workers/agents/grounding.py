@@ -7,16 +7,22 @@ from schemas.topics import ANSWERS_GENERATED
 from workers.agents.base import AgentDefinition, Handler, Resources
 from workers.agents.judging import Judge, judging_handler
 from workers.inference.embedding import Vector
+from workers.settings import Settings
 from workers.steps.grounding import PreparedGrounding, judge_grounding, prepare_grounding
 
 
-def _handler(resources: Resources) -> Handler:
-    thresholds = resources.settings.grounding
+def grounding_judge(settings: Settings) -> Judge:
+    """The step, with the thresholds of the settings."""
+    thresholds = settings.grounding
 
     def judge(prepared: PreparedGrounding, vectors: Mapping[str, Vector]) -> GroundingFindings:
         return judge_grounding(prepared, vectors, thresholds)
 
-    return judging_handler(Judge("grounding", GroundingReport, GroundingFindings, prepare_grounding, judge), resources)
+    return Judge("grounding", GroundingReport, GroundingFindings, prepare_grounding, judge)
+
+
+def _handler(resources: Resources) -> Handler:
+    return judging_handler(grounding_judge(resources.settings), resources)
 
 
 GROUNDING = AgentDefinition("grounding", (ANSWERS_GENERATED,), _handler, needs=("embedding",))

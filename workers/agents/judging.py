@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from schemas.answers import GeneratedAnswer
@@ -22,6 +23,7 @@ from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRe
 from workers.delivery.records import Output, Record, Result, Work
 from workers.inference.embedding import Vector
 from workers.logs import get_logger
+from workers.settings import Settings
 from workers.steps.trimming import fit_report
 from workers.versions import rule_versions
 
@@ -58,6 +60,62 @@ class Judge:
     judge: Callable[[Any, Mapping[str, Vector]], Findings]
     embeds: bool = True
     fetch: Callable[[GeneratedAnswer], Awaitable[tuple[Any, ...]]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a report comes from.
+
+    Attributes:
+        settings: what was judged by.
+        pipeline_version: their fingerprint.
+        judged_at: when.
+        run: live, or the name of a replay.
+    """
+
+    settings: Settings
+    pipeline_version: str
+    judged_at: datetime
+    run: str = LIVE_RUN
+
+
+def make_report(
+    judge: Judge, answer: GeneratedAnswer, record: Record, findings: Findings, seconds: float, origin: Origin
+) -> Report:
+    """A step's findings with where they come from.
+
+    Args:
+        judge: whose they are.
+        answer: what was judged.
+        record: the record that held it.
+        findings: what was found.
+        seconds: that the step took.
+        origin: version and run.
+    """
+    return judge.report(
+        **dict(findings),
+        judgement_id=judgement_id(answer.answer_id, judge.agent, origin.run),
+        answer_id=answer.answer_id,
+        tenant=answer.tenant,
+        agent=judge.agent,
+        run=origin.run,
+        pipeline_version=origin.pipeline_version,
+        answer_partition=record.partition,
+        answer_offset=record.offset,
+        versions=rule_versions(origin.settings, *(("embedding",) if judge.embeds else ())),
+        duration_seconds=seconds,
+        judged_at=origin.judged_at,
+    )
+
+
+def failed_findings(judge: Judge, answer: GeneratedAnswer, failure: Exception | None) -> Findings:
+    """What a report says whose judgement could not be made: why, and no score."""
+    if isinstance(failure, JudgementError):
+        reason = str(failure)
+    else:
+        log.error("judgement_failed", agent=judge.agent, answer_id=answer.answer_id, exc_info=failure)
+        reason = f"{type(failure).__name__} in the rules of {judge.agent}; the log has the traceback"
+    return judge.findings(status="failed", reason=reason)
 
 
 @dataclass(slots=True)
@@ -177,28 +235,6 @@ def _output(judge: Judge, case: _Case, resources: Resources) -> Output:
 
 
 def _report(judge: Judge, case: _Case, resources: Resources) -> Report:
-    findings = case.findings
-    if findings is None:
-        findings = judge.findings(status="failed", reason=_reason(judge, case))
-    return judge.report(
-        **dict(findings),
-        judgement_id=judgement_id(case.answer.answer_id, judge.agent),
-        answer_id=case.answer.answer_id,
-        tenant=case.answer.tenant,
-        agent=judge.agent,
-        run=LIVE_RUN,
-        pipeline_version=resources.pipeline_version,
-        answer_partition=case.record.partition,
-        answer_offset=case.record.offset,
-        versions=rule_versions(resources.settings, *(("embedding",) if judge.embeds else ())),
-        duration_seconds=case.seconds,
-        judged_at=resources.now(),
-    )
-
-
-def _reason(judge: Judge, case: _Case) -> str:
-    failure = case.failure
-    if isinstance(failure, JudgementError):
-        return str(failure)
-    log.error("judgement_failed", agent=judge.agent, answer_id=case.answer.answer_id, exc_info=failure)
-    return f"{type(failure).__name__} in the rules of {judge.agent}; the log has the traceback"
+    origin = Origin(resources.settings, resources.pipeline_version, resources.now())
+    findings = case.findings or failed_findings(judge, case.answer, case.failure)
+    return make_report(judge, case.answer, case.record, findings, case.seconds, origin)

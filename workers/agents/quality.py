@@ -1,6 +1,7 @@
 """quality: answers.generated (and memory) → metrics and failure signals → answers.quality."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from schemas.answers import GeneratedAnswer
 from schemas.quality import EarlierAnswer, QualityFindings, QualityReport
@@ -10,23 +11,27 @@ from workers.agents.judging import Judge, judging_handler
 from workers.delivery.errors import StoreUnavailable
 from workers.inference.embedding import Vector
 from workers.logs import get_logger
+from workers.settings import Settings
 from workers.steps.quality import PreparedQuality, judge_quality, prepare_quality
 
 log = get_logger(__name__)
 
 
-def _handler(resources: Resources) -> Handler:
-    thresholds = resources.settings.quality
+def quality_judge(settings: Settings) -> Judge:
+    """The step, with the thresholds of the settings; what is remembered is its caller's to fetch."""
+    thresholds = settings.quality
 
     def judge(prepared: PreparedQuality, vectors: Mapping[str, Vector]) -> QualityFindings:
         return judge_quality(prepared, vectors, thresholds)
 
+    return Judge("quality", QualityReport, QualityFindings, prepare_quality, judge)
+
+
+def _handler(resources: Resources) -> Handler:
     async def fetch(answer: GeneratedAnswer) -> tuple[list[EarlierAnswer]]:
         return (await _earlier(answer, resources),)
 
-    return judging_handler(
-        Judge("quality", QualityReport, QualityFindings, prepare_quality, judge, fetch=fetch), resources
-    )
+    return judging_handler(replace(quality_judge(resources.settings), fetch=fetch), resources)
 
 
 async def _earlier(answer: GeneratedAnswer, resources: Resources) -> list[EarlierAnswer]:

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
-from workers.commands.judging import LocalJudge, read_events
+from workers.commands.judging import LocalJudge
 from workers.commands.output import console, print_json, printable, read_settings
 from workers.delivery.errors import TouchstoneError
+from workers.gateways.files import read_events
 from workers.steps.best import Ranked, rank_answers
 
 

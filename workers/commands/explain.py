@@ -10,9 +10,10 @@ from rich.text import Text
 
 from schemas.answers import GeneratedAnswer
 from workers.addresses import find_addresses
-from workers.commands.judging import LocalJudge, read_events
+from workers.commands.judging import LocalJudge
 from workers.commands.output import console, print_json, printable, read_settings
 from workers.delivery.errors import TouchstoneError
+from workers.gateways.files import read_events
 from workers.settings import Settings
 from workers.steps.explanation import Explanation, explain, explain_row
 from workers.stores.analytics import connect

@@ -1,10 +1,11 @@
-"""Reading topics from given offsets up to where they end now, without any consumer group."""
+"""Reading topics from given offsets up to where they end now; no group decides who reads what."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from datetime import datetime
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, UnsupportedVersionError
 from aiokafka.structs import ConsumerRecord
 
 from schemas.topics import Topic
@@ -33,16 +34,29 @@ class BoundedReader:
         bootstrap_servers: host:port, comma separated.
         topics: what is read.
         starts: first offsets; the beginning where none is given.
+        ends: offsets behind the last ones, where reading ends before the high-water mark; a
+            partition that is not named is not read then.
+        since: nothing before that time is asked of a broker that can look up times; of one that
+            cannot, all is read, so whoever asks looks at the records' times anyway.
+        only: the partitions that are read; all if absent.
+        group: a consumer group that commits are made for; without it there is none.
     """
 
     def __init__(
-        self, settings: Settings, bootstrap_servers: str, topics: Sequence[Topic], starts: Places | None = None
-    ) -> None:
+        self, settings: Settings, bootstrap_servers: str, topics: Sequence[Topic], starts: Places | None = None, *,
+        ends: Places | None = None, since: datetime | None = None, only: Collection[tuple[str, int]] | None = None,
+        group: str | None = None,
+    ) -> None:  # fmt: skip
         fetching.install()
         self._settings = settings
         self._bootstrap_servers = bootstrap_servers
         self._names = {settings.topic_name(topic.name): topic.name for topic in topics}
         self._starts = starts or {}
+        self._ends = ends
+        self._since = since
+        self._only = only
+        self._group = group
+        self._consumer: AIOKafkaConsumer | None = None
         self._patience = settings.kafka.request_timeout_seconds
         self._first: dict[TopicPartition, int] = {}
         self._marks: dict[TopicPartition, int] = {}
@@ -56,9 +70,39 @@ class BoundedReader:
         return sum(max(0, mark - self._first[partition]) for partition, mark in self._marks.items())
 
     @property
+    def bounds(self) -> dict[tuple[str, int], int]:
+        """The offset behind the last one, of every partition whose mark is known."""
+        return {(self._names[each.topic], each.partition): mark for each, mark in self._marks.items()}
+
+    @property
     def done(self) -> int:
         """Records read so far."""
         return self._done
+
+    async def commit(self, places: Places) -> None:
+        """Tell the group how far its reader is, for whoever looks at lags; nothing is read from there.
+
+        Raises:
+            BrokerUnavailable: the broker does not confirm.
+        """
+        if self._group is None or self._consumer is None:
+            return
+        found = {self._partition(place): offset for place, offset in places.items()}
+        wanted = {partition: offset for partition, offset in found.items() if partition in self._first}
+        try:
+            if wanted:
+                await asyncio.wait_for(self._consumer.commit(wanted), self._patience)
+        except (KafkaError, OSError, TimeoutError) as error:
+            raise BrokerUnavailable(f"the broker does not take a commit ({type(error).__name__})") from error
+
+    async def close(self) -> None:
+        """Disconnect; needed by who has a group, and commits after the last record."""
+        if self._consumer is not None:
+            consumer, self._consumer = self._consumer, None
+            await consumer.stop()
+
+    def _partition(self, place: tuple[str, int]) -> TopicPartition:
+        return TopicPartition(self._settings.topic_name(place[0]), place[1])
 
     async def batches(self) -> AsyncIterator[list[Record]]:
         """Records of one partition at a time, in their order; each batch holds at least one.
@@ -70,9 +114,11 @@ class BoundedReader:
         consumer = AIOKafkaConsumer(
             **connection_arguments(self._settings.kafka, self._bootstrap_servers),
             auto_offset_reset="earliest",
+            group_id=self._group,
             enable_auto_commit=False,
             max_partition_fetch_bytes=FETCH_BYTES,
         )
+        self._consumer = consumer
         try:
             await asyncio.wait_for(consumer.start(), self._patience)
             await self._seek(consumer)
@@ -84,40 +130,86 @@ class BoundedReader:
                 "are the topics, and may this user read them?"
             ) from error
         finally:
-            await consumer.stop()
+            if self._group is None:
+                await self.close()
 
     async def _seek(self, consumer: AIOKafkaConsumer) -> None:
         known = await asyncio.wait_for(consumer._client.fetch_all_metadata(), self._patience)
         partitions = [
-            TopicPartition(name, number) for name in self._names for number in known.partitions_for_topic(name) or ()
+            TopicPartition(name, number)
+            for name in self._names
+            for number in known.partitions_for_topic(name) or ()
+            if self._is_wanted((self._names[name], number))
         ]
         consumer.assign(partitions)
         beginnings = await asyncio.wait_for(consumer.beginning_offsets(partitions), self._patience)
+        times = await self._first_of_time(consumer, partitions)
         for partition in partitions:
             wanted = self._starts.get((self._names[partition.topic], partition.partition), 0)
             # What retention has removed since is gone.
-            self._first[partition] = max(wanted, beginnings.get(partition, 0))
+            self._first[partition] = max(wanted, times.get(partition, 0), beginnings.get(partition, 0))
             consumer.seek(partition, self._first[partition])
 
+    def _is_wanted(self, place: tuple[str, int]) -> bool:
+        return (self._ends is None or place in self._ends) and (self._only is None or place in self._only)
+
+    async def _first_of_time(
+        self, consumer: AIOKafkaConsumer, partitions: Sequence[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        if self._since is None or not partitions:
+            return {}
+        asked = dict.fromkeys(partitions, round(self._since.timestamp() * 1000))
+        try:
+            found = await asyncio.wait_for(consumer.offsets_for_times(asked), self._patience)
+        except UnsupportedVersionError:
+            return {}
+        ends = await asyncio.wait_for(consumer.end_offsets(partitions), self._patience)
+        # Where nothing is as late, nothing is read.
+        return {partition: ends[partition] if place is None else place.offset for partition, place in found.items()}
+
+    def _bound(self, partition: TopicPartition, mark: int) -> int:
+        if self._ends is None:
+            return mark
+        return min(mark, self._ends[self._names[partition.topic], partition.partition])
+
     async def _read(self, consumer: AIOKafkaConsumer) -> AsyncIterator[list[Record]]:
+        # All marks before the first record: whoever goes on later must know where everything ends.
+        held = await self._learn_marks(consumer)
+        open_partitions = set(self._first)
         loop = asyncio.get_running_loop()
-        open_partitions, until = set(self._first), loop.time() + self._patience
+        until = loop.time() + self._patience
         while open_partitions:
-            found = await consumer.getmany(*open_partitions, timeout_ms=POLL_MILLISECONDS)
+            found = held or await consumer.getmany(*open_partitions, timeout_ms=POLL_MILLISECONDS)
+            held = {}
             if found:
                 until = loop.time() + self._patience
             elif loop.time() > until:
                 raise TimeoutError
             for partition in list(open_partitions):
-                if partition not in self._marks and (mark := consumer.highwater(partition)) is not None:
-                    self._marks[partition] = mark
-                mark = self._marks.get(partition)
-                records = [record for record in found.get(partition, ()) if mark is None or record.offset < mark]
+                mark = self._marks[partition]
+                records = [record for record in found.get(partition, ()) if record.offset < mark]
                 if records:
                     self._done += len(records)
                     yield [self._record(record) for record in records]
-                if mark is not None and await consumer.position(partition) >= mark:
+                if await consumer.position(partition) >= mark:
                     open_partitions.discard(partition)
+
+    async def _learn_marks(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, list[ConsumerRecord]]:
+        """Every partition's mark; returns what was read on the way."""
+        held: dict[TopicPartition, list[ConsumerRecord]] = {}
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._patience
+        while unknown := [partition for partition in self._first if partition not in self._marks]:
+            if loop.time() > until:
+                raise TimeoutError
+            found = await consumer.getmany(*unknown, timeout_ms=POLL_MILLISECONDS)
+            for partition in unknown:
+                mark = consumer.highwater(partition)
+                if mark is not None:
+                    self._marks[partition] = self._bound(partition, mark)
+            for partition, records in found.items():
+                held.setdefault(partition, []).extend(records)
+        return held
 
     def _record(self, record: ConsumerRecord) -> Record:
         return Record(

@@ -48,6 +48,7 @@ def enrich(
     remember_without_context: bool,
     policy: DecisionPolicy | None = None,
     reader: ReaderPolicy = DEFAULT_POLICY,
+    run: str = LIVE_RUN,
 ) -> EnrichedAnswer:
     """Join an answer with whatever reports there are.
 
@@ -65,6 +66,7 @@ def enrich(
         remember_without_context: whether unchecked answers may be remembered.
         policy: the table of decisions; the settled one if absent.
         reader: what is done to the answer for its readers.
+        run: live, or the name of a replay.
     """
     citations = _typed(reports.get("citations"), CitationReport)
     grounding = _typed(reports.get("grounding"), GroundingReport)
@@ -94,7 +96,7 @@ def enrich(
     return EnrichedAnswer(
         answer_id=answer.answer_id,
         tenant=answer.tenant,
-        run=LIVE_RUN,
+        run=run,
         pipeline_version=pipeline_version,
         answer_partition=partition,
         answer_offset=offset,

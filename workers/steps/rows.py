@@ -13,7 +13,7 @@ from schemas.citations import Citation
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow, Reward
 from schemas.grounding import Calculation
-from schemas.identifiers import fact_id
+from schemas.identifiers import fact_id, invalid_citation_id
 from schemas.release import Alert
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 from workers.steps.citations import content_digest
@@ -339,7 +339,8 @@ def _citation_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
     for reference in report.invalid_references:
         place = f"{reference.span.start}-{reference.span.end}" if reference.span else "provided"
         columns = _identity(enriched) | {
-            "citation_id": f"invalid-{place}-{reference.marker}"[:200],
+            # Of this answer alone: others have the same marker at the same place.
+            "citation_id": invalid_citation_id(enriched.answer_id, place, reference.marker),
             "valid": False,
             "marker": reference.marker,
             "reason": reference.reason,
