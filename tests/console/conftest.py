@@ -12,7 +12,7 @@ from workers.addresses import Addresses
 from workers.inference.backends import SentenceTransformerBackend
 from workers.paths import examples_directory
 
-STORED = 14
+STORED = 17
 """Examples that are stored, the first ones."""
 
 

@@ -1,5 +1,6 @@
 """The OpenAPI document is true: what it allows is answered as it says, and nothing ends in an error of ours."""
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ EXAMPLES = 20
 """Requests to each operation: some fit the document, some do not."""
 
 
+# The console works in a thread of this process, and what it uses draws random numbers meanwhile.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 def test_every_operation_does_as_the_document_says(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
     document = schemathesis.openapi.from_url(f"{console.url}/api/openapi.json")
     tried = set()

@@ -1,6 +1,8 @@
 """A replay judges what was, beside the live stream, and nothing else follows from it."""
 
+import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from schemas.topics import (
     REVIEW_REQUESTS,
     Topic,
 )
+from tests.harness.answers import records
 from tests.harness.deployment import Deployment, until
 from tests.harness.pipeline import EXAMPLES
 from tests.integration.test_seen_versions import touchstone
@@ -37,6 +40,9 @@ NOT_JUDGED = {
     "citations_seconds", "grounding_seconds", "quality_seconds",
 }  # fmt: skip
 """Columns that say when, by whom and how fast; all others are the judgement."""
+
+STRICTER = 0.93
+"""Gate score; as shipped it is 0.8."""
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -92,6 +98,11 @@ class Stream:
         kept = [column for column in result.column_names if column not in NOT_JUDGED]
         return sorted(tuple(str(row[column]) for column in kept) for row in result.named_results())
 
+    async def rows(self, sql: str, run: str = "live") -> list[tuple[Any, ...]]:
+        """Rows of a query; ``{db}`` is the database, ``{run}`` the run."""
+        result = await self.client.query(sql.format(db=self.deployment.name, run=run))
+        return [tuple(row) for row in result.result_rows]
+
     async def sizes(self) -> dict[str, int]:
         """Records in the topics of what follows from an answer."""
         return {topic.name: len(await self.deployment.read(topic)) for topic in FOLLOWING}
@@ -137,3 +148,44 @@ async def test_the_same_version_judges_the_same_again_also_what_was_compared_wit
     written = await deployment.read(shadow(ANSWERS_ENRICHED, "same"))
     assert sorted(json.loads(record.value or b"")["run"] for record in written) == ["same"] * len(written)
     assert {dict(record.headers)["replay_id"] for record in written} == {b"same"}
+
+
+async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) -> None:
+    """As many as TOUCHSTONE_REPLAY_ANSWERS says; a replay of all, by another threshold, while further ones come in."""
+    count = int(os.environ.get("TOUCHSTONE_REPLAY_ANSWERS", "400"))
+    deployment = stream.deployment
+    await deployment.start_worker()
+    await deployment.send(records(count))
+    await stream.judged(count // 4)
+    deployment.environment["TOUCHSTONE_GATE__GATE_SCORE"] = str(STRICTER)
+    replaying = asyncio.ensure_future(stream.replay("--from", "1d", "--version", "stricter", "--rate", "100000"))
+    try:
+        await deployment.send(records(count // 4, start=count))
+        done = await replaying
+    finally:
+        replaying.cancel()
+    # Bounded by what was there at its start: all of the first, and as many of the others as had arrived.
+    assert done["state"] == "finished"
+    assert count <= done["counts"]["judged"] <= count + count // 4
+    await stream.judged(count + count // 4)
+    await stream.caught_up("release", ANSWERS_ENRICHED)
+    for run, least in (("live", count + count // 4), ("stricter", done["counts"]["judged"])):
+        rows = f"SELECT count(), uniqExact(answer_id), countIf(degraded) FROM {{db}}.answers FINAL WHERE run = '{run}'"
+        assert await deployment.query(stream.client, rows) == (least, least, 0), run
+        twice = f"SELECT count() FROM {{db}}.answers WHERE run = '{run}'"
+        assert (await deployment.query(stream.client, twice))[0] == least, f"{run}: a row was written twice"
+    released = [json.loads(record.value or b"") for record in await deployment.read(ANSWERS_RELEASED)]
+    assert len(released) == count + count // 4, "a replay releases nothing"
+    assert len({each["pipeline_version"] for each in released}) == 1
+    sql = """
+        SELECT answer_id, state, reasons, gate_score FROM {db}.answers FINAL WHERE run = '{run}' ORDER BY answer_id
+    """
+    before = {row[0]: row[1:] for row in await stream.rows(sql, "live")}
+    after = {row[0]: row[1:] for row in await stream.rows(sql, "stricter")}
+    moved = {name for name, row in after.items() if row != before[name]}
+    must = {
+        name
+        for name, (_, reasons, score) in before.items()
+        if name in after and score is not None and score < STRICTER and "gate_score_below_minimum" not in reasons
+    }
+    assert must and moved == must
