@@ -21,6 +21,7 @@ from workers.commands import (
     insights,
     local,
     replay,
+    runs,
     schemas,
     settings,
     topics,
@@ -60,6 +61,7 @@ app.add_typer(evaluate.app, name="eval")
 app.add_typer(evaluate.calibrate, name="calibrate")
 app.add_typer(export.app, name="export")
 app.add_typer(archive.app, name="archive")
+app.add_typer(runs.app, name="runs")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(schemas.app, name="schemas")

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -18,6 +18,7 @@ from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.migrations import migrate
 from workers.stores.queries import DEFAULTS, PARAMETERS, UnknownQuery, ask_named, named_query, read_queries
 from workers.stores.rollups import refresh_rollups
+from workers.stores.runs import RunStore
 
 DAY = {"from": datetime(2026, 11, 2), "to": datetime(2026, 11, 3)}
 ACME = DAY | {"tenant": "acme"}
@@ -336,6 +337,47 @@ async def test_an_empty_tenant_means_all_and_a_run_stands_for_itself(client: Asy
     assert [(row[0], row[1], row[3]) for row in replayed] == [("large", 2, 0.5), ("small", 2, 0.5)]
 
 
+async def test_a_promoted_run_counts_where_it_has_judged_every_answer_and_else_live(
+    client: AsyncClient, planted: str
+) -> None:
+    store = AnalyticsStore(client, planted)
+    runs = RunStore(store, planted)
+    live = [
+        answer(f"promoted-{number}", "10:00", "promoted", grounding_score=0.9, **sources())
+        | {"completed_at": f"2026-10-20T{10 + number // 2}:00:00Z"}
+        for number in range(4)
+    ]
+    await store.insert("answers", live)
+    await store.insert("answers", [one | {"run": "again", "grounding_score": 0.5} for one in live[:3]])
+    await refresh_rollups(client, planted)
+    when = {"from": datetime(2026, 10, 20), "to": datetime(2026, 10, 21), "tenant": "promoted"}
+
+    async def grounding(**given: str) -> dict[str, float]:
+        rows = await answered(client, planted, "quality_over_time", when | {"interval": 3_600} | given)
+        return {row[0]: row[4] for row in rows}
+
+    assert await grounding() == await grounding(run="live") == {"10:00": 0.9, "11:00": 0.9}
+    both = await answered(client, planted, "runs_over_time", when | {"interval": 86_400})
+    assert [row[1:3] for row in both] == [("again", 3), ("live", 4)]
+    await runs.set_promoted("again", True, datetime(2026, 10, 21, tzinfo=UTC))
+    # Of the second hour it has judged one answer of two.
+    assert await grounding() == {"10:00": 0.5, "11:00": 0.9}
+    assert [(each.run, each.hours) for each in await runs.promoted()] == [("again", 1)]
+    assert await grounding(run="live") == {"10:00": 0.9, "11:00": 0.9}
+    # An answer comes in late, judged by nobody else: its hour is live's again.
+    await store.insert("answers", [live[0] | {"answer_id": "promoted-late"}])
+    await runs.set_promoted("again", True, datetime(2026, 10, 22, tzinfo=UTC))
+    assert await grounding() == {"10:00": 0.9, "11:00": 0.9}
+    await store.insert("answers", [live[0] | {"answer_id": "promoted-late", "run": "again", "grounding_score": 0.5}])
+    await runs.set_promoted("again", True, datetime(2026, 10, 23, tzinfo=UTC))
+    assert await grounding() == {"10:00": 0.5, "11:00": 0.9}
+    await runs.set_promoted("again", False, datetime(2026, 10, 24, tzinfo=UTC))
+    assert await grounding() == {"10:00": 0.9, "11:00": 0.9} and await runs.promoted() == []
+    removed = await runs.remove("again")
+    assert removed["answers"] >= 4
+    assert await grounding(run="again") == {}
+
+
 async def test_drift_is_seen_against_the_week_before(client: AsyncClient, planted: str) -> None:
     """A thousand and more on each side: equal distributions have no distance, disjoint ones all of it."""
     store = AnalyticsStore(client, planted)
@@ -371,7 +413,7 @@ async def test_the_audit_of_a_time_ends_at_its_bounds_and_limit(client: AsyncCli
 
 
 def test_every_question_is_tested_here() -> None:
-    assert set(read_queries()) == {*EXPECTED, "slowest_stages", "stages_over_time", "drift"}
+    assert set(read_queries()) == {*EXPECTED, "slowest_stages", "stages_over_time", "drift", "runs_over_time"}
 
 
 def test_every_question_says_what_it_answers_and_uses_known_parameters() -> None:

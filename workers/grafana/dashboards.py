@@ -82,9 +82,9 @@ TENANT = {
     "current": {"text": "All", "value": "$__all"},
 }  # fmt: skip
 RUN = {
-    "name": "run", "label": "Run", "type": "textbox", "query": "live",
-    "description": "live, or the identifier of a replay",
-    "current": {"text": "live", "value": "live"},
+    "name": "run", "label": "Run", "type": "textbox", "query": "current",
+    "description": "current, live, or the name of a replay; current is the promoted one where it has judged all, else live",
+    "current": {"text": "current", "value": "current"},
 }  # fmt: skip
 BY = {
     "name": "by", "label": "Compare by", "type": "custom", "multi": False, "includeAll": False,
@@ -257,6 +257,11 @@ QUALITY = Dashboard(
         Asked(
             "Answers that rest on the least", "The lowest grounding scores, to be opened in the console.", kind="table",
             width=24, query="worst_answers", links={"Search answers": "/answers"},
+        ),
+        Asked(
+            "Runs beside each other", "Mean grounding score of the live run and of every replay of the time: what "
+            "another version would have said.",
+            unit="percentunit", maximum=1, query="runs_over_time", columns=("time", "name", "grounding"),
         ),
         Asked(
             "Slowest stages", "Time that a stage took for an answer, the model's own answering included.", kind="table",

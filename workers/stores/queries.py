@@ -23,7 +23,7 @@ PARAMETERS = {
     "from": "beginning of the time asked for; figures by the hour begin with its hour",
     "to": "its end, not included",
     "tenant": "whose answers; all that the reader may see if empty",
-    "run": "live, or the identifier of a replay",
+    "run": "current, live, or the name of a replay; current is the promoted one where it has judged all, else live",
     "interval": "seconds of a bucket of time; at least an hour",
     "by": "the column to compare by: model_id, prompt_version or query_type",
     "limit": "most rows",
@@ -33,7 +33,7 @@ PARAMETERS = {
 """Every parameter, and what it means."""
 
 DEFAULTS: dict[str, Any] = {
-    "tenant": "", "run": "live", "interval": 3_600, "by": "model_id", "limit": 25, "below": 2.0, "hourly_cost": 50.0,
+    "tenant": "", "run": "current", "interval": 3_600, "by": "model_id", "limit": 25, "below": 2.0, "hourly_cost": 50.0,
 }  # fmt: skip
 """Values of parameters that a caller may leave out."""
 

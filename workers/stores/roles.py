@@ -20,21 +20,21 @@ from workers.stores.retention import FIGURES
 WRITTEN = (
     "answers", "claims", "citations", "sources", "citation_logs", "alerts", "reviews", "review_queue",
     "review_decisions", "review_events", "feedback", "implicit_feedback", "rewards", "insights", "dead_letters",
-    "versions", "accesses",
+    "versions", "accesses", "replays", "promotions",
 )  # fmt: skip
 """Tables that rows are inserted into; facts and figures are filled by views, in their definer's name."""
 
 READ_BY_WORKERS = (
     "answers", "citations", "feedback", "rewards", "reviews", "review_queue", "review_decisions", "review_events",
-    "dead_letters", "versions", "schema_migrations",
+    "dead_letters", "versions", "replays", "schema_migrations",
 )  # fmt: skip
 """Tables that agents and commands read: what feedback is known, what was rated, which schema is there."""
 
-NO_TENANT = ("dead_letters", "versions")
+NO_TENANT = ("dead_letters", "versions", "replays", "promotions")
 """Tables whose rows have none, or none that anybody could read; no reader sees them."""
 
-FILLED = ("citations_by_id",)
-"""Tables that a view fills from others, row by row."""
+FILLED = ("citations_by_id", "promoted_hours")
+"""Tables that a view fills from others, and that have no setting of their own for how long."""
 
 BY_TENANT = tuple(table for table in WRITTEN if table not in NO_TENANT) + FILLED + FIGURES
 """Tables whose rows have a tenant."""

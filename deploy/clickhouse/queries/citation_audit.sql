@@ -1,6 +1,6 @@
 -- What did an answer cite, and what could it not ground? (seed 004: citation_logs)
 -- The latest answers with their citations and ungrounded claims; `below` leaves only those whose
--- grounding score is less, 2 leaves all.
+-- grounding score is less, 2 leaves all. An audit is of what readers got: the current run is the live one here.
 WITH
     -- The hour from which on there are enough: facts before it need not be read.
     (
@@ -14,7 +14,7 @@ WITH
                     ))) AS answers
                 FROM {database:Identifier}.answer_hours AS h FINAL
                 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-                  AND run = {run:String}
+                  AND run = if({run:String} = 'current', 'live', {run:String})
                   AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')}
                 GROUP BY hour
             )
@@ -25,7 +25,7 @@ WITH
         SELECT tenant, toDate(completed_at) AS day, answer_id
         FROM {database:Identifier}.answer_facts FINAL
         WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-          AND run = {run:String}
+          AND run = if({run:String} = 'current', 'live', {run:String})
           AND hour >= greatest(toStartOfHour({from:DateTime64(3, 'UTC')}), enough_since)
           AND completed_at >= {from:DateTime64(3, 'UTC')} AND completed_at < {to:DateTime64(3, 'UTC')}
           AND ({below:Float64} > 1 OR grounding_score < {below:Float64})
@@ -36,5 +36,5 @@ SELECT
     response_id, user_id, session_id, query_text, response_text, citations, citation_count, invalid_references,
     grounding_score, ungrounded_claims, state, response_seconds, grounding_seconds, validated_at, created_at
 FROM {database:Identifier}.citation_logs FINAL
-WHERE run = {run:String} AND (tenant, toDate(completed_at), response_id) IN (SELECT * FROM chosen)
+WHERE run = if({run:String} = 'current', 'live', {run:String}) AND (tenant, toDate(completed_at), response_id) IN (SELECT * FROM chosen)
 ORDER BY created_at DESC, response_id

@@ -8,7 +8,12 @@ SELECT
     sum(h.citations) AS citations
 FROM {database:Identifier}.answer_hours AS h FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-  AND run = {run:String}
+  AND ({run:String} = 'current' OR run = {run:String})
+  AND ({run:String} != 'current' OR if(
+      run = 'live',
+      (tenant, hour) NOT IN (SELECT tenant, hour FROM {database:Identifier}.promoted_hours),
+      (tenant, hour, run) IN (SELECT tenant, hour, run FROM {database:Identifier}.promoted_hours)
+  ))
   AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')}
 GROUP BY time
 HAVING judged > 0

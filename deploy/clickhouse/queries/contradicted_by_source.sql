@@ -10,7 +10,12 @@ SELECT
     contradicted / nullIf(supported + contradicted + unsupported, 0) AS contradicted_share
 FROM {database:Identifier}.source_hours AS h FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-  AND run = {run:String}
+  AND ({run:String} = 'current' OR run = {run:String})
+  AND ({run:String} != 'current' OR if(
+      run = 'live',
+      (tenant, hour) NOT IN (SELECT tenant, hour FROM {database:Identifier}.promoted_hours),
+      (tenant, hour, run) IN (SELECT tenant, hour, run FROM {database:Identifier}.promoted_hours)
+  ))
   AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')}
   AND source != ''
 GROUP BY name

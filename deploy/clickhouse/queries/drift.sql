@@ -11,7 +11,12 @@ WITH counted AS (
         arrayResize(sumForEach(risk_histogram), 10, 0) AS risk
     FROM {database:Identifier}.answer_hours FINAL
     WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-      AND run = {run:String}
+      AND ({run:String} = 'current' OR run = {run:String})
+      AND ({run:String} != 'current' OR if(
+          run = 'live',
+          (tenant, hour) NOT IN (SELECT tenant, hour FROM {database:Identifier}.promoted_hours),
+          (tenant, hour, run) IN (SELECT tenant, hour, run FROM {database:Identifier}.promoted_hours)
+      ))
       AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) - toIntervalDay(7) AND hour < {to:DateTime64(3, 'UTC')}
     GROUP BY now
 ),

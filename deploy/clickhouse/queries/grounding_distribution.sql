@@ -8,7 +8,12 @@ FROM (
     SELECT arrayResize(sumForEach(grounding_histogram), 10, 0) AS counts
     FROM {database:Identifier}.answer_hours FINAL
     WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-      AND run = {run:String}
+      AND ({run:String} = 'current' OR run = {run:String})
+      AND ({run:String} != 'current' OR if(
+          run = 'live',
+          (tenant, hour) NOT IN (SELECT tenant, hour FROM {database:Identifier}.promoted_hours),
+          (tenant, hour, run) IN (SELECT tenant, hour, run FROM {database:Identifier}.promoted_hours)
+      ))
       AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')}
 )
 ARRAY JOIN counts AS count, range(10) AS bin

@@ -12,7 +12,12 @@ SELECT
     sum(risk_high) / nullIf(sum(risk_low + risk_medium + risk_high), 0) AS high_risk_share
 FROM {database:Identifier}.answer_hours AS h FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-  AND run = {run:String}
+  AND ({run:String} = 'current' OR run = {run:String})
+  AND ({run:String} != 'current' OR if(
+      run = 'live',
+      (tenant, hour) NOT IN (SELECT tenant, hour FROM {database:Identifier}.promoted_hours),
+      (tenant, hour, run) IN (SELECT tenant, hour, run FROM {database:Identifier}.promoted_hours)
+  ))
   AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')}
 GROUP BY time, name
 HAVING answers > 0
