@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
+import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.topics import (
     ALERTS_RAISED,
     ANSWERS_ENRICHED,
+    ANSWERS_GENERATED,
     ANSWERS_RELEASED,
     FEEDBACK_ANALYTICS,
     FEEDBACK_EVENTS,
@@ -26,8 +29,13 @@ from tests.harness.deployment import Deployment, until
 from tests.harness.pipeline import EXAMPLES
 from tests.integration.test_seen_versions import touchstone
 from workers.addresses import Addresses
+from workers.inference.backends import EmbeddingBackend
+from workers.replay.opening import Listeners, count_replay, open_replay
+from workers.replay.options import ReplayOptions, read_offsets
 from workers.replay.outputs import shadow
+from workers.replay.replaying import Replay
 from workers.replay.throttling import GroupLag
+from workers.settings import Settings
 
 FOLLOWING = (
     ANSWERS_RELEASED, ALERTS_RAISED, REVIEW_REQUESTS, MEMORY_TURNS, FEEDBACK_EVENTS, FEEDBACK_REWARDS,
@@ -41,8 +49,16 @@ NOT_JUDGED = {
 }  # fmt: skip
 """Columns that say when, by whom and how fast; all others are the judgement."""
 
+AGES_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+SILENT = Listeners(lambda _: None, lambda _, __: None, lambda _: None)
 STRICTER = 0.93
 """Gate score; as shipped it is 0.8."""
+
+OTHER = {
+    "answer_id": "other", "query": "When is the pump serviced?", "answer": "The pump is serviced each 1 May [1].",
+    "contexts": [{"chunk_id": "c-1", "content": "Service of the pump: 1 May."}], "completed_at": "2026-11-02T08:00:00Z",
+}  # fmt: skip
+"""One answer that stands by itself."""
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -50,8 +66,10 @@ pytestmark = pytest.mark.timeout(1200)
 class Stream:
     """A deployment whose worker has judged some answers."""
 
-    def __init__(self, addresses: Addresses, directory: Path) -> None:
-        self.deployment = Deployment(addresses, directory)
+    def __init__(self, addresses: Addresses, directory: Path, backend: EmbeddingBackend) -> None:
+        # As many threads as the model of the tests has: with others, the last bits of a vector may differ.
+        self.deployment = Deployment(addresses, directory, environment={"TOUCHSTONE_INFERENCE__THREADS": "1"})
+        self.backend = backend
         self.client: AsyncClient
 
     async def open(self) -> None:
@@ -85,11 +103,20 @@ class Stream:
         finally:
             await lag.stop()
 
-    async def replay(self, *arguments: str) -> dict[str, Any]:
-        code, output, errors = await touchstone(self.deployment, "replay", *arguments, "--json")
-        assert code == 0, errors
-        found: dict[str, Any] = json.loads(output)
-        return found
+    async def replay(self, run: str, settings: Settings | None = None, **options: Any) -> dict[str, int]:
+        """Replay to the end; what was counted."""
+        chosen = ReplayOptions(run=run, **({"since": AGES_AGO} | options))
+        settings = settings or self.deployment.settings
+        async with open_replay(settings, self.deployment.addresses, chosen, SILENT, backend=self.backend) as replay:
+            assert isinstance(replay, Replay)
+            row = await replay.run()
+            assert row.state == "finished"
+            return row.counts
+
+    async def counted(self, **options: Any) -> dict[str, int]:
+        """What a replay would read."""
+        chosen = ReplayOptions(run="counted", **({"since": AGES_AGO} | options))
+        return await count_replay(self.deployment.settings, self.deployment.addresses, chosen, SILENT)
 
     async def judgements(self, table: str, run: str) -> list[tuple[Any, ...]]:
         """Rows of a run, without what differs between any two runs."""
@@ -109,8 +136,8 @@ class Stream:
 
 
 @pytest.fixture
-async def stream(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Stream]:
-    stream = Stream(addresses, tmp_path)
+async def stream(addresses: Addresses, tmp_path: Path, backend: EmbeddingBackend) -> AsyncIterator[Stream]:
+    stream = Stream(addresses, tmp_path, backend)
     await stream.open()
     try:
         yield stream
@@ -139,8 +166,8 @@ async def test_the_same_version_judges_the_same_again_also_what_was_compared_wit
     assert any(each and each["earlier"] for each in compared), "memory must have taken part"
     await deployment.stop()
     before = await stream.sizes()
-    done = await stream.replay("--from", "1d", "--version", "same")
-    assert (done["state"], done["counts"]["judged"]) == ("finished", 2 * len(chosen))
+    counts = await stream.replay("same")
+    assert counts == {"read": 2 * len(chosen), "judged": 2 * len(chosen)}
     for table in TABLES:
         live = await stream.judgements(table, "live")
         assert live and await stream.judgements(table, "same") == live, table
@@ -157,19 +184,19 @@ async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) 
     await deployment.start_worker()
     await deployment.send(records(count))
     await stream.judged(count // 4)
-    deployment.environment["TOUCHSTONE_GATE__GATE_SCORE"] = str(STRICTER)
-    replaying = asyncio.ensure_future(stream.replay("--from", "1d", "--version", "stricter", "--rate", "100000"))
+    settings = deployment.settings
+    settings.gate = settings.gate.model_copy(update={"gate_score": STRICTER})
+    replaying = asyncio.ensure_future(stream.replay("stricter", settings))
     try:
         await deployment.send(records(count // 4, start=count))
         done = await replaying
     finally:
         replaying.cancel()
     # Bounded by what was there at its start: all of the first, and as many of the others as had arrived.
-    assert done["state"] == "finished"
-    assert count <= done["counts"]["judged"] <= count + count // 4
+    assert count <= done["judged"] <= count + count // 4
     await stream.judged(count + count // 4)
     await stream.caught_up("release", ANSWERS_ENRICHED)
-    for run, least in (("live", count + count // 4), ("stricter", done["counts"]["judged"])):
+    for run, least in (("live", count + count // 4), ("stricter", done["judged"])):
         rows = f"SELECT count(), uniqExact(answer_id), countIf(degraded) FROM {{db}}.answers FINAL WHERE run = '{run}'"
         assert await deployment.query(stream.client, rows) == (least, least, 0), run
         twice = f"SELECT count() FROM {{db}}.answers WHERE run = '{run}'"
@@ -178,14 +205,107 @@ async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) 
     assert len(released) == count + count // 4, "a replay releases nothing"
     assert len({each["pipeline_version"] for each in released}) == 1
     sql = """
-        SELECT answer_id, state, reasons, gate_score FROM {db}.answers FINAL WHERE run = '{run}' ORDER BY answer_id
+        SELECT answer_id, state, reasons, gate_score, risk_mode FROM {db}.answers FINAL WHERE run = '{run}' ORDER BY answer_id
     """
     before = {row[0]: row[1:] for row in await stream.rows(sql, "live")}
     after = {row[0]: row[1:] for row in await stream.rows(sql, "stricter")}
     moved = {name for name, row in after.items() if row != before[name]}
     must = {
         name
-        for name, (_, reasons, score) in before.items()
-        if name in after and score is not None and score < STRICTER and "gate_score_below_minimum" not in reasons
+        for name, (_, reasons, score, mode) in before.items()
+        # An observer does not look at the gate score.
+        if name in after
+        and mode == "gatekeeper"
+        and score is not None
+        and score < STRICTER
+        and "gate_score_below_minimum" not in reasons
     }
     assert must and moved == must
+
+
+async def test_a_replay_that_was_killed_goes_on_and_ends_as_one_that_ran_through(stream: Stream) -> None:
+    deployment = stream.deployment
+    await deployment.send(records(700))
+    assert (await stream.replay("whole"))["judged"] == 700
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "workers.cli", "replay", "--from", "2026-01-01", "--version", "killed",
+        cwd=deployment.directory, env=deployment._environment(), stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+
+        async def some() -> bool:
+            rows = await stream.rows("SELECT revision, state FROM {db}.replays FINAL WHERE run = 'killed'")
+            return bool(rows) and rows[0][0] > 1
+
+        await until(some, "something is stored", 300, 0.02)
+    finally:
+        process.kill()
+        await process.wait()
+    ((state, counts),) = await stream.rows("SELECT state, counts FROM {db}.replays FINAL WHERE run = 'killed'")
+    assert state == "running" and 0 < json.loads(counts)["judged"] < 700
+
+    async def resumed() -> dict[str, Any]:
+        code, output, errors = await touchstone(deployment, "replay", "--resume", "killed", "--json")
+        assert code == 0, errors
+        found: dict[str, Any] = json.loads(output)
+        return found
+
+    # What arrives meanwhile was not there at its start.
+    await deployment.send(records(5, prefix="late"))
+    code, _, errors = await touchstone(deployment, "replay", "--from", "2026-01-02", "--version", "killed")
+    assert code == 1 and "since was" in errors
+    done = await resumed()
+    assert (done["state"], done["counts"]["judged"], done["counts"]["read"]) == ("finished", 700, 700)
+    assert done["judged_here"] == 700 - json.loads(counts)["judged"]
+    for table in TABLES:
+        assert await stream.judgements(table, "killed") == await stream.judgements(table, "whole"), table
+    again = await resumed()
+    assert (again["state"], again["judged_here"]) == ("finished", 0)
+
+
+async def test_an_archive_and_a_file_replay_to_the_same_as_the_topic(stream: Stream) -> None:
+    deployment = stream.deployment
+    await deployment.send(records(60))
+    await deployment.send([(b"broken", b"{"), (b"other", json.dumps(OTHER).encode())])
+    counts = await stream.replay("topic")
+    assert counts == {"read": 62, "judged": 61, "unreadable": 1, "without stored result": 61}
+    code, _, errors = await touchstone(deployment, "archive", "write", "kept")
+    assert code == 0, errors
+    kept = str(deployment.directory / "kept")
+    assert await stream.replay("archive", source="archive", path=kept, since=None) == counts
+    lines = [value for _, value in records(60)] + [json.dumps(OTHER).encode()]
+    path = deployment.directory / "answers.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    assert (await stream.replay("file", source="answers", path=str(path), since=None))["judged"] == 61
+    for table in TABLES:
+        expected = await stream.judgements(table, "topic")
+        assert await stream.judgements(table, "archive") == expected, table
+    texts = "SELECT answer_id, grounding_score, quality_score, state FROM {db}.answers FINAL WHERE run = '{run}' ORDER BY answer_id"
+    assert await stream.rows(texts, "file") == await stream.rows(texts, "topic")
+
+
+async def test_only_what_is_asked_for_is_replayed_and_nobody_who_is_erased(stream: Stream) -> None:
+    deployment = stream.deployment
+    own = [
+        OTHER | {"answer_id": f"own-{number}", "user_id": "user-18" if number == 3 else "user-19", "tenant": tenant}
+        for number, tenant in enumerate(["acme", "acme", "globex", "acme"])
+    ]
+    await deployment.send([(each["answer_id"].encode(), json.dumps(each).encode()) for each in own])
+    code, _, errors = await touchstone(deployment, "forget", "--tenant", "acme", "--user", "user-18", "--yes")
+    assert code == 0, errors
+
+    assert await stream.counted() == {"read": 4, "wanted": 3, "erased": 1}
+    assert (await stream.counted(tenant="globex"))["wanted"] == 1
+    assert (await stream.counted(model="nobody's"))["filtered"] == 3
+    assert (await stream.counted(filter="ends_with(answer_id, '1')"))["wanted"] == 1
+    assert (await stream.counted(until=datetime(2026, 1, 2, tzinfo=UTC)))["wanted"] == 0
+    places = [
+        {"partition": record.partition, "offset": record.offset}
+        for record in await deployment.read(ANSWERS_GENERATED)
+        if record.key in (b"own-0", b"own-2")
+    ]
+    path = deployment.directory / "offsets.json"
+    path.write_text(json.dumps(places))
+    assert (await stream.replay("chosen", since=None, offsets=read_offsets(path)))["judged"] == 2
+    found = await stream.rows("SELECT answer_id FROM {db}.answers FINAL WHERE run = 'chosen' ORDER BY answer_id")
+    assert found == [("own-0",), ("own-2",)]

@@ -18,7 +18,7 @@ from workers.agents.quality import QUALITY
 from workers.delivery.erasures import ErasureFollower
 from workers.delivery.errors import TouchstoneError
 from workers.delivery.producer import ConfirmedProducer
-from workers.inference.backends import SentenceTransformerBackend
+from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.replay.options import ReplayOptions
 from workers.replay.outputs import SHADOWED, ReplayOutputs, shadow
@@ -87,8 +87,17 @@ async def open_replay(
     options: ReplayOptions,
     listeners: Listeners,
     rate: float | None = None,
+    backend: EmbeddingBackend | None = None,
 ) -> AsyncIterator[Replay | ReplayRow]:
     """A replay, ready to run; where it is finished already, how it stands.
+
+    Args:
+        settings: what is judged by.
+        addresses: of broker and ClickHouse.
+        options: what is asked for.
+        listeners: who is told what.
+        rate: most answers a second.
+        backend: the model, if it is loaded already.
 
     Raises:
         ReplayRefused: there is one of that name with other options, or of another version.
@@ -118,7 +127,7 @@ async def open_replay(
         stack.push_async_callback(producer.stop)
         await producer.start()
         listeners.stage("loading the model")
-        embedding = await _embedding(settings)
+        embedding = await _embedding(settings, backend)
         stack.push_async_callback(embedding.stop)
         groups = [settings.group_name(agent.name) for agent in LIVE_JUDGES]
         lag = GroupLag(settings, addresses.kafka, ANSWERS_GENERATED, groups)
@@ -204,9 +213,10 @@ def _source(
     return TopicSource(settings, addresses.kafka, options, progress, bounds, group=group)
 
 
-async def _embedding(settings: Settings) -> EmbeddingService:
+async def _embedding(settings: Settings, backend: EmbeddingBackend | None) -> EmbeddingService:
     inference = settings.inference
-    backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
+    if backend is None:
+        backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
     service = EmbeddingService(backend, inference)
     service.start()
     return service
