@@ -17,6 +17,7 @@ from workers.commands import (
     explain,
     export,
     forget,
+    golden,
     ingest,
     insights,
     local,
@@ -61,6 +62,7 @@ app.add_typer(evaluate.app, name="eval")
 app.add_typer(evaluate.calibrate, name="calibrate")
 app.add_typer(export.app, name="export")
 app.add_typer(archive.app, name="archive")
+app.add_typer(golden.app, name="golden")
 app.add_typer(runs.app, name="runs")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dlq")

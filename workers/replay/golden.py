@@ -1,0 +1,168 @@
+"""Golden answers: answers whose judgement must not change unnoticed.
+
+A file of JSON lines, one answer with what was judged of it: the verdict on each claim, risk, decision,
+signals and citations exactly, scores within a tolerance, since the last digits of a vector are another
+machine's own.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import Part
+from schemas.enriched import EnrichedAnswer
+from workers.delivery.errors import TouchstoneError
+
+TOLERANCE = 0.005
+"""By which a score may differ. Measured over the repository's own set: with one thread and with two, scores
+differ by less than a thousandth of that; thresholds are set in steps of 0.01."""
+
+SCORES = ("grounding_score", "risk_score", "quality_score", "validation_score", "gate_score", "citation_coverage")
+
+
+class GoldenUnusable(TouchstoneError):
+    """A file of golden answers cannot be used; the message names file and line."""
+
+
+class Judgement(Part):
+    """What must not change unnoticed."""
+
+    state: str
+    reasons: list[str] = Field(default_factory=list)
+    hallucination_risk: str | None = None
+    claims: list[str] = Field(default_factory=list, description="start-end kind verdict, in their order.")
+    signals: list[str] = Field(default_factory=list)
+    issues: list[str] = Field(default_factory=list)
+    invalid_references: list[str] = Field(default_factory=list)
+    scores: dict[str, float | None] = Field(default_factory=dict)
+
+
+class GoldenAnswer(Part):
+    """An answer and how it is judged."""
+
+    answer: GeneratedAnswer
+    judgement: Judgement
+    reason: str = Field(default="", description="Why it is kept.")
+
+
+def judgement_of(enriched: EnrichedAnswer) -> Judgement:
+    """What is kept of a judged answer."""
+    citations, grounding, quality = enriched.citations, enriched.grounding, enriched.quality
+    scores = {
+        "grounding_score": grounding.grounding_score if grounding else None,
+        "risk_score": grounding.risk_score if grounding else None,
+        "quality_score": quality.overall_score if quality else None,
+        "validation_score": quality.validation.score if quality and quality.validation else None,
+        "gate_score": enriched.evaluation.score,
+        "citation_coverage": citations.coverage if citations else None,
+    }
+    return Judgement(
+        state=enriched.decision.state,
+        reasons=sorted(enriched.decision.reasons),
+        hallucination_risk=grounding.hallucination_risk if grounding else None,
+        claims=[
+            f"{claim.span.start}-{claim.span.end} {claim.kind} {claim.verdict}"
+            for claim in (grounding.claims if grounding else [])
+        ],
+        signals=sorted({signal.type for signal in quality.signals}) if quality else [],
+        issues=sorted({issue.type for issue in grounding.issues}) if grounding else [],
+        invalid_references=[reference.marker for reference in (citations.invalid_references if citations else [])],
+        scores={name: None if scores[name] is None else round(float(scores[name] or 0.0), 6) for name in SCORES},
+    )
+
+
+def changes(kept: Judgement, now: Judgement, tolerance: float = TOLERANCE) -> dict[str, tuple[Any, Any]]:
+    """In what two judgements of one answer differ.
+
+    Args:
+        kept: how it was judged.
+        now: how it is judged.
+        tolerance: by which a score may differ.
+
+    Returns:
+        What was and what is, by name; of lists only what is in one of them.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for name in ("state", "hallucination_risk"):
+        if getattr(kept, name) != getattr(now, name):
+            found[name] = (getattr(kept, name), getattr(now, name))
+    for name in ("reasons", "claims", "signals", "issues", "invalid_references"):
+        before, after = getattr(kept, name), getattr(now, name)
+        if before != after:
+            found[name] = (
+                [each for each in before if each not in after],
+                [each for each in after if each not in before],
+            )
+    for name in sorted(kept.scores.keys() | now.scores.keys()):
+        score, current = kept.scores.get(name), now.scores.get(name)
+        if not _is_near(score, current, tolerance):
+            found[name] = (score, current)
+    return found
+
+
+def read_golden(path: Path) -> list[GoldenAnswer]:
+    """The golden answers of a file.
+
+    Raises:
+        GoldenUnusable: it cannot be read, a line is no golden answer, or two are of one answer.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise GoldenUnusable(f"{path} cannot be read: {error.strerror or error}") from error
+    found: dict[str, GoldenAnswer] = {}
+    for number, line in enumerate(lines, start=1):
+        try:
+            golden = GoldenAnswer.model_validate_json(line)
+        except ValidationError as error:
+            raise GoldenUnusable(
+                f"{path}, line {number}: {_first(error)}; `touchstone golden add` writes them"
+            ) from error
+        if golden.answer.answer_id in found:
+            raise GoldenUnusable(f"{path}, line {number}: {golden.answer.answer_id} is there already; remove one")
+        found[golden.answer.answer_id] = golden
+    return list(found.values())
+
+
+def write_golden(path: Path, golden: Iterable[GoldenAnswer]) -> None:
+    """Write golden answers, by their identifiers, so that a change shows as the lines that it is about.
+
+    Raises:
+        GoldenUnusable: the file cannot be written.
+    """
+    lines = [
+        each.model_dump_json(exclude_unset=True) + "\n"
+        for each in sorted(golden, key=lambda each: each.answer.answer_id)
+    ]
+    beside = path.with_name(path.name + ".tmp")
+    try:
+        beside.write_text("".join(lines), encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise GoldenUnusable(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def told(found: Mapping[str, tuple[Any, Any]]) -> Iterator[str]:
+    """Changes in words, a line each."""
+    for name, (before, after) in found.items():
+        yield f"{name}: {_word(before)} → {_word(after)}"
+
+
+def _is_near(one: float | None, other: float | None, tolerance: float) -> bool:
+    if one is None or other is None:
+        return one is other
+    return abs(one - other) <= tolerance
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or "none"
+    return "none" if value is None else str(value)
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc']) or 'the line'}: {first['msg']}"
