@@ -58,6 +58,7 @@ bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks.feedback_times
 	$(BIN)/python -m benchmarks.masking
 	$(BIN)/python -m benchmarks.review_queue
+	$(BIN)/python -m benchmarks.replay_speed
 
 bench-analytics: install ## Ten million answers in ClickHouse: every question within its limit (half an hour)
 	$(BIN)/python -m benchmarks.analytics --json docs/reference/analytics.json

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,10 @@ app = typer.Typer(help="Keep topics as Parquet files, and send them back.", no_a
 Folder = Annotated[Path, typer.Argument(help="Folder of the archive.", show_default=False)]
 Names = Annotated[
     list[str] | None,
-    typer.Option("--topic", help="A topic, without prefix; may be given again. By default all that others send."),
+    typer.Option(
+        "--topic",
+        help="A topic, without prefix; may be given again. By default all that others send, and to write the results.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -40,11 +43,11 @@ def write(folder: Folder, topic: Names = None, as_json: AsJson = False) -> None:
       touchstone archive write /backup/touchstone
       touchstone archive write /backup/touchstone --topic answers.generated --topic answers.enriched
     """
-    from workers.replay.archiving import write_archive
+    from workers.replay.archiving import ARCHIVED, write_archive
 
     settings = read_settings(quiet=True)
     addresses = find_addresses(settings, ["kafka"])
-    chosen = _chosen(topic)
+    chosen = _chosen(topic, ARCHIVED)
     with _progress("archive", quiet=as_json) as progress:
         done = asyncio.run(write_archive(adapted(settings, addresses), addresses, folder, chosen, progress))
     _tell("written", done.records, done.erased, as_json=as_json)
@@ -68,13 +71,13 @@ def restore(
       touchstone archive restore /backup/touchstone --dry-run
       touchstone archive restore /backup/touchstone --topic answers.generated --from 2026-10-01 --to 2026-11-01
     """
-    from workers.replay.archiving import restore_archive
+    from workers.replay.archiving import RESTORED, restore_archive
 
     now = datetime.now(UTC)
     first, last = read_time(since, now, "--from"), read_time(until, now, "--to")
     settings = read_settings(quiet=True)
     addresses = find_addresses(settings, ["kafka"])
-    chosen = _chosen(topic)
+    chosen = _chosen(topic, RESTORED)
     with _progress("restore", quiet=as_json) as progress:
         work = restore_archive(
             adapted(settings, addresses), addresses, folder, chosen, progress, since=first, until=last, dry_run=dry_run
@@ -127,11 +130,9 @@ def list_files(folder: Folder, as_json: AsJson = False) -> None:
     console.print(table)
 
 
-def _chosen(names: list[str] | None) -> list[Topic]:
-    from workers.replay.archiving import ARCHIVED
-
+def _chosen(names: list[str] | None, default: Sequence[Topic]) -> list[Topic]:
     if not names:
-        return list(ARCHIVED)
+        return list(default)
     known = {topic.name: topic for topic in TOPICS}
     unknown = [name for name in names if name not in known]
     if unknown:

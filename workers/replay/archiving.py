@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from schemas.topics import PRIVACY_ERASURES, TOPICS, Topic, topic_named
+from schemas.topics import ANSWERS_ENRICHED, PRIVACY_ERASURES, TOPICS, Topic, topic_named
 from workers.addresses import Addresses
 from workers.delivery.erasures import ErasureFollower, ErasureRegister
 from workers.delivery.fetching import readable_name
@@ -25,8 +25,11 @@ FILE_RECORDS = 100_000
 SEND_RECORDS = 500
 """Records sent back before their confirmation is waited for."""
 
-ARCHIVED: tuple[Topic, ...] = tuple(topic for topic in TOPICS if topic.direction == "in")
+RESTORED: tuple[Topic, ...] = tuple(topic for topic in TOPICS if topic.direction == "in")
 """What others have sent: all else can be made of it again."""
+
+ARCHIVED: tuple[Topic, ...] = (*RESTORED, ANSWERS_ENRICHED)
+"""That, and the results, since a replay takes from them what was remembered at the time."""
 
 Progress = Callable[[int, int | None], None]
 """Told how many records are done, and of how many if that is known."""

@@ -1,0 +1,198 @@
+"""The parts of a replay that need no broker: what is asked for, how fast, and what was known."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from schemas.answers import GeneratedAnswer
+from schemas.enriched import EnrichedAnswer
+from schemas.export import example
+from workers.delivery.errors import TouchstoneError
+from workers.delivery.records import Record
+from workers.replay.options import AnswerFilter, OffsetsUnusable, ReplayOptions, read_offsets
+from workers.replay.stored import StoredJudgements
+from workers.replay.throttling import Pace, Throttle
+
+ANSWER = GeneratedAnswer.model_validate(
+    example(GeneratedAnswer) | {"tenant": "acme", "query_type": "billing", "latency_seconds": 3.0}
+)
+
+
+@pytest.mark.parametrize("name", ["live", "current", "", "-x", "a b", "a/b", "x" * 101, "ä"])
+def test_a_name_that_cannot_be_a_topic_or_means_something_else_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="a version is named with letters"):
+        ReplayOptions(run=name)
+
+
+def test_a_filter_that_is_no_expression_is_refused_with_its_place() -> None:
+    with pytest.raises(ValidationError, match="no JMESPath expression"):
+        ReplayOptions(run="r", filter="query_type ==")
+
+
+def test_a_time_in_which_nothing_lies_is_refused() -> None:
+    with pytest.raises(ValidationError, match="--from is not before --to"):
+        ReplayOptions(run="r", since=datetime(2026, 1, 2, tzinfo=UTC), until=datetime(2026, 1, 2, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "wanted"),
+    [
+        ({}, True),
+        ({"tenant": "acme"}, True),
+        ({"tenant": "globex"}, False),
+        ({"model": ANSWER.model.id}, True),
+        ({"model": "another"}, False),
+        ({"filter": "query_type == 'billing' && latency_seconds > `2`"}, True),
+        ({"filter": "contexts[?chunk_id == 'nowhere']"}, False),
+        ({"filter": "absent.field"}, False),
+    ],
+)
+def test_an_answer_is_wanted_by_what_it_says(chosen: dict[str, Any], wanted: bool) -> None:
+    assert AnswerFilter(ReplayOptions(run="r", **chosen)).wants(ANSWER) is wanted
+
+
+def test_a_filter_that_does_not_fit_an_answer_names_it() -> None:
+    chosen = AnswerFilter(ReplayOptions(run="r", filter="length(latency_seconds) > `1`"))
+    with pytest.raises(TouchstoneError, match=f"cannot be applied to answer {ANSWER.answer_id}"):
+        chosen.wants(ANSWER)
+
+
+RANGES = st.dictionaries(
+    st.integers(0, 5),
+    st.tuples(st.integers(0, 50), st.integers(1, 50)).map(lambda pair: (pair[0], sum(pair))),
+    min_size=1,
+)
+
+
+@given(RANGES)
+def test_ranges_hold_what_lies_in_them(
+    tmp_path_factory: pytest.TempPathFactory, ranges: dict[int, tuple[int, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("offsets") / "offsets.json"
+    path.write_text(json.dumps(ranges))
+    options = ReplayOptions(run="r", offsets=read_offsets(path))
+    for partition in range(6):
+        first, end = ranges.get(partition, (0, 0))
+        assert [n for n in range(101) if options.holds_offset(partition, n)] == list(range(first, end))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20)), min_size=1))
+def test_a_list_of_answers_holds_each_of_them(
+    tmp_path_factory: pytest.TempPathFactory, places: list[tuple[int, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("offsets") / "offsets.json"
+    path.write_text(json.dumps([{"partition": partition, "offset": offset} for partition, offset in places]))
+    options = ReplayOptions(run="r", offsets=read_offsets(path))
+    held = {(p, n) for p in range(4) for n in range(21) if options.holds_offset(p, n)}
+    assert held == set(places)
+    first, last = options.first_offsets(), options.last_offsets()
+    assert all(first[partition] <= offset < last[partition] for partition, offset in places)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "{}", "7", '{"0": 3}', '{"0": [5, 5]}', '{"0": [-1, 5]}', '[{"partition": 0}]', '{"a": [0, 1]}'],
+)
+def test_offsets_of_another_form_are_refused_with_the_forms_there_are(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "offsets.json"
+    path.write_text(content)
+    with pytest.raises(OffsetsUnusable, match=r"offsets\.json"):
+        read_offsets(path)
+
+
+def enriched(name: str, rank: int = 4) -> dict[str, Any]:
+    return example(EnrichedAnswer) | {"answer_id": name, "rank": rank}
+
+
+def noted(agents: tuple[Any, ...], *records: dict[str, Any] | bytes) -> StoredJudgements:
+    stored = StoredJudgements(agents)
+
+    async def batches() -> Any:
+        values = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in records]
+        yield [Record("answers.enriched", 0, number, None, value) for number, value in enumerate(values)]
+
+    asyncio.run(stored.read(batches()))
+    return stored
+
+
+def test_stored_results_give_what_was_remembered_and_the_reports_of_agents_left_out() -> None:
+    earlier = [{"answer_id": "before", "timestamp": "2026-10-01T08:00:00Z", "response": "The pump runs at 4 bar."}]
+    judged = enriched("a-1")
+    judged["quality"]["consistency"] = {"within": 1.0, "earlier": earlier}
+    stored = noted(("grounding",), judged, b"{", b"[]", b"7", json.dumps({"answer_id": "half"}).encode())
+    known = stored.of("a-1")
+    assert known is not None and [each.answer_id for each in known.earlier] == ["before"]
+    assert set(known.reports) == {"citations", "quality"}
+    assert stored.of("half") is None and stored.of("a-2") is None
+    stored.close()
+
+
+@given(st.permutations([1, 2, 4]))
+def test_of_several_results_the_most_complete_counts_in_whatever_order(ranks: list[int]) -> None:
+    records = []
+    for rank in ranks:
+        judged = enriched("a-1", rank)
+        judged["quality"]["consistency"] = {
+            "earlier": [{"answer_id": f"of-{rank}", "timestamp": "2026-10-01T08:00:00Z", "response": "x"}]
+        }
+        records.append(judged)
+    stored = noted(("quality",), *records)
+    known = stored.of("a-1")
+    assert known is not None and known.earlier[0].answer_id == "of-4"
+    stored.close()
+
+
+class Clock:
+    """A loop's time that sleeping moves on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+
+        async def sleep(seconds: float) -> None:
+            self.now += max(0.0, seconds)
+
+        monkeypatch.setattr("workers.replay.throttling.asyncio.sleep", sleep)
+        monkeypatch.setattr("workers.replay.throttling.asyncio.get_running_loop", lambda: self)
+
+    def time(self) -> float:
+        return self.now
+
+
+def test_a_pace_is_kept_and_lost_time_is_not_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, pace = Clock(monkeypatch), Pace(10.0)
+
+    async def begun(answers: int) -> float:
+        await pace.wait(answers)
+        return clock.now
+
+    assert [asyncio.run(begun(5)) for _ in range(3)] == [100.0, 100.5, 101.0]
+    clock.now = 200.0
+    assert [asyncio.run(begun(5)) for _ in range(2)] == [200.0, 200.5]
+
+
+def test_a_replay_waits_until_live_traffic_has_caught_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    behind = iter([0, 5_000, 2_000, 1_000, 900])
+    told: list[int | None] = []
+
+    async def lag() -> int:
+        return next(behind)
+
+    throttle = Throttle(Pace(None), lag, 1_000, told.append)
+
+    def wait() -> None:
+        asyncio.run(throttle.wait(1))
+
+    wait()
+    assert told == []
+    wait()  # looked at a moment ago
+    clock.now += 10
+    wait()
+    assert told == [5_000, 2_000, None] and next(behind) == 900
