@@ -20,6 +20,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED, DEFAULT_PARTITIONS, Topic
 from workers.addresses import Addresses, adapted
+from workers.agents.base import AgentDefinition
+from workers.app import AGENTS
+from workers.replay.throttling import GroupLag
 from workers.settings import KafkaSettings, Settings
 from workers.stores.analytics import connect
 from workers.stores.migrations import migrate
@@ -246,6 +249,26 @@ class Deployment:
             return records
         finally:
             await consumer.stop()
+
+    async def caught_up(self, agent: AgentDefinition, topic: Topic, seconds: float = 900.0) -> None:
+        """Wait until an agent has acknowledged all that a topic holds."""
+        group = self.settings.group_name(agent.name)
+        lag = GroupLag(self.settings, self.addresses.kafka, topic, [group], new_ones_count=True)
+        await lag.start()
+        try:
+
+            async def none() -> bool:
+                return await lag.records() == 0
+
+            await until(none, f"{agent.name} has read {topic.name}", seconds)
+        finally:
+            await lag.stop()
+
+    async def all_caught_up(self, agents: Sequence[AgentDefinition] = tuple(AGENTS.values())) -> None:
+        """Wait until nothing is left to do: agents send before they acknowledge, and write for later ones only."""
+        for agent in agents:
+            for topic in agent.reads:
+                await self.caught_up(agent, topic)
 
     async def query(self, client: AsyncClient, sql: str) -> Any:
         """One row; ``{db}`` is the database."""

@@ -129,17 +129,7 @@ class Pipeline:
 
     async def settled(self, client: AsyncClient) -> None:
         """No agent is behind, and the figures are those of now."""
-        worker = self.deployment.workers[0]
-
-        async def quiet() -> bool:
-            behind = await worker.metric("touchstone_consumer_lag_records")
-            in_work = await worker.metric("touchstone_records_in_flight")
-            return behind == 0 and in_work == 0
-
-        # The lag is observed every two seconds: one look may come from before the last send.
-        for _ in range(2):
-            await asyncio.sleep(2.5)
-            await until(quiet, "the worker has caught up", 300)
+        await self.deployment.all_caught_up()
         await refresh_rollups(client, self.deployment.name)
 
     async def client(self) -> AsyncClient:

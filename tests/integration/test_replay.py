@@ -22,19 +22,20 @@ from schemas.topics import (
     FEEDBACK_REWARDS,
     MEMORY_TURNS,
     REVIEW_REQUESTS,
-    Topic,
 )
 from tests.harness.answers import records
 from tests.harness.deployment import Deployment, until
 from tests.harness.pipeline import EXAMPLES
 from tests.integration.test_seen_versions import touchstone
 from workers.addresses import Addresses
+from workers.agents.analytics import ANALYTICS
+from workers.agents.memory import MEMORY
+from workers.agents.release import RELEASE
 from workers.inference.backends import EmbeddingBackend
 from workers.replay.opening import Listeners, count_replay, open_replay
 from workers.replay.options import ReplayOptions, read_offsets
 from workers.replay.outputs import shadow
 from workers.replay.replaying import Replay
-from workers.replay.throttling import GroupLag
 from workers.settings import Settings
 
 FOLLOWING = (
@@ -87,21 +88,7 @@ class Stream:
             return int((await self.deployment.query(self.client, sql))[0]) >= least
 
         await until(there, f"{least} answers of {run}", 900)
-        await self.caught_up("analytics", FEEDBACK_ANALYTICS)
-
-    async def caught_up(self, agent: str, topic: Topic) -> None:
-        """All that the topic holds by now is acknowledged by the agent."""
-        settings = self.deployment.settings
-        lag = GroupLag(settings, self.deployment.addresses.kafka, topic, [settings.group_name(agent)])
-        await lag.start()
-        try:
-
-            async def none() -> bool:
-                return await lag.records() == 0
-
-            await until(none, f"{agent} has caught up", 900)
-        finally:
-            await lag.stop()
+        await self.deployment.caught_up(ANALYTICS, FEEDBACK_ANALYTICS)
 
     async def replay(self, run: str, settings: Settings | None = None, **options: Any) -> dict[str, int]:
         """Replay to the end; what was counted."""
@@ -156,8 +143,8 @@ async def test_the_same_version_judges_the_same_again_also_what_was_compared_wit
         each | {"answer_id": f"again-{each['answer_id']}", "completed_at": "2026-11-20T10:00:00Z"} for each in chosen
     ]
 
-    await stream.caught_up("release", ANSWERS_ENRICHED)
-    await stream.caught_up("memory", MEMORY_TURNS)
+    await deployment.caught_up(RELEASE, ANSWERS_ENRICHED)
+    await deployment.caught_up(MEMORY, MEMORY_TURNS)
     await deployment.send([(each["answer_id"].encode(), json.dumps(each).encode()) for each in again])
     await stream.judged(2 * len(chosen))
     compared = [
@@ -195,7 +182,7 @@ async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) 
     # Bounded by what was there at its start: all of the first, and as many of the others as had arrived.
     assert count <= done["judged"] <= count + count // 4
     await stream.judged(count + count // 4)
-    await stream.caught_up("release", ANSWERS_ENRICHED)
+    await deployment.caught_up(RELEASE, ANSWERS_ENRICHED)
     for run, least in (("live", count + count // 4), ("stricter", done["judged"])):
         rows = f"SELECT count(), uniqExact(answer_id), countIf(degraded) FROM {{db}}.answers FINAL WHERE run = '{run}'"
         assert await deployment.query(stream.client, rows) == (least, least, 0), run

@@ -46,9 +46,20 @@ class GroupLag:
         bootstrap_servers: host:port, comma separated.
         topic: what they read.
         groups: their names.
+        new_ones_count: whether a group that has committed nothing yet has everything before it; else
+            nothing, since it may be that nobody runs such agents here.
     """
 
-    def __init__(self, settings: Settings, bootstrap_servers: str, topic: Topic, groups: Sequence[str]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        bootstrap_servers: str,
+        topic: Topic,
+        groups: Sequence[str],
+        *,
+        new_ones_count: bool = False,
+    ) -> None:
+        self._new_ones_count = new_ones_count
         connection = connection_arguments(settings.kafka, bootstrap_servers)
         self._topic = settings.topic_name(topic.name)
         self._patience = settings.kafka.request_timeout_seconds
@@ -80,32 +91,35 @@ class GroupLag:
         await asyncio.gather(*(reader.stop() for reader in self._readers), return_exceptions=True)
 
     async def records(self) -> int:
-        """Records that the group furthest behind has before it; 0 where no such group ever was.
+        """Records that the group furthest behind has before it.
 
         Raises:
             BrokerUnavailable: the broker does not answer.
         """
         try:
-            looks = asyncio.gather(*(_behind(reader) for reader in self._readers))
+            looks = asyncio.gather(*(self._behind(reader) for reader in self._readers))
             return max(await asyncio.wait_for(looks, self._patience))
         except (KafkaError, OSError, TimeoutError) as error:
             raise BrokerUnavailable(
                 f"nobody knows how far live traffic is behind: the broker does not answer ({type(error).__name__})"
             ) from error
 
-
-async def _behind(reader: AIOKafkaConsumer) -> int:
-    committed = {partition: await reader.committed(partition) for partition in reader.assignment()}
-    known = {partition: offset for partition, offset in committed.items() if offset is not None}
-    if not known:
-        return 0
-    for partition, offset in known.items():
-        reader.seek(partition, offset)
-    await reader.getmany(*known, timeout_ms=FETCH_MILLISECONDS)
-    ends = await reader.end_offsets(list(known))
-    return sum(
-        max(0, max(ends[partition], reader.highwater(partition) or 0) - offset) for partition, offset in known.items()
-    )
+    async def _behind(self, reader: AIOKafkaConsumer) -> int:
+        committed = {partition: await reader.committed(partition) for partition in reader.assignment()}
+        if not self._new_ones_count and all(offset is None for offset in committed.values()):
+            return 0
+        beginnings = await reader.beginning_offsets(list(committed))
+        places = {each: beginnings[each] if offset is None else offset for each, offset in committed.items()}
+        for partition, offset in places.items():
+            reader.seek(partition, offset)
+        await reader.getmany(*places, timeout_ms=FETCH_MILLISECONDS)
+        while unknown := [partition for partition in places if reader.highwater(partition) is None]:
+            await reader.getmany(*unknown, timeout_ms=FETCH_MILLISECONDS)
+        ends = await reader.end_offsets(list(places))
+        return sum(
+            max(0, max(ends[partition], reader.highwater(partition) or 0) - offset)
+            for partition, offset in places.items()
+        )
 
 
 class Throttle:
