@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ SCORES_OF = arrays(np.float64, 60, elements=st.one_of(st.floats(0, 1, width=32),
 BUCKETS_OF = st.lists(st.integers(0, BUCKETS - 1), min_size=60, max_size=60)
 
 
+@settings(deadline=None, max_examples=40)
 @given(a=SCORES_OF, b=SCORES_OF, buckets=BUCKETS_OF)
 def test_swapping_the_runs_turns_every_figure_round(a: Floats, b: Floats, buckets: list[int]) -> None:
     there = differences(tally_of(a, b, buckets))[SCORE]
@@ -65,6 +66,7 @@ def test_swapping_the_runs_turns_every_figure_round(a: Floats, b: Floats, bucket
             assert one == pytest.approx(-other, abs=1e-12)
 
 
+@settings(deadline=None, max_examples=40)
 @given(a=SCORES_OF, buckets=BUCKETS_OF)
 def test_what_is_compared_with_itself_differs_in_nothing(a: Floats, buckets: list[int]) -> None:
     for each in differences(tally_of(a, a, buckets)):
@@ -73,6 +75,7 @@ def test_what_is_compared_with_itself_differs_in_nothing(a: Floats, buckets: lis
         assert each.p_value in (None, 1.0)
 
 
+@settings(deadline=None, max_examples=40)
 @given(a=SCORES_OF, b=SCORES_OF, buckets=BUCKETS_OF, seed=st.integers(0, 1_000))
 def test_the_order_of_the_answers_changes_nothing(a: Floats, b: Floats, buckets: list[int], seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(a))
@@ -130,6 +133,7 @@ def test_chance_alone_moves_hardly_any_slice() -> None:
     assert sum(value is not None and value < 0.05 for value in told) <= 2
 
 
+@settings(deadline=None)
 @given(counts=st.tuples(*[st.integers(0, 60)] * 4))
 def test_who_is_right_more_often_is_mcnemars_exact_test(counts: tuple[int, int, int, int]) -> None:
     both, only_a, only_b, neither = counts
@@ -214,6 +218,7 @@ def test_what_is_no_condition_is_refused(expression: str) -> None:
         read_gate(expression, FIGURES)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -231,6 +236,7 @@ CONDITIONS = st.recursive(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(condition=CONDITIONS, seed=st.integers(0, 99))
 def test_a_condition_holds_exactly_if_python_says_so(condition: str, seed: int) -> None:
     if len(condition) > 500:
@@ -243,6 +249,7 @@ def test_a_condition_holds_exactly_if_python_says_so(condition: str, seed: int) 
     assert try_gate(read_gate(condition, FIGURES), figures).holds is eval(code)
 
 
+@settings(deadline=None, max_examples=20)
 @given(
     name=st.sampled_from(
         [name for name in FIGURES if name.endswith((".difference", ".up", ".down")) or "newly" in name]

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from workers.commands.output import console, printable
 from workers.comparison.gates import GateResult
-from workers.comparison.results import DECIDED, ChangedAnswer, Findings, Side
+from workers.comparison.results import DECIDED, ChangedAnswer, Findings, Side, ordered
 from workers.comparison.statistics import Agreement, Difference
 
 MAX_SLICES = 20
@@ -61,9 +61,9 @@ def _measures(moved: Sequence[Difference]) -> None:
 
 
 def _matrix(of: str, matrix: dict[tuple[str, str], int]) -> None:
-    columns = sorted({b for _, b in matrix})
+    columns = ordered(b for _, b in matrix)
     table = Table(f"{of}: A ↓ B →", *(printable(column, keep="") for column in columns))
-    for row in sorted({a for a, _ in matrix}):
+    for row in ordered(a for a, _ in matrix):
         table.add_row(printable(row, keep=""), *(str(matrix.get((row, column), 0)) for column in columns))
     console.print(table)
 

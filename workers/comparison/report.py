@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from workers.comparison.gates import GateResult
-from workers.comparison.results import DECIDED, Findings
+from workers.comparison.results import DECIDED, Findings, ordered
 from workers.comparison.statistics import Difference
 from workers.comparison.tallies import SCORES, SHARES
 from workers.console.rendering import visible
@@ -154,5 +154,5 @@ def _matrices(found: Findings) -> list[Matrix]:
         cells = {
             pair: (count, 0 if pair[0] == pair[1] else 1 + round(3 * count / moved)) for pair, count in counts.items()
         }
-        matrices.append(Matrix(title, sorted({label for pair in counts for label in pair}), cells))
+        matrices.append(Matrix(title, ordered(label for pair in counts for label in pair), cells))
     return matrices

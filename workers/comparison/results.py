@@ -1,7 +1,7 @@
 """A comparison as a whole, its documented figures, and the claims of an answer side by side. Pure."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,15 @@ DECIMALS = 9
 
 DECIDED = ("released", "warned", "held", "fallback", "reviewed")
 """What a decision makes of an answer, as shares."""
+
+
+ORDER = ("unknown", "low", "medium", "high", "released", "warned", "held", "fallback", "no", "yes")
+"""In which levels and states are shown, from harmless to grave."""
+
+
+def ordered(labels: Iterable[str]) -> list[str]:
+    """Labels of a matrix in the order in which people expect them; further ones by name."""
+    return sorted(set(labels), key=lambda label: (ORDER.index(label) if label in ORDER else len(ORDER), label))
 
 
 @dataclass(frozen=True, slots=True)
