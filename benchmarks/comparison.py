@@ -55,11 +55,18 @@ async def measure(answers: int, slices: tuple[str, ...]) -> dict[str, object]:
             return {
                 "pairs": result.comparison.pairs, "moved": result.comparison.moved(), "slices": len(result.comparison.slices),
                 "seconds": round(seconds, 1), "pairs_per_second": round(result.comparison.pairs / seconds),
-                "own_memory_mb": round(before / 1_024), "own_memory_after_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024),
+                "own_memory_mb": round(before / 1_024), "engine_peak_mb": peak_mb(services.pids["clickhouse"]),
+                "own_memory_after_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024),
             }  # fmt: skip
         finally:
             await client.close()
             await services.stop()
+
+
+def peak_mb(pid: int) -> int:
+    """Peak resident memory of a process."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1_024
 
 
 def main() -> None:

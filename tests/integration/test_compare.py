@@ -15,12 +15,14 @@ import pytest
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow
+from schemas.grounding import Claim
 from schemas.identifiers import fact_id
 from schemas.reports import Span
 from schemas.review import ClaimVerdict, ReviewDecision
 from tests.harness.deployment import ROOT
 from workers.addresses import Addresses
 from workers.commands.judging import LocalJudge
+from workers.comparison.errors import UnknownRun
 from workers.comparison.results import Comparison, findings
 from workers.comparison.tallies import SCORES
 from workers.inference.backends import SentenceTransformerBackend
@@ -28,10 +30,10 @@ from workers.settings import Settings
 from workers.steps.enrichment import enrich
 from workers.steps.rows import CHARACTERISTICS, decision_row, enriched_rows
 from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.comparison import ComparisonStore, UnknownRun, Wanted
+from workers.stores.comparison import ComparisonStore, Wanted
 from workers.stores.migrations import migrate
 
-JUDGED, COPIES = 20, 3
+JUDGED, COPIES = 12, 5
 ANSWERS = JUDGED * COPIES
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 STRICTER = 0.9
@@ -283,6 +285,30 @@ async def test_the_version_that_people_agree_with_more_often_is_told(
     assert counted == expected
     assert expected["claims"][2] >= 6
     assert {each.verdict for each in found.agreements} == {"B is right more often"}
+
+
+async def test_claims_that_a_later_judgement_no_longer_makes_are_not_shown(
+    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+) -> None:
+    live = next(answer for answer in judged[0] if answer.grounding and len(answer.grounding.claims) > 1)
+    assert live.grounding
+    first = live.grounding.claims[0]
+    doubted = first.model_copy(update={"verdict": "unsupported", "score": 0.2})
+
+    def with_claims(claims: list[Claim], **changes: Any) -> EnrichedAnswer:
+        assert live.grounding
+        return live.model_copy(update=changes | {"grounding": live.grounding.model_copy(update={"claims": claims})})
+
+    held = live.decision.model_copy(update={"state": "held"})
+    await store_all(store, [live.model_copy(update={"pipeline_version": "old"})])
+    await store_all(
+        store, [with_claims([first], pipeline_version="new"), with_claims([doubted], run="b", decision=held)]
+    )
+    (changed,) = (await compared(store, settings)).answers
+    assert changed.query == live.answer.query
+    assert [(claim.start, claim.verdict_a, claim.verdict_b, claim.moved) for claim in changed.claims] == [
+        (first.span.start, first.verdict, "unsupported", True)
+    ]
 
 
 async def test_a_run_that_is_compared_with_itself_differs_in_nothing(

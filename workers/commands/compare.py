@@ -14,6 +14,7 @@ import typer
 from workers.addresses import find_addresses
 from workers.commands.dead_letters import read_time
 from workers.commands.output import errors, fail, print_json, read_settings
+from workers.comparison.errors import UnknownRun
 from workers.delivery.errors import TouchstoneError
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
@@ -63,7 +64,7 @@ def compare(
     """
     # Here, not above: the libraries of statistics take a second that other commands need not wait for.
     from workers.comparison.results import findings
-    from workers.stores.comparison import UnknownRun, Wanted
+    from workers.stores.comparison import Wanted
 
     settings = read_settings(quiet=True)
     gates = _read_gates(fail_if or [])

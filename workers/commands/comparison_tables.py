@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from workers.commands.output import console, printable
@@ -50,21 +50,28 @@ def _moved(each: Difference) -> bool:
 
 
 def _measures(moved: Sequence[Difference]) -> None:
-    table = Table("measure", "A", "B", "B less A", "95 %", "up", "down", "now null", "no longer")
+    nulls = any(each.became_null or each.no_longer_null for each in moved)
+    table = Table()
+    table.add_column("measure", no_wrap=True)
+    for heading in ("A", "B", "B less A", "95 %", "up", "down", *(("now null", "no longer") if nulls else ())):
+        table.add_column(heading, no_wrap=heading == "95 %")
     for each in moved:
-        interval = "too few" if each.low is None else f"{each.low:+.4f} to {_number(each.high, sign=True)}"
+        low, high = _number(each.low, sign=True), _number(each.high, sign=True)
+        counts = (each.up, each.down, *((each.became_null, each.no_longer_null) if nulls else ()))
         table.add_row(
-            each.measure, _number(each.a), _number(each.b), _number(each.difference, sign=True), interval,
-            str(each.up), str(each.down), str(each.became_null), str(each.no_longer_null),
+            each.measure, _number(each.a), _number(each.b), _number(each.difference, sign=True),
+            "too few" if each.low is None else f"{low} {high}", *map(str, counts),
         )  # fmt: skip
     console.print(table)
 
 
 def _matrix(of: str, matrix: dict[tuple[str, str], int]) -> None:
     columns = ordered(b for _, b in matrix)
-    table = Table(f"{of}: A ↓ B →", *(printable(column, keep="") for column in columns))
+    table = Table(f"{of}: A ↓ B →")
+    for heading in _cells(columns):
+        table.add_column(heading)
     for row in ordered(a for a, _ in matrix):
-        table.add_row(printable(row, keep=""), *(str(matrix.get((row, column), 0)) for column in columns))
+        table.add_row(*_cells([row, *(str(matrix.get((row, column), 0)) for column in columns)]))
     console.print(table)
 
 
@@ -88,10 +95,11 @@ def _slices(found: Findings) -> None:
     for dimension, count in left_out.items():
         if count:
             _line(f"{count} values of {dimension} with fewer answers were left out")
-    _line(f"{len(moved)} of {len(found.slices)} slices and measures moved beyond chance (corrected for all of them)")
+    tested = sum(each.corrected is not None for each in found.slices)
+    _line(f"{len(moved)} of {tested} tested slices and measures moved beyond chance (corrected for all of them)")
     if not moved:
         return
-    table = Table("slice", "pairs", "measure", "A", "B", "B less A", "corrected p")
+    table = Table("slice", "pairs", Column("measure", no_wrap=True), "A", "B", "B less A", "p")
     for each in moved[:MAX_SLICES]:
         difference = each.difference
         cells = (

@@ -87,6 +87,7 @@ def render(
         decisions=[(name, found.figures[f"newly_{name}"], found.figures[f"no_longer_{name}"]) for name in DECIDED],
         slices=[each for each in found.slices if each.moved][:MAX_SLICES],
         moved_slices=sum(each.moved for each in found.slices),
+        tested_slices=sum(each.corrected is not None for each in found.slices),
     )  # fmt: skip
 
 

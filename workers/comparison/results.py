@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.comparison.statistics import SAID, SIGNIFICANCE, Agreement, Difference, corrected, differences
+from workers.comparison.statistics import (
+    LEAST_DISCORDANT,
+    SAID,
+    SIGNIFICANCE,
+    Agreement,
+    Difference,
+    corrected,
+    differences,
+)
 from workers.comparison.tallies import SCORES, Tally
 
 BINS = 10
@@ -70,7 +78,7 @@ class SliceDifference:
         value: which of them.
         pairs: in the slice.
         difference: of the measure.
-        corrected: its p-value, corrected for all slices and measures.
+        corrected: its p-value, corrected for all slices and measures that were tested; ``None`` if it was not.
     """
 
     dimension: str
@@ -188,9 +196,19 @@ def slice_differences(comparison: Comparison) -> list[SliceDifference]:
         for difference in differences(tally)
         if difference.known
     ]
-    adjusted = corrected([difference.p_value for *_, difference in found])
+    adjusted = corrected([_tested(difference) for *_, difference in found])
     all_of = [SliceDifference(*each, value) for each, value in zip(found, adjusted, strict=True)]
     return sorted(all_of, key=lambda each: (2.0 if each.corrected is None else each.corrected, -_size(each)))
+
+
+def _tested(difference: Difference) -> float | None:
+    """The p-value, where enough pairs moved at all.
+
+    How many moved says nothing of the direction, so leaving out the others keeps the correction right and spares
+    it hundreds of tests that cannot be passed (Bourgon, Gentleman and Huber, "Independent filtering increases
+    detection power for high-throughput experiments", PNAS 107, 2010).
+    """
+    return difference.p_value if difference.up + difference.down >= LEAST_DISCORDANT else None
 
 
 def _size(each: SliceDifference) -> float:

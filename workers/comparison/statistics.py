@@ -28,7 +28,8 @@ LEAST_BUCKETS = 20
 """Fewest buckets with known pairs that an interval or a test is told from; below, intervals cover too seldom."""
 
 LEAST_DISCORDANT = 6
-"""Fewest cases in which only one of two is right: with five, the smallest p-value there is lies above 0.05."""
+"""Fewest cases in which only one of two is right, or in which a measure of a slice moved: with five, the smallest
+p-value that their directions can have lies above 0.05."""
 
 SAID = ("claims", "decisions", "ratings")
 """What people say: verdicts on claims, decisions on answers, ratings."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
+from workers.comparison.errors import UnknownRun
 from workers.comparison.results import (
     BINS,
     ChangedAnswer,
@@ -22,7 +23,6 @@ from workers.comparison.results import (
 )
 from workers.comparison.statistics import SAID, Agreement
 from workers.comparison.tallies import BUCKETS, MEASURES, SCORES, Tally
-from workers.delivery.errors import TouchstoneError
 from workers.steps.insights import BAD_REWARD
 from workers.stores.answers import EARLIEST, LATEST
 from workers.stores.feedback import without_zone
@@ -232,10 +232,6 @@ GROUP BY right_a, right_b
 """
 AGREEMENTS = {"claims": CLAIM_VERDICTS, "decisions": DECISIONS, "ratings": RATINGS}
 """By what people say: what counts the cases in which each run was right."""
-
-
-class UnknownRun(TouchstoneError):
-    """No answer of that run is there."""
 
 
 @dataclass(frozen=True, slots=True)
