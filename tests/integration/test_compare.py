@@ -1,5 +1,6 @@
 """``touchstone compare`` on real rows: two versions of real judgements, of which we know what must differ."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -29,6 +30,7 @@ from workers.inference.backends import SentenceTransformerBackend
 from workers.settings import Settings
 from workers.steps.enrichment import enrich
 from workers.steps.rows import CHARACTERISTICS, decision_row, enriched_rows
+from workers.stores import comparison as comparison_store
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.comparison import ComparisonStore, Wanted
 from workers.stores.migrations import migrate
@@ -311,6 +313,37 @@ async def test_claims_that_a_later_judgement_no_longer_makes_are_not_shown(
     ]
 
 
+async def test_how_much_is_read_at_once_changes_nothing_and_filters_choose(
+    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    live, replay = judged
+    lowered = [
+        answer.model_copy(update={"evaluation": answer.evaluation.model_copy(update={"score": number / ANSWERS})})
+        for number, answer in enumerate(replay)
+    ]
+    await store_all(store, [*live, *lowered])
+    at_once = await compared(store, settings, slices=("source",), top=ANSWERS)
+    monkeypatch.setattr(comparison_store, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(comparison_store, "DETAILS_AT_ONCE", 7)
+    monkeypatch.setattr(comparison_store, "MAX_VALUES", 2)
+    in_parts = await compared(store, settings, slices=("source",), top=ANSWERS)
+    assert in_parts.answers == at_once.answers
+    assert all(answer.claims for answer in in_parts.answers if answer.answer_id.startswith(live[0].answer_id))
+    assert len(in_parts.answers) > ANSWERS // 2
+    whole, parts = findings(at_once), findings(in_parts)
+    assert {**parts.figures, "slices_changed": None} == {**whole.figures, "slices_changed": None}
+    assert in_parts.matrix("state") == at_once.matrix("state")
+    assert (in_parts.distributions == at_once.distributions).all()
+    assert len(in_parts.slices) == 2
+    assert in_parts.left_out == {"source": len(at_once.slices) - 2}
+    middle = live[ANSWERS // 2].answer.completed_at
+    earlier, later = [await compared(store, settings, **{side: middle}) for side in ("until", "since")]
+    assert (earlier.pairs, later.pairs) == (ANSWERS // 2, ANSWERS - ANSWERS // 2)
+    assert (await compared(store, settings, tenant="acme")).pairs == ANSWERS
+    assert (await compared(store, settings, tenant="other")).pairs == 0
+
+
 async def test_a_run_that_is_compared_with_itself_differs_in_nothing(
     store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
@@ -335,24 +368,26 @@ async def test_the_command_tells_tables_json_and_a_page_and_ends_as_the_gates_sa
     b = [*replay, a[-1].model_copy(update={"run": "b", "decision": held})]
     await store_all(store, [*a, *b])
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return touchstone(settings, addresses, tmp_path, "live", "b", *arguments)
+    async def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return await asyncio.to_thread(touchstone, settings, addresses, tmp_path, "live", *arguments)
 
-    told = run("--slice", "model", "--top", "80", "--fail-if", "grounding_score.difference < 0 and pairs > 5")
+    told, failed, nobody, nothing = await asyncio.gather(
+        run("b", "--slice", "model", "--top", "80", "--fail-if", "grounding_score.difference < 0 and pairs > 5"),
+        run("b", "--json", "--html", "report.html", "--fail-if", "state_changed > 0", "--fail-if", "ratings.b < 0.5"),
+        run("nobody"),
+        run("b", "--to", "2020-01-01"),
+    )
     assert told.returncode == 0, told.stderr
     assert f"{ANSWERS + 1} answers judged by both" in told.stdout
     assert "gate passed" in told.stdout
     assert "\x1b" not in told.stdout
     assert "\x07" not in told.stdout
     assert "hostile\\x1b[2J" in told.stdout
-    failed = run("--json", "--html", "report.html", "--fail-if", "state_changed > 0", "--fail-if", "ratings.b < 0.5")
     assert failed.returncode == 1
     assert "2 of 2 gates failed: state_changed > 0; ratings.b < 0.5 cannot be told" in failed.stderr.replace("\n", " ")
     document = json.loads(failed.stdout)
     assert [gate["holds"] for gate in document["gates"]] == [True, None]
     assert document["pairs"] == ANSWERS + 1
     assert (tmp_path / "report.html").stat().st_mode & 0o077 == 0
-    nobody = touchstone(settings, addresses, tmp_path, "live", "nobody")
     assert (nobody.returncode, "there are b, live" in nobody.stderr) == (2, True)
-    nothing = run("--to", "2020-01-01")
     assert (nothing.returncode, "have no answer in common" in nothing.stderr) == (1, True)

@@ -66,11 +66,11 @@ def compare(
     from workers.comparison.results import findings
     from workers.stores.comparison import Wanted
 
+    gates, dimensions = _read_gates(fail_if or []), _dimensions(slices)
     settings = read_settings(quiet=True)
-    gates = _read_gates(fail_if or [])
     now = datetime.now(UTC)
-    period = (read_time(since, now, "--from"), read_time(until, now, "--to") or now)
-    wanted = Wanted(a, b, *period, tenant, _dimensions(slices), top)
+    period = (read_time(since, now, "--from"), read_time(until, now, "--to"))
+    wanted = Wanted(a, b, *period, tenant, dimensions, top)
     try:
         with errors.status("comparing"):
             comparison = asyncio.run(_compared(settings, wanted))
