@@ -143,7 +143,8 @@ async def test_exactly_the_answers_that_a_changed_threshold_must_move_are_found(
     must = {
         a.answer_id: (a.decision.state, b.decision.state)
         for a, b in zip(live, replay, strict=True)
-        if (a.decision.state, a.decision.review) != (b.decision.state, b.decision.review)
+        if (a.decision.state, a.decision.review, a.decision.reasons)
+        != (b.decision.state, b.decision.review, b.decision.reasons)
     }
     assert 3 <= len(must) < ANSWERS, "the threshold must move some and not all"
     assert {answer.answer_id: answer.state for answer in found.answers} == must

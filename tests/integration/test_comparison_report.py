@@ -43,12 +43,12 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tally.sums[PARTS.index("difference")] = generator.normal(-1, 0.5, (BUCKETS, len(MEASURES)))
     tally.sums[PARTS.index("down")] = 4
     levels = Counter({
-        Levels(("released", "held"), ("low", HOSTILE), (False, True), scores_moved=True): 800,
-        Levels(("released", "released"), ("low", "low"), (False, False), scores_moved=False): 1_200,
+        Levels(("released", "held"), ("low", HOSTILE), (False, True), reasons_moved=True, scores_moved=True): 800,
+        Levels(("released", "released"), ("low", "low"), (False, False), reasons_moved=False, scores_moved=False): 1_200,
     })  # fmt: skip
     answer = ChangedAnswer(
         HOSTILE, HOSTILE, datetime(2026, 11, 1, tzinfo=UTC), 3.5, ("released", HOSTILE), ("low", HOSTILE), (False, True),
-        {"grounding_score": (0.9, None)}, HOSTILE, HOSTILE * 3,
+        ([], [HOSTILE]), {"grounding_score": (0.9, None)}, HOSTILE, HOSTILE * 3,
         [ClaimPair(0, 4, HOSTILE, HOSTILE, 0.5, None, None), ClaimPair(5, 9, "Plain.", "supported", 1.0, "unsupported", 0.0)],
     )  # fmt: skip
     comparison = Comparison(

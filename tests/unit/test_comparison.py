@@ -150,7 +150,12 @@ def test_who_is_right_more_often_is_mcnemars_exact_test(counts: tuple[int, int, 
 
 
 def comparison(*pairs: tuple[tuple[str, str], tuple[str, str], tuple[bool, bool], bool, int]) -> Comparison:
-    levels = Counter({Levels(state, risk, reviewed, moved): count for state, risk, reviewed, moved, count in pairs})
+    levels = Counter(
+        {
+            Levels(state, risk, reviewed, reasons_moved=moved, scores_moved=False): count
+            for state, risk, reviewed, moved, count in pairs
+        }
+    )
     return Comparison(Side("a", {"v1": 9}, 0), Side("b", {"v2": 9}, 0), levels)
 
 
@@ -163,6 +168,7 @@ def test_what_moved_is_counted_once_for_each_answer() -> None:
     figures = findings(found).figures
     assert (found.pairs, found.moved(), found.moved("state"), found.moved("reviewed")) == (10, 5, 3, 3)
     assert (figures["changed"], figures["state_changed"], figures["risk_changed"]) == (0.5, 0.3, 0.3)
+    assert figures["reasons_changed"] == 0.5
     assert found.matrix("reviewed") == {("no", "yes"): 3, ("no", "no"): 2, ("yes", "yes"): 5}
 
 

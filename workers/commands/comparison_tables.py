@@ -124,6 +124,8 @@ def _answer(answer: ChangedAnswer) -> None:
     states = [f"{name} {a} → {b}" for name, (a, b) in (("state", answer.state), ("risk", answer.risk)) if a != b]
     if answer.reviewed[0] != answer.reviewed[1]:
         states.append("no longer reviewed" if answer.reviewed[0] else "newly reviewed")
+    if answer.reasons[0] != answer.reasons[1]:
+        states.append("reasons {} → {}".format(*(" ".join(each) or "none" for each in answer.reasons)))
     scores = [f"{name} {_number(a)} → {_number(b)}" for name, (a, b) in answer.scores.items()]
     _line(f"\n{answer.tenant}/{answer.answer_id}  {', '.join([*states, *scores])}")
     _line(f"  {answer.query[:MAX_TITLE]}")

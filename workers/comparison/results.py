@@ -56,17 +56,24 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """How a pair was decided; each attribute as (A, B)."""
+    """How a pair was decided.
+
+    Attributes:
+        state, risk, reviewed: as (A, B).
+        reasons_moved: whether the reasons of the decision differ.
+        scores_moved: whether a score does.
+    """
 
     state: tuple[str, str]
     risk: tuple[str, str]
     reviewed: tuple[bool, bool]
+    reasons_moved: bool
     scores_moved: bool
 
     @property
     def moved(self) -> bool:
         """Whether anything differs."""
-        return self.scores_moved or any(a != b for a, b in (self.state, self.risk, self.reviewed))
+        return self.scores_moved or self.reasons_moved or any(a != b for a, b in (self.state, self.risk, self.reviewed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +124,9 @@ class ChangedAnswer:
 
     Attributes:
         tenant, answer_id, completed_at: which one.
-        change: how much: 2 if state or review differ, 1 if the risk level does, and the largest move of a score.
-        state, risk, reviewed: as (A, B).
+        change: how much: 2 if state or review differ, 1 if the risk level does, 0.1 if the reasons do, and the
+            largest move of a score.
+        state, risk, reviewed, reasons: as (A, B).
         scores: those that moved, as (A, B) by name.
         query, answer: their beginnings.
         claims: side by side.
@@ -131,6 +139,7 @@ class ChangedAnswer:
     state: tuple[str, str]
     risk: tuple[str, str]
     reviewed: tuple[bool, bool]
+    reasons: tuple[Sequence[str], Sequence[str]]
     scores: Mapping[str, tuple[float | None, float | None]]
     query: str = ""
     answer: str = ""
@@ -174,6 +183,11 @@ class Comparison:
             said = getattr(levels, of)
             found[_word(said[0]), _word(said[1])] += count
         return dict(found)
+
+    @property
+    def moved_reasons(self) -> int:
+        """Pairs in which the reasons of the decision differ."""
+        return sum(count for levels, count in self.levels.items() if levels.reasons_moved)
 
     def moved(self, of: str | None = None) -> int:
         """Pairs that differ: in anything, or in state, risk or reviewed."""
@@ -246,6 +260,7 @@ def _figures(
         "pairs": pairs, "only_a": comparison.a.alone, "only_b": comparison.b.alone,
         "changed": _share(comparison.moved(), pairs), "state_changed": _share(comparison.moved("state"), pairs),
         "risk_changed": _share(comparison.moved("risk"), pairs),
+        "reasons_changed": _share(comparison.moved_reasons, pairs),
         "slices_changed": sum(each.moved for each in slices),
     }  # fmt: skip
     for each in measures:

@@ -66,11 +66,11 @@ def _paired(condition: str) -> str:
     return f"""
 WITH paired AS (
     SELECT tenant, toDate(completed_at) AS day, answer_id,
-           {_both("values")}, {_both("state")}, {_both("review")}, {_both("risk")}, {_both("source_names")},
+           {_both("values")}, {_both("state")}, {_both("review")}, {_both("risk")}, {_both("reasons")}, {_both("source_names")},
            anyIf(completed_at, run = {{{{a:String}}}}) AS completed, anyIf(model_id, run = {{{{a:String}}}}) AS model,
            anyIf(query_type, run = {{{{a:String}}}}) AS type, anyIf(session_id, run = {{{{a:String}}}}) AS session
     FROM (
-        SELECT tenant, completed_at, answer_id, run, state, review, source_names, model_id, query_type, session_id,
+        SELECT tenant, completed_at, answer_id, run, state, review, reasons, source_names, model_id, query_type, session_id,
                ifNull(hallucination_risk, 'unknown')::String AS risk, [{_VALUES}] AS values
         FROM {{database}}.answers FINAL WHERE {_CHOSEN} {condition}
     )
@@ -92,6 +92,9 @@ ifNull(arrayMax(arrayMap(
     (x, y) -> multiIf(isNull(x) AND isNull(y), 0., isNull(x) OR isNull(y), 1., abs(assumeNotNull(y - x)) > {MOVED},
                       abs(assumeNotNull(y - x)), 0.), {_SCORES[0]}, {_SCORES[1]})), 0.)
 """
+
+
+_REASONS = "arraySort(reasons_a) != arraySort(reasons_b)"
 
 
 def _sum_of(expression: str) -> str:
@@ -117,8 +120,9 @@ KNOWN_RUNS = "SELECT DISTINCT run FROM {database}.answers ORDER BY run LIMIT 100
 
 LEVELS = f"""
 {_paired(_DAYS)}
-SELECT state_a, state_b, risk_a, risk_b, review_a, review_b, {_LARGEST} > 0 AS moved, count() AS pairs
-FROM paired GROUP BY state_a, state_b, risk_a, risk_b, review_a, review_b, moved {_SETTINGS}
+SELECT state_a, state_b, risk_a, risk_b, review_a, review_b, {_REASONS} AS reasons, {_LARGEST} > 0 AS moved,
+       count() AS pairs
+FROM paired GROUP BY state_a, state_b, risk_a, risk_b, review_a, review_b, reasons, moved {_SETTINGS}
 """
 
 TALLIES = f"""
@@ -148,9 +152,9 @@ WHERE isNotNull(one) AND isNotNull(other) GROUP BY place, bin_a, bin_b {_SETTING
 
 CHANGED = f"""
 {_paired(_DAYS)}
-SELECT tenant, day, answer_id, completed, state_a, state_b, risk_a, risk_b, review_a, review_b,
+SELECT tenant, day, answer_id, completed, state_a, state_b, risk_a, risk_b, review_a, review_b, reasons_a, reasons_b,
        {_SCORES[0]} AS scores_a, {_SCORES[1]} AS scores_b,
-       2 * (state_a != state_b OR review_a != review_b) + (risk_a != risk_b) + {_LARGEST} AS change
+       2 * (state_a != state_b OR review_a != review_b) + (risk_a != risk_b) + 0.1 * ({_REASONS}) + {_LARGEST} AS change
 FROM paired WHERE change > 0 ORDER BY change DESC, tenant, answer_id, day LIMIT {{{{limit:UInt32}}}} {_SETTINGS}
 """
 
@@ -373,15 +377,16 @@ def _stretches(rows: Sequence[Row]) -> Iterator[tuple[date, date]]:
 def _levels(row: Row) -> Levels:
     return Levels(
         (row["state_a"], row["state_b"]), (row["risk_a"], row["risk_b"]),
-        (bool(row["review_a"]), bool(row["review_b"])), bool(row["moved"]),
+        (bool(row["review_a"]), bool(row["review_b"])), bool(row["reasons"]), bool(row["moved"]),
     )  # fmt: skip
 
 
 def _changed(row: Row) -> ChangedAnswer:
     scores = zip(SCORES, row["scores_a"], row["scores_b"], strict=True)
-    levels = _levels(row | {"moved": True})
+    levels = _levels(row | {"reasons": True, "moved": True})
     return ChangedAnswer(
         row["tenant"], row["answer_id"], row["completed"], row["change"], levels.state, levels.risk, levels.reviewed,
+        (tuple(sorted(row["reasons_a"])), tuple(sorted(row["reasons_b"]))),
         {name: (a, b) for name, a, b in scores if _differ(a, b)},
     )  # fmt: skip
 
@@ -406,5 +411,5 @@ def _with_texts(
     of_runs = (claims.get((*place, run), []) for run in (wanted.a, wanted.b))
     return ChangedAnswer(
         answer.tenant, answer.answer_id, answer.completed_at, answer.change, answer.state, answer.risk,
-        answer.reviewed, answer.scores, text["query"], text["answer"], side_by_side(*of_runs),
+        answer.reviewed, answer.reasons, answer.scores, text["query"], text["answer"], side_by_side(*of_runs),
     )  # fmt: skip
