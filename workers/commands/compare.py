@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MAX_LISTED = 5_000
 """Most answers that are listed with their claims: about 100 MB at their longest."""
 
+PATIENCE_SECONDS = 1_800.0
+"""Longest wait for one answer of ClickHouse: counting twenty million rows once takes a minute on a busy machine."""
+
 
 def compare(
     a: Annotated[str, typer.Argument(help="The run to compare with: live, or the label of a replay.")],
@@ -131,7 +134,11 @@ def _tried(gates: Sequence["Gate"], figures: Mapping[str, float | None]) -> list
 async def _compared(settings: Settings, wanted: "Wanted") -> "Comparison":
     from workers.stores.comparison import ComparisonStore
 
-    client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
+    # A worker's patience is for single rows; nobody waits behind this.
+    patient = settings.clickhouse.model_copy(
+        update={"timeout_seconds": max(settings.clickhouse.timeout_seconds, PATIENCE_SECONDS)}
+    )
+    client = await connect(patient, find_addresses(settings, ["clickhouse"]).clickhouse)
     try:
         database = settings.clickhouse.database
         await migrate(client, database)
