@@ -1,5 +1,6 @@
 """Figures of a comparison: the same whichever way round, nothing of nothing, and as sure as they say."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -14,7 +15,10 @@ from typer.testing import CliRunner
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
+from tests.harness.comparisons import hostile_findings
+from tests.harness.deployment import ROOT
 from workers.cli import app
+from workers.commands.comparison_tables import print_comparison
 from workers.comparison.gates import GateUnreadable, read_gate, try_gate
 from workers.comparison.results import FIGURES, Comparison, Levels, Side, findings, side_by_side
 from workers.comparison.statistics import LEAST_BUCKETS, LEAST_DISCORDANT, Agreement, corrected, differences
@@ -273,7 +277,7 @@ def test_no_gate_on_what_moved_fires_where_nothing_did(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (("--fail-if", "held.c > 1"), "there is no figure 'held.c'; there are pairs, only_a"),
+        (("--fail-if", "held.c > 1"), "there is no figure 'held.c' (did you mean held.b?); there are pairs, only_a"),
         (("--fail-if", "__import__('os')"), "is no condition"),
         (("--slice", "colour"), "is none of model, source, query_type"),
     ],
@@ -287,3 +291,31 @@ def test_figures_are_named_once_and_scores_are_columns_of_rows() -> None:
     assert len(set(FIGURES)) == len(FIGURES)
     columns = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
     assert set(SCORES) - {"validation_score"} <= set(columns)
+
+
+def test_texts_of_others_have_no_power_over_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    print_comparison(*hostile_findings())
+    shown = capsys.readouterr().out
+    assert not set(shown) & set("\u202e\x07\x1b")
+    assert "\\x1b[2J" in shown
+    for told in (
+        "B is right more often",
+        "too few cases",
+        "12 values of source",
+        "gate cannot be told: decisions.a < 1",
+    ):
+        assert told in shown, told
+
+
+def test_of_equal_runs_the_terminal_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    same = comparison((("released", "released"), ("low", "low"), (False, False), False, 60))
+    same.overall = tally_of(np.linspace(0, 1, 60), np.linspace(0, 1, 60), range(60))
+    print_comparison(findings(same), [])
+    assert "nothing differs" in capsys.readouterr().out
+
+
+def test_every_figure_is_documented_and_none_that_does_not_exist() -> None:
+    text = (ROOT / "docs" / "reference" / "comparison.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:<\w+>)?(\.?[a-z_]+)`", text.partition("## Figures")[2].partition("## Method")[0]))
+    parts = {f".{name.partition('.')[2]}" for name in FIGURES if "." in name}
+    assert named == {name.partition(".")[0] for name in FIGURES} | parts

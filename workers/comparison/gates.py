@@ -12,6 +12,7 @@ import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 MAX_LENGTH = 500
 """Characters of a condition."""
@@ -85,8 +86,27 @@ def read_gate(expression: str, known: Sequence[str]) -> Gate:
     _check(tree, expression, names)
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise GateUnreadable(f"there is no figure {unknown[0]!r}; there are {', '.join(known)}")
+        raise GateUnreadable(
+            f"there is no figure {unknown[0]!r}{_nearest(unknown[0], known)}; there are {_told(known)}"
+        )
     return Gate(expression, tuple(dict.fromkeys(names)), tree)
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    found = get_close_matches(name, known, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
+
+
+def _told(known: Sequence[str]) -> str:
+    """All figures, those with the same parts together: "pairs, changed; .a, .b of held, warned"."""
+    parts: dict[str, list[str]] = {}
+    for name in known:
+        owner, dot, part = name.partition(".")
+        parts.setdefault(owner, []).extend([dot + part] if dot else [])
+    owners: dict[str, list[str]] = {}
+    for owner, its in parts.items():
+        owners.setdefault(", ".join(its), []).append(owner)
+    return "; ".join(f"{its} of {', '.join(names)}" if its else ", ".join(names) for its, names in owners.items())
 
 
 def _unreadable(expression: str) -> GateUnreadable:
