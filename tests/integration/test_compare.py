@@ -38,6 +38,8 @@ from workers.stores.migrations import migrate
 JUDGED, COPIES = 12, 5
 ANSWERS = JUDGED * COPIES
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
+QUOTES = "'\"\\\n{}"
+"""In a model's name, which others choose and which is a parameter of the questions."""
 STRICTER = 0.9
 """Least gate score in run b; 0.8 in live."""
 
@@ -203,7 +205,7 @@ async def test_slices_hold_their_own_pairs_and_find_the_model_that_moved(
     live, _ = judged
 
     def of(answer: EnrichedAnswer, run: str, number: int, lowered: float) -> EnrichedAnswer:
-        name = f"model-{number % 2}"
+        name = f"model {number % 2}{QUOTES}"
         generated = answer.answer.model_copy(update={"model": answer.answer.model.model_copy(update={"id": name})})
         score = 0.8 - (number % 5) / 50 - (lowered if number % 2 else 0)
         evaluation = answer.evaluation.model_copy(update={"score": score})
@@ -214,9 +216,11 @@ async def test_slices_hold_their_own_pairs_and_find_the_model_that_moved(
     await store_all(store, [*a, *b])
     found = findings(await compared(store, settings, slices=("model", "source", "query_type")))
     assert {(each.dimension, each.value) for each in found.slices if each.moved and each.dimension == "model"} == {
-        ("model", "model-1")
+        ("model", f"model 1{QUOTES}")
     }
-    lowered = next(each for each in found.slices if each.value == "model-1" and each.difference.measure == "gate_score")
+    lowered = next(
+        each for each in found.slices if each.value == f"model 1{QUOTES}" and each.difference.measure == "gate_score"
+    )
     assert lowered.pairs == ANSWERS // 2
     assert lowered.difference.down == ANSWERS // 2
     sources: dict[str, int] = {}
