@@ -36,6 +36,10 @@ def hostile_findings() -> tuple[Findings, Sequence[GateResult]]:
     tally.sums[PARTS.index("b")] = 6
     tally.sums[PARTS.index("difference")] = generator.normal(-1, 0.5, (BUCKETS, len(MEASURES)))
     tally.sums[PARTS.index("down")] = 4
+    # One that B no longer knows at all.
+    lost = MEASURES.index("freshness")
+    tally.sums[:, :, lost] = 0
+    tally.sums[PARTS.index("became_null"), :, lost] = 10
     levels = Counter({
         Levels(("released", "held"), ("low", HOSTILE), (False, True), reasons_moved=True, scores_moved=True): 800,
         Levels(("released", "released"), ("low", "low"), (False, False), reasons_moved=False, scores_moved=False): 1_200,

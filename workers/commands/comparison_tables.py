@@ -21,7 +21,7 @@ def print_comparison(found: Findings, gates: Sequence[GateResult]) -> None:
     console.print(f"{comparison.pairs} answers judged by both", highlight=False)
     for letter, side in (("A", comparison.a), ("B", comparison.b)):
         console.print(Text(_side(letter, side)), soft_wrap=True)
-    moved = [each for each in found.measures if each.known and _moved(each)]
+    moved = [each for each in found.measures if _moved(each)]
     if not moved and not comparison.moved():
         console.print("nothing differs")
     else:

@@ -75,7 +75,7 @@ def render(
         lstrip_blocks=True,
     )
     environment.filters |= {"visible": visible, "number": number, "signed": signed, "share": share}
-    known = [each for each in found.measures if each.known]
+    known = [each for each in found.measures if each.known or each.became_null or each.no_longer_null]
     return environment.get_template("report.html").render(
         # Our own file, of which the policy lets in exactly these bytes.
         style=Markup(style),  # noqa: S704
