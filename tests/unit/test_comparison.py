@@ -176,6 +176,14 @@ def test_what_moved_is_counted_once_for_each_answer() -> None:
     assert found.matrix("reviewed") == {("no", "yes"): 3, ("no", "no"): 2, ("yes", "yes"): 5}
 
 
+@pytest.mark.parametrize(("moved", "tested"), [(LEAST_DISCORDANT - 1, False), (LEAST_DISCORDANT, True)])
+def test_slices_in_which_hardly_anything_moved_are_not_tested(moved: int, tested: bool) -> None:
+    a = np.full(60, 0.5)
+    found = comparison((("released", "released"), ("low", "low"), (False, False), False, 60))
+    found.slices["model", "m"] = tally_of(a, a + np.where(np.arange(60) < moved, 0.1, 0.0), range(60))
+    assert {each.corrected is not None for each in findings(found).slices} == {tested}
+
+
 def test_claims_stand_side_by_side_by_their_span() -> None:
     def row(start: int, end: int, verdict: str, score: float | None) -> dict[str, object]:
         return {"start": start, "end": end, "text": f"{start}-{end}", "verdict": verdict, "score": score}
