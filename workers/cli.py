@@ -9,6 +9,7 @@ from workers.commands import (
     archive,
     best,
     chaos,
+    compare,
     console,
     dead_letters,
     demo,
@@ -50,6 +51,7 @@ app.command("ingest")(ingest.ingest)
 app.command("forget")(forget.forget)
 app.command("replay")(replay.replay)
 app.command("versions")(versions.versions)
+app.command("compare")(compare.compare)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
 app.command("migrate")(worker.migrate_schema)
