@@ -208,6 +208,10 @@ async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) 
         and "gate_score_below_minimum" not in reasons
     }
     assert must and moved == must
+    code, output, errors = await touchstone(deployment, "compare", "live", "stricter", "--json", "--top", str(count))
+    assert code == 0, errors
+    compared = json.loads(output)
+    assert {each["answer_id"] for each in compared["answers"]} == must
 
 
 async def test_a_replay_that_was_killed_goes_on_and_ends_as_one_that_ran_through(stream: Stream) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from schemas.answers import GeneratedAnswer, TraceReference
 from schemas.base import Event
@@ -22,8 +23,11 @@ from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
 from workers.stores.feedback import FeedbackStore
 from workers.stores.history import QueryHistory
-from workers.stores.memory import MemoryStore
 from workers.stores.reviews import ReviewStore
+
+if TYPE_CHECKING:
+    # LanceDB takes a second that who judges without memory, as commands do, need not wait for.
+    from workers.stores.memory import MemoryStore
 
 Handler = Callable[[Sequence[Work]], Awaitable[Sequence[Result]]]
 
@@ -46,7 +50,7 @@ class Resources:
     analytics: AnalyticsStore | None = None
     feedback: FeedbackStore | None = None
     history: QueryHistory | None = None
-    memory: MemoryStore | None = None
+    memory: "MemoryStore | None" = None
     tracing: Tracing | None = None
     released: ReleasedAnswers | None = None
     reviews: ReviewStore | None = None
