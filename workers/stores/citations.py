@@ -31,7 +31,6 @@ _PLAIN = (
     "citation_id", "answer_id", "tenant", "source_type", "chunk_id", "display_text", "excerpt", "confidence",
     "source_digest", "source_name", "source_path",
 )  # fmt: skip
-_COLUMNS = ", ".join((*_PLAIN, *_OPTIONAL, *_TIMES, "completed_at"))
 
 
 class CitationStore:
@@ -61,22 +60,19 @@ class CitationStore:
             StoreUnavailable: ClickHouse did not answer.
         """
         rows = await self._rows(
-            f"SELECT {_COLUMNS} FROM {self._database}.citations_by_id WHERE citation_id = {{citation_id:String}}"
+            f"SELECT tenant, answer_id, completed_at, detail FROM {self._database}.citations_by_id WHERE citation_id = {{citation_id:String}}"
             " AND run = {run:String} AND (empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
             " ORDER BY rank DESC LIMIT 1",
             {"tenants": list(tenants), "run": run, "citation_id": citation_id},
         )
         if not rows:
             return None
-        row = rows[0]
-        contents, related = await asyncio.gather(
-            self.contents(row["tenant"], [row["source_digest"]]), self._related(row, run)
-        )
-        content = contents.get(row["source_digest"])
+        row = rows[0] | {"citation_id": citation_id} | orjson.loads(rows[0]["detail"])
+        content, related = await self._content_and_related(row, run)
         return CitationDetail(
             **{name: row[name] for name in _PLAIN},
             **{name: row[name] or None for name in _OPTIONAL},
-            **{name: row[name] and row[name].replace(tzinfo=UTC) for name in _TIMES},
+            **{name: row[name] and datetime.fromisoformat(row[name]).replace(tzinfo=UTC) for name in _TIMES},
             cited_at=row["completed_at"].replace(tzinfo=UTC),
             source_content=content,
             source_data=_record(content),
@@ -103,7 +99,8 @@ class CitationStore:
             StoreUnavailable: ClickHouse did not answer.
         """
         rows = await self._rows(
-            f"SELECT {_COLUMNS} FROM {self._database}.citations WHERE tenant = {{tenant:String}} AND run = {{run:String}}"
+            f"SELECT citation_id, source_digest, completed_at FROM {self._database}.citations"
+            " WHERE tenant = {tenant:String} AND run = {run:String}"
             " AND record_id = {record_id:String} AND (source_table = {type:String} OR source_type = {type:String})"
             " AND valid ORDER BY completed_at DESC, rank DESC, citation_id"
             f" LIMIT 1 BY citation_id LIMIT {MAX_CITATIONS}",
@@ -121,17 +118,25 @@ class CitationStore:
             fetched_at=now,
         )
 
-    async def _related(self, row: Mapping[str, Any], run: str) -> list[str]:
-        """Citations of the same record, or of the same content where the source has no record."""
+    async def _content_and_related(self, row: Mapping[str, Any], run: str) -> tuple[str | None, list[str]]:
+        """What was cited, and citations of the same record, or of the same content where it has no record.
+
+        One statement: another one costs more than what it reads.
+        """
         of_record = "record_id = {record_id:String} AND source_table = {source_table:String} AND source_type = {source_type:String}"
         condition = of_record if row["record_id"] else "source_digest = {source_digest:String}"
         names = ("tenant", "record_id", "source_table", "source_type", "source_digest")
         found = await self._rows(
-            f"SELECT citation_id FROM {self._database}.citations WHERE tenant = {{tenant:String}} AND run = {{run:String}}"
-            f" AND {condition} AND valid ORDER BY completed_at DESC, citation_id LIMIT 1 BY citation_id LIMIT {MAX_RELATED + 1}",
+            f"SELECT * FROM (SELECT citation_id AS found, NULL AS content FROM {self._database}.citations"
+            f" WHERE tenant = {{tenant:String}} AND run = {{run:String}} AND {condition} AND valid"
+            f" ORDER BY completed_at DESC, citation_id LIMIT 1 BY citation_id LIMIT {MAX_RELATED + 1}"
+            f" UNION ALL SELECT source_digest, toNullable(content) FROM {self._database}.sources"
+            " WHERE tenant = {tenant:String} AND source_digest = {source_digest:String} LIMIT 1)",
             {name: row[name] for name in names} | {"run": run},
         )
-        return [other["citation_id"] for other in found][:MAX_RELATED]
+        contents = [other["content"] for other in found if other["content"] is not None]
+        related = [other["found"] for other in found if other["content"] is None]
+        return contents[0] if contents else None, related[:MAX_RELATED]
 
     async def contents(self, tenant: str, digests: Sequence[str]) -> dict[str, str]:
         """Contents of sources by their digest.
