@@ -24,6 +24,7 @@ from workers.commands import (
     local,
     replay,
     runs,
+    rebuild,
     schemas,
     settings,
     topics,
@@ -50,6 +51,7 @@ app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
 app.command("forget")(forget.forget)
 app.command("replay")(replay.replay)
+app.command("rebuild")(rebuild.rebuild)
 app.command("versions")(versions.versions)
 app.command("compare")(compare.compare)
 app.command("insights")(insights.insights)
