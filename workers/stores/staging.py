@@ -303,14 +303,14 @@ class Staging:
         contents = ", ".join(name for name in structure.columns if name not in left_out)
         version = "0" if structure.version in left_out else structure.version or "0"
         sides = [
-            f"SELECT sipHash128({structure.key}) AS key, {side} AS side, {version} AS version, "
-            f"sipHash64(toString(tuple({contents}))) AS content FROM {name} FINAL WHERE {structure.alive}"
+            f"SELECT sipHash128({structure.key}) AS the_key, {side} AS the_side, {version} AS the_version, "
+            f"sipHash64(toString(tuple({contents}))) AS the_content FROM {name} FINAL WHERE {structure.alive}"
             for side, name in ((1, self.name(table)), (2, f"{self._database}.{table}"))
         ]
         return _grouped(sides)
 
     def _derived(self, derived: Derived) -> str:
-        rows = f"SELECT {_hashed(derived)} AS key, {{side}} AS side, 0 AS version, sipHash64(key) AS content FROM "
+        rows = f"SELECT {_hashed(derived)} AS the_key, {{side}} AS the_side, 0 AS the_version, sipHash64(the_key) AS the_content FROM "
         sides = [
             rows.format(side=1) + f"{self._database}.{derived.source} FINAL WHERE {self._fills(derived)}",
             rows.format(side=2) + f"{self._database}.{derived.table} FINAL WHERE {derived.counted}",
@@ -362,19 +362,19 @@ class Staging:
 
 
 def _grouped(sides: Sequence[str]) -> str:
-    """Both sides of each key in one row."""
+    """Both sides of each key in one row; by names that no column has, since an alias would hide the column."""
     return (
-        "SELECT key, countIf(side = 1) > 0 AS in_source, countIf(side = 2) > 0 AS in_table, "
-        "maxIf(s.version, side = 1) AS version, maxIf(s.version, side = 2) AS version_found, "
-        "sumIf(s.content, side = 1) AS content, sumIf(s.content, side = 2) AS content_found "
-        f"FROM ({' UNION ALL '.join(sides)}) AS s GROUP BY key"
+        "SELECT the_key, countIf(the_side = 1) > 0 AS in_source, countIf(the_side = 2) > 0 AS in_table, "
+        "maxIf(the_version, the_side = 1) AS version, maxIf(the_version, the_side = 2) AS version_found, "
+        "sumIf(the_content, the_side = 1) AS content, sumIf(the_content, the_side = 2) AS content_found "
+        f"FROM ({' UNION ALL '.join(sides)}) GROUP BY the_key"
     )
 
 
 def _wrong(grouped: str) -> str:
     """Keys whose rows must be written."""
     return (
-        f"SELECT key FROM ({grouped}) WHERE in_source AND (NOT in_table "
+        f"SELECT the_key FROM ({grouped}) WHERE in_source AND (NOT in_table "
         "OR (version_found <= version AND content != content_found))"
     )
 
