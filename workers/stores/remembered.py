@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import lancedb
@@ -72,6 +73,8 @@ class StoredMemory:
         return {row["turn_id"]: TurnFeedback(**row) async for row in self._rows(FEEDBACK_TABLE, names)}
 
     async def _rows(self, table: str, columns: list[str]) -> AsyncIterator[dict[str, Any]]:
+        if "://" not in self._uri and not Path(self._uri).exists():  # noqa: ASYNC240 - one look at a local folder
+            return  # to connect would make it
         try:
             database = await lancedb.connect_async(self._uri)
             if table not in (await database.list_tables()).tables:
