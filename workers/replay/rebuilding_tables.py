@@ -30,10 +30,13 @@ from workers.stores.recorded import feedback_of, stored_row
 from workers.stores.retention import ttl_expressions
 from workers.stores.roles import WRITTEN
 from workers.stores.rollups import refresh_rollups
-from workers.stores.staging import DERIVED, Differences, Staging
+from workers.stores.staging import DERIVED, Derived, Differences, Staging
 
 REWARDED = ("feedback", "implicit_feedback", "rewards")
 """In this order: what answers earned is computed of the feedback that is noted."""
+
+OF_COMMANDS = ("replays", "promotions")
+"""Tables that commands write by themselves, without a topic."""
 
 REMOVED_AT_ONCE = 1_000
 
@@ -65,11 +68,16 @@ class Plan:
         """Every topic that is read."""
         return tuple(topic for group in self.topics for topic in group)
 
+    @property
+    def derived(self) -> list[Derived]:
+        """The tables that views fill from these."""
+        return [each for each in DERIVED if each.source in self.tables]
+
 
 _FEEDBACK = (FEEDBACK_ANALYTICS, FEEDBACK_EVENTS, REVIEW_DECISIONS)
 PLANS: Mapping[Store, Plan] = {
     Store.CLICKHOUSE: Plan(
-        tuple(table for table in WRITTEN if table not in REWARDED) + REWARDED,
+        tuple(table for table in WRITTEN if table not in (*REWARDED, *OF_COMMANDS)) + REWARDED,
         ((FEEDBACK_REWARDS,), (*_FEEDBACK, DEAD_LETTERS)),
     ),
     Store.QUEUE: Plan(("reviews", "review_queue", "review_decisions", "review_events"), ((FEEDBACK_ANALYTICS,),)),
@@ -117,7 +125,7 @@ async def rebuild_tables(
             if is_last or all(part.are_none for part in parts.values()):
                 break
             restored.update({name: part.missing + part.different for name, part in parts.items()})
-        if not dry_run:
+        if plan.derived and not dry_run:
             await refresh_rollups(analytics.client, database)
     finally:
         await staging.close()
@@ -131,7 +139,7 @@ async def _look(
     plan: Plan, staging: Staging, stager: "_Stager", progress: Progress, now: datetime, *, mend: bool
 ) -> dict[str, Differences]:
     """Compare every table, and write what is missing or wrong if that is wanted."""
-    derived = [each for each in DERIVED if each.source in plan.tables]
+    derived = plan.derived
     parts: dict[str, Differences] = {}
     total = len(plan.tables) + len(derived)
     for table in plan.tables:

@@ -39,6 +39,9 @@ LATEST = {"sources": "stored_at"}
 SHOWN = 3
 """Keys that are shown of a table that differs."""
 
+MAX_ERROR = 300
+"""Characters of an error of ClickHouse that are told."""
+
 INSERTING = "SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0"
 """What was inserted before may have been deleted since, so that a repeat is none."""
 
@@ -341,13 +344,15 @@ class Staging:
             f"AND {condition}"
         )
         for (name,) in rows:
-            await self._command(f"DROP TABLE IF EXISTS {self._database}.{name} SYNC")
+            await self._command(f"DROP TABLE IF EXISTS {self._database}.{name}")
 
     async def _rows(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Sequence[Sequence[Any]]:
         try:
             found = await self._client.query(sql, parameters={"database": self._database} | dict(parameters or {}))
         except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
-            raise StoreUnavailable(f"ClickHouse did not compare tables ({type(error).__name__}): {error}") from error
+            raise StoreUnavailable(
+                f"ClickHouse did not compare tables ({type(error).__name__}): {_short(error)}"
+            ) from error
         rows: Sequence[Sequence[Any]] = found.result_rows
         return rows
 
@@ -357,7 +362,7 @@ class Staging:
         except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             raise StoreUnavailable(
                 f"ClickHouse did not confirm a statement of the rebuild ({type(error).__name__}); may this user create "
-                f"and drop tables in {self._database}? {error}"
+                f"and drop tables in {self._database}? {_short(error)}"
             ) from error
 
 
@@ -385,6 +390,11 @@ def _hashed(derived: Derived) -> str:
 
 def _with_examples(found: Differences, keys: Sequence[Sequence[Any]]) -> Differences:
     return replace(found, examples=tuple(str(key) for (key,) in keys))
+
+
+def _short(error: Exception) -> str:
+    """What ClickHouse says, without the whole statement that it may repeat; the statement holds no values of others."""
+    return str(error).strip()[:MAX_ERROR]
 
 
 def _time(time: datetime) -> str:
