@@ -22,6 +22,9 @@ TOPICS = (FEEDBACK_REWARDS, MEMORY_TURNS)
 TURNS_AT_ONCE = 64
 """Turns that are embedded and written together; each write is a new file."""
 
+TOLD_AT_ONCE = 500
+"""Turns that are told together what people thought of them: the statement names each."""
+
 Embed = Callable[[Sequence[str]], Awaitable[dict[str, NDArray[np.float32]]]]
 
 
@@ -50,12 +53,14 @@ async def rebuild_memory(
     for number in range(ROUNDS):
         async for batch in source.read_on(TOPICS) if number else source.read(TOPICS):
             expected.take(batch)
-        source.require(TOPICS)
+        source.require([MEMORY_TURNS])
         comparison = _Comparison(expected, await stored.turns(), await stored.feedback())
         if dry_run or number == ROUNDS - 1 or not comparison.wrong:
             break
         store, embed = await open_memory()
-        await store.rate([expected.feedback[turn_id] for turn_id in comparison.wrong_feedback])
+        told = [expected.feedback[turn_id] for turn_id in sorted(comparison.wrong_feedback)]
+        for start in range(0, len(told), TOLD_AT_ONCE):
+            await store.rate(told[start : start + TOLD_AT_ONCE])
         restored[FEEDBACK_TABLE] += len(comparison.wrong_feedback)
         restored[TABLE] += len(comparison.wrong_turns)
         if comparison.wrong_turns:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from schemas.topics import Topic
 from workers.addresses import Addresses
@@ -17,6 +17,10 @@ from workers.settings import Settings
 
 MASKER = "rebuild"
 """By this name the metric of masked values knows the reader."""
+
+
+ARCHIVED = "archive "
+"""Before the names of topics whose records came from an archive."""
 
 
 class RecordSource:
@@ -59,13 +63,16 @@ class RecordSource:
         """
         return len(await self._erasures()) > len(self._register)
 
-    def require(self, topics: Iterable[Topic]) -> None:
-        """Refuse to call a store right that is compared with nothing.
+    def require(self, topics: Sequence[Topic]) -> None:
+        """Refuse to call a store right that is compared with nothing, or with what it is not made of.
+
+        Args:
+            topics: of one of these there must be a record.
 
         Raises:
-            RebuildImpossible: no record was read.
+            RebuildImpossible: none was read.
         """
-        if not self.records.total():
+        if not any(self.records[where + topic.name] for topic in topics for where in ("", ARCHIVED)):
             named = ", ".join(topic.name for topic in topics)
             where = "neither the archive nor the topics hold" if self._archive else "the topics do not hold"
             raise RebuildImpossible(
@@ -81,7 +88,7 @@ class RecordSource:
         """
         again = any((topic.name, 0) in self._ends for topic in topics)
         async for batch in self._archived(topics):
-            yield await self._taken(batch, "archive ", count=not again)
+            yield await self._taken(batch, ARCHIVED, count=not again)
         async for batch in self._live(topics, {}, count=not again):
             yield batch
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from clickhouse_connect.driver.exceptions import Error
+
 from schemas.feedback import Reward
 from schemas.topics import (
     DEAD_LETTERS,
@@ -16,7 +18,7 @@ from schemas.topics import (
     REVIEW_DECISIONS,
     Topic,
 )
-from workers.delivery.errors import RejectedByStore, UnreadableRecord
+from workers.delivery.errors import RejectedByStore, StoreUnavailable, UnreadableRecord
 from workers.delivery.records import Record
 from workers.replay.rebuilding import ROUNDS, Progress, Rebuilt
 from workers.replay.rebuilding_records import RecordSource
@@ -58,15 +60,12 @@ class Plan:
     Attributes:
         tables: filled with rows, in this order.
         topics: read group after group; of rows that are alike in version the later one counts.
+        needed: of one of these there must be records: of all others there may be none.
     """
 
     tables: tuple[str, ...]
     topics: tuple[tuple[Topic, ...], ...]
-
-    @property
-    def all_topics(self) -> tuple[Topic, ...]:
-        """Every topic that is read."""
-        return tuple(topic for group in self.topics for topic in group)
+    needed: tuple[Topic, ...] = (FEEDBACK_ANALYTICS,)
 
     @property
     def derived(self) -> list[Derived]:
@@ -82,7 +81,9 @@ PLANS: Mapping[Store, Plan] = {
     ),
     Store.QUEUE: Plan(("reviews", "review_queue", "review_decisions", "review_events"), ((FEEDBACK_ANALYTICS,),)),
     # Compacted rewards are kept for ever, but only rows say where else an answer was counted: those come later.
-    Store.REWARDS: Plan(REWARDED, ((FEEDBACK_REWARDS,), _FEEDBACK)),
+    Store.REWARDS: Plan(
+        REWARDED, ((FEEDBACK_REWARDS,), _FEEDBACK), (FEEDBACK_REWARDS, FEEDBACK_EVENTS, FEEDBACK_ANALYTICS)
+    ),
 }
 
 
@@ -112,6 +113,7 @@ async def rebuild_tables(
     staging = Staging(analytics.client, database, ttl_expressions(settings.retention), now)
     stager = _Stager(plan, staging, analytics, settings)
     restored: Counter[str] = Counter()
+    parts: dict[str, Differences] = {}
     try:
         await staging.open(plan.tables)
         for number in range(ROUNDS):
@@ -119,20 +121,31 @@ async def rebuild_tables(
                 async for batch in source.read_on(group) if number else source.read(group):
                     await stager.take(batch)
             await stager.settle()
-            source.require(plan.all_topics)
+            source.require(plan.needed)
             is_last = dry_run or number == ROUNDS - 1
-            parts = await _look(plan, staging, stager, progress, now, mend=not is_last)
-            if is_last or all(part.are_none for part in parts.values()):
+            before, parts = parts, await _look(plan, staging, stager, progress, now, mend=not is_last)
+            # What writing does not change, it will not change.
+            if is_last or parts == before or all(part.are_none for part in parts.values()):
                 break
             restored.update({name: part.missing + part.different for name, part in parts.items()})
         if plan.derived and not dry_run:
-            await refresh_rollups(analytics.client, database)
+            await _refresh(analytics, database)
     finally:
         await staging.close()
     return Rebuilt(
         store, dict(source.records), source.erased, stager.unreadable, stager.refused, +restored, parts,
         await source.erased_meanwhile(),
     )  # fmt: skip
+
+
+async def _refresh(analytics: AnalyticsStore, database: str) -> None:
+    try:
+        await refresh_rollups(analytics.client, database)
+    except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+        raise StoreUnavailable(
+            f"the tables are restored, but figures by the hour were not refreshed ({type(error).__name__}); ClickHouse "
+            "does it each minute by itself"
+        ) from error
 
 
 async def _look(
