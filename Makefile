@@ -59,6 +59,7 @@ bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks.masking
 	$(BIN)/python -m benchmarks.review_queue
 	$(BIN)/python -m benchmarks.replay_speed
+	$(BIN)/python -m benchmarks.rebuild
 
 bench-analytics: install ## Ten million answers in ClickHouse: every question within its limit (half an hour)
 	$(BIN)/python -m benchmarks.analytics --json docs/reference/analytics.json

@@ -22,6 +22,7 @@ from workers.commands import (
     ingest,
     insights,
     local,
+    rebuild,
     replay,
     runs,
     schemas,
@@ -50,6 +51,7 @@ app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
 app.command("forget")(forget.forget)
 app.command("replay")(replay.replay)
+app.command("rebuild")(rebuild.rebuild)
 app.command("versions")(versions.versions)
 app.command("compare")(compare.compare)
 app.command("insights")(insights.insights)

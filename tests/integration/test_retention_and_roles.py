@@ -8,9 +8,11 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.export import example
+from schemas.review import ReviewDecision
 from workers.addresses import Addresses
 from workers.settings import RetentionSettings, Settings
-from workers.stores.analytics import connect
+from workers.steps.rows import closing_row, withdrawing_row
+from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.migrations import MigrationError, migrate
 from workers.stores.retention import apply_retention, ttl_expressions
 from workers.stores.roles import BY_TENANT, READ_BY_WORKERS, WRITTEN, role_statements
@@ -59,6 +61,21 @@ async def test_rows_past_their_days_go_and_others_stay(client: AsyncClient, data
     await client.command(f"OPTIMIZE TABLE {database}.dead_letters FINAL")
     kept = await client.query(f"SELECT dead_letter_id FROM {database}.dead_letters")
     assert kept.result_rows == [("young",)]
+
+
+async def test_a_review_that_was_decided_does_not_become_open_again_by_its_retention(
+    client: AsyncClient, settings: Settings
+) -> None:
+    """Its closing row alone is merged, as long as the request's is in another part."""
+    database = settings.clickhouse.database
+    decision = ReviewDecision.model_validate(example(ReviewDecision))
+    withdrawn = decision.model_copy(update={"review_id": "withdrawn", "releasable": None})
+    await apply_retention(client, database, RetentionSettings())
+    rows = [closing_row(decision).columns, withdrawing_row(withdrawn).columns]
+    await AnalyticsStore(client, database).insert("review_queue", rows)
+    await client.command(f"OPTIMIZE TABLE {database}.review_queue FINAL")
+    kept = await client.query(f"SELECT state FROM {database}.review_queue ORDER BY state")
+    assert kept.result_rows == [("replaced",), ("withdrawn",)]
 
 
 async def test_zero_days_keep_rows_for_ever(client: AsyncClient, database: str) -> None:

@@ -260,7 +260,7 @@ def test_topics_marked_later_are_those_that_no_agent_reads_or_writes() -> None:
     later = {cells[0].strip("`") for cells in rows(README, "| topic | model |") if "*later*" in cells[5]}
     read = {topic.name for agent in AGENTS.values() for topic in agent.reads}
     constants = {topic.name: topic.name.upper().replace(".", "_").replace("-", "_") for topic in TOPICS}
-    folders = (ROOT / "workers", ROOT / "workers" / "agents", ROOT / "workers" / "delivery")
+    folders = [ROOT / "workers", *(ROOT / "workers" / name for name in ("agents", "delivery", "stores"))]
     code = "".join(text_of(path) for folder in folders for path in folder.glob("*.py"))
     named = {name for name, constant in constants.items() if re.search(rf"\b{constant}\b", code)}
     reports = {f"answers.{agent}" for agent in ("citations", "grounding", "quality")}

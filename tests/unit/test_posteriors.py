@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.feedback import ModelPosterior
-from workers.agents.posteriors import posterior_key
 from workers.feedback import RoutingContext, choose_model
 from workers.steps.posteriors import WeightedRewards, age_reference, model_posterior
+from workers.stores.posteriors import posterior_key
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 CONTEXT = RoutingContext(models=("good", "bad"), tenant="acme", query_type="ops")

@@ -4,16 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import ValidationError
-from pydantic_core import to_json
-
-from schemas.dead_letters import HEADER_FIELDS, read_dead_letter
-from schemas.feedback import AnalyticsRow
 from schemas.topics import DEAD_LETTERS, FEEDBACK_ANALYTICS
 from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources
 from workers.delivery.errors import UnreadableRecord
-from workers.delivery.records import Record, Result, Work
+from workers.delivery.records import Result, Work
+from workers.stores.recorded import stored_row
 
 
 def _handler(resources: Resources) -> Handler:
@@ -23,7 +19,7 @@ def _handler(resources: Resources) -> Handler:
         tables: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for work in works:
             try:
-                table, columns = _row(work.record)
+                table, columns = stored_row(work.record)
                 tables[table].append(columns)
                 results.append([])
             except ValueError as error:
@@ -37,19 +33,6 @@ def _handler(resources: Resources) -> Handler:
         return results
 
     return handle
-
-
-def _row(record: Record) -> tuple[str, dict[str, Any]]:
-    if record.topic != DEAD_LETTERS.name:
-        row = AnalyticsRow.from_bytes(record.value)
-        return row.table, row.columns
-    try:
-        letter = read_dead_letter(record.key, record.value, record.headers)
-    except ValidationError as error:
-        raise UnreadableRecord(f"a dead letter lacks its reason ({error.error_count()} fields)") from None
-    columns = letter.model_dump(mode="json", include={*HEADER_FIELDS, "key_base64", "value_base64"})
-    # Revision 0: a letter that comes again never undoes the mark of its requeueing.
-    return "dead_letters", columns | {"headers": to_json(letter.headers_base64).decode(), "revision": 0}
 
 
 ANALYTICS = AgentDefinition("analytics", (FEEDBACK_ANALYTICS, DEAD_LETTERS), _handler, needs=("analytics",), sink=True)

@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from schemas.feedback import FeedbackEvent
-from schemas.review import ReviewDecision
 from schemas.topics import FEEDBACK_ANALYTICS, FEEDBACK_EVENTS, FEEDBACK_REWARDS, REVIEW_DECISIONS
 from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output
-from workers.delivery.records import Output, Record, Result, Work
-from workers.steps.observations import review_event
+from workers.delivery.records import Output, Result, Work
 from workers.steps.rewards import combine, reward_of
 from workers.steps.rows import implicit_feedback_row, reward_row
 from workers.stores.feedback import ANSWERS_AT_ONCE, KnownFeedback
+from workers.stores.recorded import feedback_of
 
 AGENT = "feedback"
 
@@ -32,7 +31,7 @@ def _handler(resources: Resources) -> Handler:
         last: dict[str, int] = {}
         for number, work in enumerate(works):
             try:
-                event = _event(work.record)
+                event = feedback_of(work.record)
             except ValueError as error:
                 results[number] = error
                 continue
@@ -50,12 +49,6 @@ def _handler(resources: Resources) -> Handler:
         return results
 
     return handle
-
-
-def _event(record: Record) -> FeedbackEvent | None:
-    if record.topic == REVIEW_DECISIONS.name:
-        return review_event(ReviewDecision.from_bytes(record.value))
-    return FeedbackEvent.from_bytes(record.value)
 
 
 def _chunks(answer_ids: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -9,21 +9,13 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-import orjson
-
 from schemas.feedback import LinearPosterior, ModelPosterior
-from schemas.headers import event_headers
-from schemas.topics import ROUTING_POSTERIORS
 from workers.agents.base import Resources
 from workers.delivery.errors import UnavailableError
-from workers.delivery.records import Output
 from workers.logs import get_logger
-from workers.steps.contextual import linear_posterior
-from workers.steps.posteriors import age_reference, model_posterior
+from workers.stores.posteriors import NAME, linear_posteriors, model_posteriors, posterior_outputs
 
 log = get_logger(__name__)
-
-NAME = "routing"
 
 LINEAR_EVERY = timedelta(minutes=1)
 """Time between two looks at what the rewards owe to the queries: a hundred times the work of their sums."""
@@ -69,51 +61,11 @@ class PosteriorPublisher:
         assert self._resources.feedback is not None
         settings = self._resources.settings.routing
         now = self._resources.now()
-        reference = age_reference(now, settings.half_life_days)
-        rewards = await self._resources.feedback.weighted_rewards(reference, settings.half_life_days)
         if now >= self._linear_not_before:
-            moments = await self._resources.feedback.weighted_moments(reference, settings.half_life_days)
-            self._linear = {(of.tenant, of.model_id, of.query_type): linear_posterior(of) for of in moments}
+            self._linear = await linear_posteriors(self._resources.feedback, settings, now)
             self._linear_not_before = now + LINEAR_EVERY
-        posteriors = [
-            model_posterior(
-                each,
-                now,
-                prior_alpha=settings.prior_alpha,
-                prior_beta=settings.prior_beta,
-                linear=self._linear.get((each.tenant, each.model_id, each.query_type)),
-            )
-            for each in rewards
-        ]
-        current = {posterior_key(posterior): posterior for posterior in posteriors}
-        changed = {
-            key: posterior
-            for key, posterior in current.items()
-            if (known := self._published.get(key)) is None or _learned(known) != _learned(posterior)
-        }
-        gone = [key for key in self._published if key not in current]
-        outputs = [self._output(key, posterior) for key, posterior in changed.items()]
-        outputs += [Output(ROUTING_POSTERIORS, key, None) for key in gone]
+        current = await model_posteriors(self._resources.feedback, settings, now, self._linear)
+        outputs = posterior_outputs(current, self._published, self._resources.pipeline_version)
         await self._resources.producer.send(outputs, agent=NAME)
         self._published = current
         return len(outputs)
-
-    def _output(self, key: bytes, posterior: ModelPosterior) -> Output:
-        headers = event_headers(
-            event_id=key.decode(),
-            event_type=type(posterior).__name__,
-            time=posterior.computed_at,
-            pipeline_version=self._resources.pipeline_version,
-            agent=NAME,
-        )
-        return Output(ROUTING_POSTERIORS, key, posterior.to_bytes(), headers)
-
-
-def _learned(posterior: ModelPosterior) -> ModelPosterior:
-    """What is worth publishing: the time at which it was computed is not."""
-    return posterior.model_copy(update={"computed_at": None})
-
-
-def posterior_key(posterior: ModelPosterior) -> bytes:
-    """The record's key: JSON of tenant, model and query type, which no name can blur."""
-    return orjson.dumps([posterior.tenant, posterior.model_id, posterior.query_type])

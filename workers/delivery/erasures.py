@@ -39,6 +39,10 @@ class ErasureRegister:
         self._persons: dict[str, Erasure] = {}
         self._answers: set[bytes] = set()
 
+    def __len__(self) -> int:
+        """Persons and answers that it knows; it only grows."""
+        return len(self._persons) + len(self._answers)
+
     def note(self, erasure: Erasure) -> None:
         """Take up an erasure; of several of one person the latest counts."""
         known = self._persons.get(erasure.digest)

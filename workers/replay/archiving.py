@@ -56,7 +56,7 @@ async def write_archive(
     Raises:
         TouchstoneError: the broker does not answer, or a file cannot be written.
     """
-    archive, register = Archive(folder), await _erasures(settings, addresses)
+    archive, register = Archive(folder), await read_erasures(settings, addresses)
     reader = BoundedReader(settings, addresses.kafka, topics, archive.ends())
     written: Counter[str] = Counter()
     erased = 0
@@ -106,8 +106,8 @@ async def restore_archive(
     """
     archive = Archive(folder)
     files = [file for file in archive.files() if any(file.topic == topic.name for topic in topics)]
-    register = await _erasures(settings, addresses)
-    _note_archived(archive, register)
+    register = await read_erasures(settings, addresses)
+    note_archived(archive, register)
     sent: Counter[str] = Counter()
     erased = done = 0
     producer = ConfirmedProducer(settings, addresses.kafka)
@@ -139,8 +139,8 @@ async def erase_archive(settings: Settings, addresses: Addresses, folder: Path, 
     Raises:
         TouchstoneError: a file cannot be read or written, or the register cannot be read.
     """
-    archive, register = Archive(folder), await _erasures(settings, addresses)
-    _note_archived(archive, register)
+    archive, register = Archive(folder), await read_erasures(settings, addresses)
+    note_archived(archive, register)
     files = archive.files()
     erased = 0
     for number, file in enumerate(files, start=1):
@@ -165,14 +165,24 @@ class _Waiting:
         return self.size >= FILE_BYTES or len(self.records) >= FILE_RECORDS
 
 
-async def _erasures(settings: Settings, addresses: Addresses) -> ErasureRegister:
+async def read_erasures(settings: Settings, addresses: Addresses) -> ErasureRegister:
+    """Who is erased, up to now.
+
+    Raises:
+        ErasuresUnreadable: nobody can say.
+    """
     follower = ErasureFollower(settings, addresses.kafka)
     await follower.start()
     await follower.stop()
     return follower.register
 
 
-def _note_archived(archive: Archive, register: ErasureRegister) -> None:
+def note_archived(archive: Archive, register: ErasureRegister) -> None:
+    """Add the erasures that an archive holds.
+
+    Raises:
+        ArchiveUnusable: a file cannot be read.
+    """
     for file in archive.files():
         if file.topic == PRIVACY_ERASURES.name:
             for batch in archive.read(file):

@@ -78,6 +78,7 @@ def closing_row(decision: ReviewDecision) -> AnalyticsRow:
     columns = _dump(decision, "tenant", "review_id", "answer_id", "decided_by", "model_id")
     columns |= {
         "rank": DECISION_REVISION,
+        "completed_at": _decided_on(decision),
         "state": decided_state(decision),
         "decision_id": decision.feedback_id,
         "action": decision.user_action,
@@ -89,7 +90,14 @@ def closing_row(decision: ReviewDecision) -> AnalyticsRow:
 def withdrawing_row(decision: ReviewDecision) -> AnalyticsRow:
     """The row that takes out of the queue what the pipeline itself made final meanwhile."""
     columns = _dump(decision, "tenant", "review_id", "answer_id", "model_id")
-    return AnalyticsRow(table="review_queue", columns=columns | {"rank": DECISION_REVISION, "state": "withdrawn"})
+    columns |= {"rank": DECISION_REVISION, "state": "withdrawn", "completed_at": _decided_on(decision)}
+    return AnalyticsRow(table="review_queue", columns=columns)
+
+
+def _decided_on(decision: ReviewDecision) -> str:
+    """When the answer was complete: without it retention would count from 1970, and the review would be open again."""
+    answer = decision.releasable
+    return (answer.completed_at if answer else decision.timestamp).isoformat()
 
 
 def decision_row(decision: ReviewDecision, ruling: Ruling) -> AnalyticsRow:

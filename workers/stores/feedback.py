@@ -24,7 +24,7 @@ FROM (
            class IN ('execution', 'review') AS first_counts,
            toUnixTimestamp64Micro(occurred_at) * if(first_counts, 1, -1) AS place,
            count() OVER (PARTITION BY answer_id) AS noted
-    FROM {database}.feedback FINAL
+    FROM {database}.{table} FINAL
     WHERE answer_id IN {{answers:Array(String)}}
 )
 ORDER BY answer_id, class, place, if(first_counts, feedback_id, ''), feedback_id DESC
@@ -83,11 +83,12 @@ class FeedbackStore:
     Args:
         analytics: connected store.
         database: where the table is.
+        table: where noted events are read from.
     """
 
-    def __init__(self, analytics: AnalyticsStore, database: str) -> None:
+    def __init__(self, analytics: AnalyticsStore, database: str, table: str = "feedback") -> None:
         self._analytics = analytics
-        self._known = KNOWN.format(database=database, limit=EVENTS_OF_A_KIND)
+        self._known = KNOWN.format(database=database, table=table, limit=EVENTS_OF_A_KIND)
         parts = {"database": database, "weight": WEIGHT, "counted": COUNTED}
         self._weighted = WEIGHTED.format(**parts)
         self._moments = MOMENTS.format(**parts, features=QUERY_FEATURES)
@@ -99,20 +100,7 @@ class FeedbackStore:
             RejectedByStore: ClickHouse refuses the values.
             StoreUnavailable: it did not confirm.
         """
-        rows = [
-            {
-                "answer_id": event.answer_id,
-                "feedback_id": event.feedback_id,
-                "occurred_at": event.occurred_at.isoformat(),
-                "tenant": event.tenant,
-                "kind": event.kind,
-                "user_id": event.user_id or "",
-                "session_id": event.session_id or "",
-                "event": event.to_bytes().decode(),
-            }
-            for event in events
-        ]
-        await self._analytics.insert("feedback", rows)
+        await self._analytics.insert("feedback", [feedback_row(event) for event in events])
 
     async def known(self, answer_ids: Sequence[str]) -> dict[str, KnownFeedback]:
         """What is noted of some answers, at most ``ANSWERS_AT_ONCE``; without those of which nothing is.
@@ -148,6 +136,20 @@ class FeedbackStore:
         """
         rows = await ask(self._analytics, self._moments, _ages(now, half_life_days))
         return [WeightedMoments(*row) for row in rows]
+
+
+def feedback_row(event: FeedbackEvent) -> dict[str, Any]:
+    """The columns of an event."""
+    return {
+        "answer_id": event.answer_id,
+        "feedback_id": event.feedback_id,
+        "occurred_at": event.occurred_at.isoformat(),
+        "tenant": event.tenant,
+        "kind": event.kind,
+        "user_id": event.user_id or "",
+        "session_id": event.session_id or "",
+        "event": event.to_bytes().decode(),
+    }
 
 
 def _ages(now: datetime, half_life_days: float) -> dict[str, Any]:

@@ -27,6 +27,11 @@ READERS_NEED = timedelta(minutes=1)
 They go with the next compaction."""
 
 
+def turn_text(turn: ConversationTurn) -> str:
+    """What a turn's vector is made of."""
+    return f"{turn.query} {turn.response}"
+
+
 def memory_schema(dimensions: int) -> pa.Schema:
     """Columns of the table: the fields of seed 000 and what identifies the answer."""
     return pa.schema(

@@ -1,5 +1,6 @@
 """The ClickHouse schema, in numbered files that are applied once and never changed."""
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -9,6 +10,8 @@ from clickhouse_connect.driver.exceptions import Error
 
 from workers.delivery.errors import TouchstoneError
 from workers.paths import deploy_directory
+
+_CREATED = re.compile(r"CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS \{database\}\.(\w+)")
 
 REGISTER = """
 CREATE TABLE IF NOT EXISTS {database}.schema_migrations
@@ -101,6 +104,47 @@ async def applied_migrations(client: AsyncClient, database: str) -> dict[int, st
         return {}
     rows = (await client.query(f"SELECT version, digest FROM {database}.schema_migrations FINAL")).result_rows
     return {int(version): str(digest) for version, digest in rows}
+
+
+async def missing_tables(client: AsyncClient, database: str) -> list[str]:
+    """Tables and views of applied migrations that somebody has dropped, by name.
+
+    Raises:
+        MigrationError: ClickHouse does not answer.
+    """
+    created = {name for migration in read_migrations() for name in _CREATED.findall("\n".join(migration.statements))}
+    try:
+        rows = await client.query(
+            "SELECT name FROM system.tables WHERE database = {database:String}", parameters={"database": database}
+        )
+    except Error as error:
+        raise MigrationError(f"the tables of database {database} cannot be listed: {error}") from error
+    return sorted(created - {str(name) for (name,) in rows.result_rows})
+
+
+async def remake(client: AsyncClient, database: str) -> list[str]:
+    """Bring the schema up to date, and make what was dropped again: every statement may be repeated.
+
+    Args:
+        client: a client that may create databases and tables.
+        database: where to.
+
+    Returns:
+        Names of the tables and views made now that had been dropped.
+
+    Raises:
+        MigrationError: as of ``migrate``.
+    """
+    await migrate(client, database)
+    missing = await missing_tables(client, database)
+    if missing:
+        try:
+            for migration in read_migrations():
+                for statement in migration.statements:
+                    await client.command(statement.format(database=database))
+        except Error as error:
+            raise MigrationError(f"{', '.join(missing)} cannot be made again: {error}") from error
+    return missing
 
 
 async def _migrate(client: AsyncClient, database: str, migrations: list[Migration]) -> list[str]:

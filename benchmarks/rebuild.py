@@ -1,0 +1,128 @@
+"""How long a rebuild of ClickHouse takes, from nothing, and how long a comparison of what is there.
+
+Rows of answers and claims as agents write them, on the local broker and ClickHouse engine; the time
+of inserting the same rows once, without topics and staging tables, beside it.
+"""
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from aiokafka import AIOKafkaProducer
+
+from schemas.export import example
+from schemas.feedback import AnalyticsRow
+from schemas.topics import FEEDBACK_ANALYTICS
+from workers.addresses import Addresses, adapted
+from workers.local.services import LocalServices
+from workers.replay.rebuilding_stores import rebuild
+from workers.replay.rebuilding_targets import Store
+from workers.settings import Settings
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.migrations import migrate
+from workers.topics import TopicAdministration
+
+CLAIMS = 5
+"""Of one answer."""
+BATCH = 500
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=10_000, help="answers, each with five claims (default 10000)")
+    options = parser.parse_args()
+    rows = options.answers * (1 + CLAIMS)
+    for name, seconds in asyncio.run(_measure(options.answers)).items():
+        print(f"{name:<40} {seconds:8.1f} s {rows / seconds:10.0f} rows/s")
+
+
+async def _measure(answers: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        services = LocalServices(Path(folder))
+        found = await services.start()
+        addresses = Addresses(
+            found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
+        )
+        try:
+            return await _timed(adapted(Settings(_env_file=None), addresses), addresses, answers)
+        finally:
+            await services.stop()
+
+
+async def _timed(settings: Settings, addresses: Addresses, answers: int) -> dict[str, float]:
+    async with TopicAdministration(settings, addresses.kafka) as administration:
+        await administration.create()
+    await _send(settings, addresses, answers)
+    seconds: dict[str, float] = {}
+    for name, dry_run in (("rebuild from nothing", False), ("comparison (--dry-run)", True)):
+        started = time.perf_counter()
+        done = await rebuild(Store.CLICKHOUSE, settings, addresses, lambda *_: None, dry_run=dry_run)
+        seconds[name] = time.perf_counter() - started
+        assert done.is_verified
+        assert done.parts["claims"].expected == answers * CLAIMS
+    seconds["the inserts alone"] = await _inserts(settings, addresses, answers)
+    return seconds
+
+
+async def _send(settings: Settings, addresses: Addresses, answers: int) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=addresses.kafka, linger_ms=20)
+    await producer.start()
+    try:
+        topic = settings.topic_name(FEEDBACK_ANALYTICS.name)
+        pending = []
+        for row in _rows(answers):
+            key = str(row.columns["answer_id"]).encode()
+            pending.append(await producer.send(topic, row.to_bytes(), key=key))
+            if len(pending) == BATCH:
+                await asyncio.gather(*pending)
+                pending.clear()
+        await asyncio.gather(*pending)
+    finally:
+        await producer.stop()
+
+
+async def _inserts(settings: Settings, addresses: Addresses, answers: int) -> float:
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    try:
+        await migrate(client, "beside")
+        store = AnalyticsStore(client, "beside")
+        waiting: dict[str, list[dict[str, Any]]] = {"answers": [], "claims": []}
+        started = time.perf_counter()
+        for row in _rows(answers):
+            waiting[row.table].append(row.columns)
+            if len(waiting[row.table]) == BATCH:
+                await store.insert(row.table, waiting[row.table])
+                waiting[row.table] = []
+        for table, rest in waiting.items():
+            await store.insert(table, rest)
+        return time.perf_counter() - started
+    finally:
+        await client.close()
+
+
+def _rows(answers: int) -> Iterator[AnalyticsRow]:
+    columns = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
+    now = datetime.now(UTC)
+    for number in range(answers):
+        shared = {"answer_id": f"a-{number}", "completed_at": (now - timedelta(seconds=60 * number)).isoformat()}
+        yield AnalyticsRow(table="answers", columns=columns | shared)
+        for claim in range(CLAIMS):
+            yield AnalyticsRow(table="claims", columns=_claim(shared, number, claim))
+
+
+def _claim(shared: dict[str, Any], number: int, claim: int) -> dict[str, Any]:
+    return shared | {
+        "tenant": "acme", "claim_id": f"c-{number}-{claim}", "pipeline_version": "v", "rank": 4, "start": 100 * claim,
+        "end": 100 * claim + 80, "text": f"The pump of line {number} runs at {claim}.2 bar under load, as measured.",
+        "kind": "factual", "hedged": False, "verdict": "supported", "score": 0.9, "evidence": "runs at 4.2 bar " * 20,
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
