@@ -88,7 +88,11 @@ FEEDBACK_ANALYTICS = Topic(
     "feedback.analytics", AnalyticsRow, "answer_id", "out", "rows for ClickHouse: our sink or its Kafka engine"
 )
 FEEDBACK_INSIGHTS = Topic(
-    "feedback.insights", FeedbackMessage, "pattern", "out", "patterns for those who improve prompts"
+    "feedback.insights",
+    FeedbackMessage,
+    "pattern, or answer_id",
+    "out",
+    "patterns, and what reviewers say, for those who improve prompts",
 )
 ROUTING_POSTERIORS = Topic(
     "routing.posteriors", ModelPosterior, "tenant/model/query type", "out", "routers", KEEP_FOREVER, "compact"

@@ -1,5 +1,6 @@
 """The decisions agent on the real broker: one final state, through repeats, crashes, deadlines and rebalances."""
 
+import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from aiokafka import AIOKafkaProducer
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.base import Event
-from schemas.feedback import AnalyticsRow
+from schemas.feedback import AnalyticsRow, FeedbackMessage
 from schemas.memory import ConversationTurn
 from schemas.release import ReleasedAnswer
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
@@ -19,6 +20,7 @@ from schemas.topics import (
     ANSWERS_RELEASED,
     DEAD_LETTERS,
     FEEDBACK_ANALYTICS,
+    FEEDBACK_INSIGHTS,
     MEMORY_TURNS,
     REVIEW_DECISIONS,
     REVIEW_EVENTS,
@@ -174,6 +176,18 @@ async def test_decisions_become_final_states_turns_and_rows_once(deployment: Dep
     closed = {row.columns["answer_id"]: row.columns["state"] for row in rows if row.table == "review_queue"}
     assert closed == {"a-1": "released", "a-2": "replaced", "a-3": "rejected", "a-9": "withdrawn", "a-4": "released"}
     assert [row.columns["kind"] for row in rows if row.table == "review_events"] == ["skipped"]
+    messages = [FeedbackMessage.from_bytes(record.value) for record in await deployment.read(FEEDBACK_INSIGHTS)]
+    told = {
+        (str(record["answer_id"]), str(record["user_action"]), message.processing_priority)
+        for message in messages
+        for record in [message.payload.model_dump()]
+        if record["answer_id"] in ("a-1", "a-2", "a-9")
+    }
+    assert told == {
+        ("a-1", "upvote", "low"), ("a-1", "reject", "high"), ("a-1", "approve", "low"),
+        ("a-2", "correct", "high"), ("a-9", "reject", "high"),
+    }  # fmt: skip
+    assert {message.message_type for message in messages} == {"human_feedback"}
 
 
 async def test_an_older_word_behind_a_final_one_does_not_stay_the_last_and_one_of_an_erased_person_does(
@@ -276,6 +290,8 @@ async def test_what_nobody_decides_in_time_the_policy_decides(deployment: Deploy
         23: "released",
     }
     assert {event.decided_by for events in found.values() for event in events} == {POLICY}
+    told = [json.loads(record.value or b"")["payload"] for record in await deployment.read(FEEDBACK_INSIGHTS)]
+    assert not {"a-21", "a-22", "a-23"} & {each["answer_id"] for each in told}, "nobody has said anything"
 
 
 async def test_a_deadline_that_passes_while_a_person_decides_changes_nothing(

@@ -1,5 +1,5 @@
-"""decisions: review.decisions → rule → answers.released (final), memory.turns, feedback.analytics;
-review.events → feedback.analytics.
+"""decisions: review.decisions → rule → answers.released (final), memory.turns, feedback.analytics,
+feedback.insights; review.events → feedback.analytics.
 
 The first valid decision of the log is final; what is final already is read from
 answers.released (``workers.delivery.released``) before every batch.
@@ -10,13 +10,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from schemas.review import ReviewDecision, ReviewEvent
-from schemas.topics import ANSWERS_RELEASED, FEEDBACK_ANALYTICS, MEMORY_TURNS, REVIEW_DECISIONS, REVIEW_EVENTS
+from schemas.topics import (
+    ANSWERS_RELEASED,
+    FEEDBACK_ANALYTICS,
+    FEEDBACK_INSIGHTS,
+    MEMORY_TURNS,
+    REVIEW_DECISIONS,
+    REVIEW_EVENTS,
+)
 from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output
 from workers.delivery.errors import UnavailableError
 from workers.delivery.records import Output, Record, Result, Work
 from workers.logs import get_logger
 from workers.steps.finality import Ruling, Standing, decided_turn, released_by, rule, standing_of
+from workers.steps.insight_events import human_feedback_message
 from workers.steps.rows import closing_row, decision_row, review_event_row, withdrawing_row
 
 AGENT = "decisions"
@@ -73,6 +81,9 @@ def _decide(record: Record, batch: dict[str, Standing], resources: Resources) ->
     outputs = [
         event_output(FEEDBACK_ANALYTICS, row, event_id=f"{decision.feedback_id}-{row.table}", **common) for row in rows
     ]
+    said = human_feedback_message(decision)
+    if said is not None:
+        outputs.append(event_output(FEEDBACK_INSIGHTS, said, event_id=said.message_id, **common))
     return _released(decision, ruling, resources, common) + outputs
 
 

@@ -1,11 +1,12 @@
-"""Patterns and trends as events and rows (FeedbackAggregation and FeedbackMessage of seed 002)."""
+"""Patterns, trends and what reviewers say, as events and rows (FeedbackMessage of seed 002)."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from schemas.feedback import AnalyticsRow, FeedbackAggregation, FeedbackMessage
-from schemas.identifiers import insight_id
+from schemas.identifiers import feedback_id, insight_id
+from schemas.review import POLICY, HumanFeedback, ReviewDecision, UserAction
 from workers.steps.insights import COMPONENTS, SUGGESTIONS, Pattern, Trend
 
 MAX_ANSWERS = 100
@@ -71,6 +72,27 @@ def trend_message(found: Trend, period: Period, now: datetime) -> FeedbackMessag
         affected_components=["System"],
     )
     return _message(payload, "trend_analysis", "high" if found.moves and high < 0 else "low", now)
+
+
+URGENCY: dict[UserAction, Priority] = {
+    "reject": "high", "correct": "high", "downvote": "medium", "approve": "low", "upvote": "low",
+}  # fmt: skip
+"""A rejected or corrected answer shows what goes wrong, a vote against it that something does."""
+
+
+def human_feedback_message(decision: ReviewDecision) -> FeedbackMessage | None:
+    """What a person said of an answer; ``None`` for what a deadline decided."""
+    if decision.decided_by == POLICY:
+        return None
+    said = decision.model_dump(include={*HumanFeedback.model_fields, "answer_id", "review_id", "tenant", "reason"})
+    return FeedbackMessage(
+        message_id=feedback_id(decision.answer_id, "insight", decision.feedback_id),
+        message_type="human_feedback",
+        source_component="HumanReviewInterface",
+        payload=HumanFeedback.model_validate(said),
+        processing_priority=URGENCY[decision.user_action],
+        created_at=decision.timestamp,
+    )
 
 
 def pattern_row(message: FeedbackMessage, pattern: Pattern, period: Period) -> AnalyticsRow:
