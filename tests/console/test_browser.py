@@ -21,6 +21,7 @@ from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
 from tests.harness.deployment import Deployment
 from workers.addresses import Addresses
 from workers.console.middleware import CONTENT_SECURITY_POLICY
+from workers.steps.outcomes import review_request
 
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
@@ -199,6 +200,100 @@ def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, 
         expect(page.locator("#status")).to_contain_text("rejected")
     (decision,) = decisions_on(values, answer.answer_id)
     assert decision.user_action == "reject"
+
+
+def test_an_outage_is_no_empty_queue_and_an_empty_queue_is_looked_at_again(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    with logged_in(browser, console, "waiter") as (page, _):
+        page.clock.install()
+        page.route("**/review/next", lambda route: route.abort())
+        page.goto("/review")
+        again = page.get_by_role("button", name="Try again")
+        expect(again).to_be_focused()
+        expect(page.locator("#queue-away")).to_contain_text("the console does not answer")
+        expect(page.locator("#queue-empty")).to_have_count(0)
+        assert serious_violations(page) == []
+        page.unroute("**/review/next")
+        page.keyboard.press("Enter")
+        expect(page.locator("#queue-empty")).to_be_focused()
+        held(console, "outage", 1)
+        page.clock.fast_forward(15_000)
+        expect(page.locator("#question")).to_be_focused()
+        expect(page.locator("#status")).to_contain_text("waits for review")
+        # What fails once is asked for again, and nobody is told.
+        page.route("**/review/next", lambda route: route.abort(), times=1)
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+
+
+def test_what_is_looked_at_stays_locked_and_a_refused_correction_keeps_its_text(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    reviews = {fact_id(answer.answer_id, "review"): answer.answer_id for answer in held(console, "patience", 3)}
+    patient, rival = console.client("patient"), console.client("rival")
+    third_ms = int(console.settings.review.lock_seconds * 1000 / 3)
+
+    def locked_until(review: str) -> str:
+        return str(patient.get(f"/api/reviews/{review}").json()["lock"]["expires_at"])
+
+    with logged_in(browser, console, "patient") as (page, _):
+        page.clock.install()
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.wait_for_load_state("networkidle")
+        first, before = shown(page), locked_until(shown(page))
+        with page.expect_response(f"**/api/reviews/{first}/lock"):
+            page.clock.fast_forward(third_ms)
+        assert locked_until(first) > before
+        # What was loaded ahead has become another's meanwhile.
+        listed = patient.get("/api/reviews").json()["items"]
+        (ahead,) = {item["review_id"] for item in listed if item["lock"]} - {first}
+        patient.post(f"/api/reviews/{ahead}/unlock")
+        assert rival.post(f"/api/reviews/{ahead}/lock").status_code == 200
+        page.keyboard.press("r")
+        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        expect(page.locator("#question")).to_be_focused()
+        (last,) = set(reviews) - {first, ahead}
+        assert shown(page) == last
+        page.keyboard.press("c")
+        page.locator("#corrected").fill("It needs 2 GiB [1].")
+        patient.post(f"/api/reviews/{last}/unlock")
+        assert rival.post(f"/api/reviews/{last}/lock").status_code == 200
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("rival has this request")
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        rival.post(f"/api/reviews/{last}/unlock")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#queue-empty")).to_be_focused()
+    (decision,) = decisions_on(values, reviews[last])
+    assert (decision.corrected_answer, decision.decided_by) == ("It needs 2 GiB [1].", "patient")
+
+
+def test_a_request_that_was_replaced_is_shown_again_with_what_was_typed(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    (answer,) = held(console, "changes", 1)
+    with logged_in(browser, console, "looker") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.locator("#comment").fill("see page 4")
+        page.keyboard.press("Escape")
+        page.keyboard.press("c")
+        page.locator("#corrected").fill("It needs 2 GiB [1].")
+        request = review_request(answer, answer.enriched_at, deadline_hours=24)
+        assert request
+        console.store_request(request.model_copy(update={"rank": request.rank + 1, "query": "How much, in all?"}))
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("more complete result")
+        expect(page.locator("#question")).to_have_text("How much, in all?")
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#queue-empty")).to_be_focused()
+    (decision,) = decisions_on(values, answer.answer_id)
+    assert (decision.query, decision.corrected_answer, decision.user_comment) == (
+        "How much, in all?", "It needs 2 GiB [1].", "see page 4",
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- answers and their sources

@@ -26,7 +26,7 @@ from workers.console.rendering import (
     visible,
     web_address,
 )
-from workers.console.resources import Shared
+from workers.console.resources import ConsoleResources, Shared
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, stored_answer
 from workers.console.routes.citations import CitationId, found_citation
 from workers.console.routes.overview import PERIODS, PeriodName, overview_of
@@ -35,6 +35,7 @@ from workers.console.scopes import Scope
 from workers.console.security import Bearer, Cookie, Require
 from workers.console.views import AnswerSummary, CitationView, ClaimView, answer_detail, explanation_of
 from workers.review.models import Filters, Reviewer, ReviewItem
+from workers.review.service import ReviewService
 
 router = APIRouter(include_in_schema=False)
 
@@ -246,10 +247,9 @@ class NextRequest(Filters):
 
 
 @router.get("/review")
-async def review(request: Request, principal: Reviewing, service: Service) -> Response:
+async def review(request: Request, principal: Reviewing, service: Service, resources: Shared) -> Response:
     """The queue, one request after the other."""
-    who = Reviewer(principal.name, principal.tenants)
-    return page("review.html", request, principal, stats=await service.stats(who), item=None)
+    return await _review_page(request, principal, service, resources)
 
 
 @router.get("/review/{review_id}")
@@ -257,11 +257,17 @@ async def review_one(
     review_id: str, request: Request, principal: Reviewing, service: Service, resources: Shared
 ) -> Response:
     """The queue, beginning with this request."""
-    who = Reviewer(principal.name, principal.tenants)
-    with refusals():
-        item = await service.item(review_id, who)
-    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
-    return page("review.html", request, principal, stats=await service.stats(who), **_review_values(item))
+    item = await _review_item(review_id, principal, service, resources)
+    return await _review_page(request, principal, service, resources, item)
+
+
+@router.get("/review/{review_id}/item")
+async def review_item(
+    review_id: str, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> Response:
+    """This request as it is now, as a part of the page."""
+    item = await _review_item(review_id, principal, service, resources)
+    return page("review_item.html", request, principal, **_review_values(item))
 
 
 @router.post("/review/next")
@@ -278,6 +284,28 @@ async def review_next(
         return Response(status_code=204)
     resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
     return page("review_item.html", request, principal, **_review_values(item))
+
+
+async def _review_item(
+    review_id: str, principal: Principal, service: ReviewService, resources: ConsoleResources
+) -> ReviewItem:
+    with refusals():
+        item = await service.item(review_id, Reviewer(principal.name, principal.tenants))
+    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
+    return item
+
+
+async def _review_page(
+    request: Request,
+    principal: Principal,
+    service: ReviewService,
+    resources: ConsoleResources,
+    item: ReviewItem | None = None,
+) -> Response:
+    stats = await service.stats(Reviewer(principal.name, principal.tenants))
+    values = _review_values(item) if item else {"item": None}
+    lock_seconds = resources.settings.review.lock_seconds
+    return page("review.html", request, principal, stats=stats, lock_seconds=lock_seconds, **values)
 
 
 def _review_values(item: ReviewItem) -> dict[str, Any]:
