@@ -19,6 +19,7 @@ from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS, 
 from tests.harness.browser import chromium_path, logged_in, running_browser, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
 from tests.harness.deployment import Deployment
+from tests.harness.reviews import store_decision
 from workers.addresses import Addresses
 from workers.console.middleware import CONTENT_SECURITY_POLICY
 from workers.steps.outcomes import review_request
@@ -294,6 +295,80 @@ def test_a_request_that_was_replaced_is_shown_again_with_what_was_typed(
     assert (decision.query, decision.corrected_answer, decision.user_comment) == (
         "How much, in all?", "It needs 2 GiB [1].", "see page 4",
     )  # fmt: skip
+
+
+def test_a_reviewer_sees_what_is_urgent_votes_and_says_why(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    answers = {fact_id(answer.answer_id, "review"): answer for answer in held(console, "votes", 2)}
+    with logged_in(browser, console, "voter") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.wait_for_load_state("networkidle")
+        (wanted,) = set(answers) - {shown(page)}
+        answer = answers[wanted]
+        request = review_request(answer, datetime.now(UTC) - timedelta(hours=26), deadline_hours=24)
+        assert request
+        console.store_request(
+            request.model_copy(update={"rank": request.rank + 1, "gate_score": 0.01, "queue": "night"})
+        )
+        page.get_by_text("Filters").click()
+        page.get_by_label("Gate score up to").fill("0.02")
+        page.keyboard.press("Enter")
+        expect(page.locator(f'[data-review="{wanted}"]')).to_be_visible()
+        facts = page.locator("#review-item")
+        expect(facts).to_contain_text("queue: night")
+        expect(facts).to_contain_text("(1 d 2 h)")
+        expect(facts).to_contain_text("passed 2 h 0 min ago")
+        expect(page.locator("#question")).to_be_focused()
+        for key, name in (("g", "Upvote"), ("b", "Downvote")):
+            page.keyboard.press(key)
+            expect(page.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_role("button", name="Upvote")).to_have_attribute("aria-pressed", "false")
+        page.keyboard.press("y")
+        page.keyboard.type("wrong_figure")
+        page.keyboard.press("Escape")
+        page.keyboard.press("r")
+        expect(page.locator("#queue-empty")).to_be_focused()
+        assert page.evaluate("document.getElementById('help').textContent").count("vote") == 1
+        assert seen.complaints == []
+
+    def rejections() -> list[bytes]:
+        found = values(REVIEW_DECISIONS, answer.answer_id)
+        return [value for value in found if ReviewDecision.from_bytes(value).user_action == "reject"]
+
+    assert ReviewDecision.from_bytes(waited_for(rejections, "the rejection")[0]).reason == "wrong_figure"
+    assert {each.user_action for each in decisions_on(values, answer.answer_id)} == {"upvote", "downvote", "reject"}
+
+
+def test_a_second_opinion_is_blind(browser: Browser, console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console.settings.review, "second_share", 1.0)
+    (answer,) = held(console, "opinions", 1)
+    request = review_request(answer, answer.enriched_at, deadline_hours=24)
+    assert request
+    said = {"by": "first-opinion", "at": datetime.now(UTC), "action": "reject", "reason": "told"}
+    console.call(store_decision(console.resources.analytics, request, **said))
+
+    def told(name: str) -> str:
+        return console.client(name).get(f"/api/answers/{answer.answer_id}").text
+
+    assert "first-opinion" in told("second-opinion")
+    with logged_in(browser, console, "second-opinion") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#review-item")).to_contain_text("second opinion")
+        assert page.locator("#review-item a").count() == 0
+        assert page.get_by_role("button", name="Escalate").count() == 0
+        page.keyboard.press("e")
+        assert "first-opinion" not in page.content()
+        beside = page.context.new_page()
+        beside.goto(f"/answers/{answer.answer_id}")
+        expect(beside.locator(".history")).to_contain_text("judged")
+        assert "first-opinion" not in beside.content()
+        assert "first-opinion" in told("first-opinion")
+        page.bring_to_front()
+        page.keyboard.press("a")
+        expect(page.locator("#status")).to_contain_text("approved")
+        assert "first-opinion" in told("second-opinion")
 
 
 # ---------------------------------------------------------------- answers and their sources

@@ -184,11 +184,8 @@ class ReviewStore:
             conditions.append("q.review_id NOT IN {without:Array(String)}")
             parameters["without"] = list(without)
         if skipped_by is not None and skipped_since is not None:
-            conditions.append(
-                f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_events WHERE kind = 'skipped'"
-                " AND reviewer = {skipper:String} AND occurred_at > {skipped:DateTime64(3, 'UTC')})"
-            )
-            parameters |= {"skipper": skipped_by, "skipped": without_zone(skipped_since)}
+            conditions.append(self._not_skipped())
+            parameters |= {"reviewer": skipped_by, "skipped": without_zone(skipped_since)}
         return await self._places(conditions, parameters, "priority DESC, requested_at, q.review_id", limit)
 
     async def decided(self, filters: QueueFilters, *, limit: int) -> list[QueuePlace]:
@@ -205,6 +202,7 @@ class ReviewStore:
         since: datetime,
         limit: int,
         review_id: str | None = None,
+        skipped_since: datetime | None = None,
     ) -> list[QueuePlace]:
         """Requests that a person has decided and this one is to decide once more, the oldest decision first.
 
@@ -215,6 +213,7 @@ class ReviewStore:
             share: of all reviews that are sampled.
             since: decided after this.
             limit: most of them.
+            skipped_since: leave out what the one who asks has skipped since then.
         """
         conditions, parameters = _conditions(filters)
         conditions += [
@@ -232,6 +231,9 @@ class ReviewStore:
             "since": without_zone(since),
             "share": share,
         }
+        if skipped_since is not None:
+            conditions.append(self._not_skipped())
+            parameters["skipped"] = without_zone(skipped_since)
         if review_id is not None:
             conditions.append("q.review_id = {review:String}")
             parameters["review"] = review_id
@@ -384,6 +386,12 @@ class ReviewStore:
         moved = {row["review_id"]: {"queue": row["moved_to"], "deadline_at": row["moved_deadline"]} for row in moves}
         places = {row["review_id"]: _place(row | moved.get(row["review_id"], {})) for row in rows}
         return [places[review_id] for review_id in ids if review_id in places]
+
+    def _not_skipped(self) -> str:
+        return (
+            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_events WHERE kind = 'skipped'"
+            " AND reviewer = {reviewer:String} AND occurred_at > {skipped:DateTime64(3, 'UTC')})"
+        )
 
     def _source(self, used: Sequence[str]) -> str:
         """The queue; with where each request was moved to only if something asks for it."""

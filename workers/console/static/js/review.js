@@ -11,7 +11,7 @@ const filters = document.getElementById("queue-filters");
 const openCount = document.getElementById("open-count");
 
 const IDLE_MS = 60_000;
-const TYPED = ["comment"]; // fields whose texts outlive a reload, beside a correction
+const TYPED = ["comment", "decision-reason"]; // fields whose texts outlive a reload, beside a correction
 const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "cannot_tell" };
 const DIFF_MAX = 2_000;
 const DIFF_WAIT_MS = 150;
@@ -241,6 +241,27 @@ function judge(verdict) {
 
 // ---------------------------------------------------------------- deciding
 
+const said = () => ({
+  user_comment: document.getElementById("comment").value || null,
+  reason: document.getElementById("decision-reason").value.trim() || null,
+});
+
+/** A vote is feedback and decides nothing: the request stays. */
+async function vote(action) {
+  if (busy) return;
+  busy = true;
+  const article = item();
+  try {
+    await send(`/api/reviews/${article.dataset.review}/decision`, { ...said(), user_action: action });
+    for (const name of ["upvote", "downvote"]) buttonOf(name).setAttribute("aria-pressed", String(name === action));
+    say(`${action}d. The request still waits for its decision.`);
+  } catch (error) {
+    say(error.message);
+  } finally {
+    busy = false;
+  }
+}
+
 async function decide(action) {
   const article = item();
   if (!article || busy) return;
@@ -252,9 +273,9 @@ async function decide(action) {
   }
   active.count();
   const body = {
+    ...said(),
     user_action: action === "warn" ? "approve" : action,
     with_warning: action === "warn",
-    user_comment: document.getElementById("comment").value || null,
     corrected_answer: action === "correct" ? corrected.value : null,
     review_duration: active.seconds,
     claim_verdicts: [...article.querySelectorAll("[data-verdict]:checked")].map((each) => ({
@@ -346,9 +367,16 @@ const ACTIONS = {
   warn: () => decide("warn"),
   correct: () => decide("correct"),
   reject: () => decide("reject"),
-  skip: () => item() && leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),
-  escalate: () => item() && leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/escalate`, {}), "escalated"),
+  skip: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),
+  escalate: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/escalate`, {}), "escalated"),
+  upvote: () => vote("upvote"),
+  downvote: () => vote("downvote"),
 };
+
+const buttonOf = (action) => holder.querySelector(`[data-action="${action}"]`);
+
+/** A key does what its button does, and nothing where there is none. */
+const press = (action) => buttonOf(action) && ACTIONS[action]();
 
 // ---------------------------------------------------------------- correction with its diff
 
@@ -380,15 +408,18 @@ holder.addEventListener("input", (event) => {
 // ---------------------------------------------------------------- keys and clicks
 
 const KEYS = {
-  a: ACTIONS.approve,
-  w: ACTIONS.warn,
-  c: ACTIONS.correct,
-  r: ACTIONS.reject,
-  s: ACTIONS.skip,
-  e: ACTIONS.escalate,
+  a: () => press("approve"),
+  w: () => press("warn"),
+  c: () => press("correct"),
+  r: () => press("reject"),
+  s: () => press("skip"),
+  e: () => press("escalate"),
+  g: () => press("upvote"),
+  b: () => press("downvote"),
   u: undo,
   j: () => step(1),
   k: () => step(-1),
+  y: () => document.getElementById("decision-reason")?.focus(),
   m: () => document.getElementById("comment")?.focus(),
   "?": () => help.showModal(),
 };
