@@ -267,6 +267,10 @@ def test_what_is_looked_at_stays_locked_and_a_refused_correction_keeps_its_text(
         rival.post(f"/api/reviews/{last}/unlock")
         page.keyboard.press("Control+Enter")
         expect(page.locator("#queue-empty")).to_be_focused()
+        # What another had is offered again when they give it back.
+        rival.post(f"/api/reviews/{ahead}/unlock")
+        page.clock.fast_forward(15_000)
+        expect(page.locator(f'[data-review="{ahead}"]')).to_be_visible()
     (decision,) = decisions_on(values, reviews[last])
     assert (decision.corrected_answer, decision.decided_by) == ("It needs 2 GiB [1].", "patient")
 

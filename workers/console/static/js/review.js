@@ -77,7 +77,7 @@ async function isStillOurs(nodes, at) {
     return true;
   } catch (error) {
     if (error.status !== 409 && error.status !== 404) throw error;
-    forget(review);
+    forget(review, error.problem.conflict);
     return false;
   }
 }
@@ -154,16 +154,16 @@ async function renew(review) {
 
 /** Keep what somebody looks at; what nobody looks at goes to others in time. */
 function renewShown() {
-  if (item() && document.visibilityState === "visible") renew(item().dataset.review).catch((error) => say(error.message));
+  if (item() && !busy && document.visibilityState === "visible") renew(item().dataset.review).catch((error) => say(error.message));
 }
 setInterval(renewShown, RENEW_MS);
 document.addEventListener("visibilitychange", () => {
   if (performance.now() - renewed >= RENEW_MS) renewShown();
 });
 
-/** What was decided or left here, or is another's. */
-function forget(review) {
-  done.push(review);
+/** What was decided or left here, or is another's, who may give it back. */
+function forget(review, conflict) {
+  if (conflict !== "locked") done.push(review);
   taken = taken.filter((each) => each !== review);
 }
 
@@ -319,7 +319,7 @@ async function refused(review, error, correcting) {
     return;
   }
   if (gone) {
-    forget(review);
+    forget(review, error.problem.conflict);
     await showNext();
   }
   say(error.message);
