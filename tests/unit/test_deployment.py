@@ -22,6 +22,7 @@ from workers.console.scopes import Scope
 from workers.health import HealthServer
 from workers.secret_files import secret_names
 from workers.settings import Settings
+from workers.stores.roles import ERASER, MIGRATOR, READER, WRITER
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 COMPOSE = ROOT / "docker-compose.yml"
@@ -237,6 +238,9 @@ def test_grafana_reads_as_a_user_who_may_read_one_database_and_no_more(services:
     assert users is not None
     (user,) = users
     assert user.tag == grafana["CLICKHOUSE_READER"] != clickhouse["environment"]["CLICKHOUSE_USER"]
+    assert user.tag not in (MIGRATOR, WRITER, ERASER, READER), "a grant to that name could be to either"
+    (profile,) = ElementTree.parse(ROOT / mounted).find("profiles")  # type: ignore[misc]
+    assert user.findtext("profile") == profile.tag
     variable = user.find("password").get("from_env")  # type: ignore[union-attr]
     assert clickhouse["environment"][variable] == grafana["CLICKHOUSE_READER_PASSWORD"]
     assert [query.text for query in user.iter("query")] == [f"GRANT SELECT ON {grafana['CLICKHOUSE_DATABASE']}.*"]
