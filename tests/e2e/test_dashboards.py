@@ -151,7 +151,7 @@ def test_the_files_are_what_the_generator_makes() -> None:
     }
 
 
-def test_panels_have_titles_units_descriptions_and_do_not_overlap() -> None:
+def test_panels_have_titles_units_descriptions_and_links_and_do_not_overlap() -> None:
     for dashboard in DASHBOARDS:
         content = dashboard.as_json()
         assert len({panel["title"] for panel in content["panels"]}) == len(content["panels"])
@@ -159,6 +159,8 @@ def test_panels_have_titles_units_descriptions_and_do_not_overlap() -> None:
         for panel in content["panels"]:
             assert panel["description"], panel["title"]
             assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
+            assert panel["links"], panel["title"]
+            assert all(link["url"].startswith("${console}/") for link in panel["links"]), panel["title"]
             place = panel["gridPos"]
             covered = {
                 (x, y)
@@ -174,7 +176,7 @@ def test_panels_have_titles_units_descriptions_and_do_not_overlap() -> None:
 def test_answers_and_reviews_open_in_the_console() -> None:
     text = "".join(files("https://console.example.com").values())
     assert '"https://console.example.com"' in text
-    assert "${console}/answers/${__value.raw}" in text
+    assert "${console}/answers/${__value.raw:percentencode}" in text
     assert "${console}/review" in text
 
 

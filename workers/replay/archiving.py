@@ -1,7 +1,7 @@
 """Between topics and archive: writing what is new, sending it back, and erasing persons in both."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +13,8 @@ from workers.delivery.fetching import readable_name
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record
 from workers.privacy import Privacy
-from workers.replay.archive import Archive
-from workers.replay.reading import BoundedReader
+from workers.replay.archive import Archive, refuse_another_log
+from workers.replay.reading import BoundedReader, Places
 from workers.settings import Settings
 
 FILE_BYTES = 64_000_000
@@ -55,14 +55,17 @@ async def write_archive(
     """Write what the topics hold and the archive does not, up to where they end now.
 
     Raises:
-        TouchstoneError: the broker does not answer, or a file cannot be written.
+        ArchiveUnusable: a file cannot be written, or the archive is that of another log.
+        TouchstoneError: the broker does not answer.
     """
     archive, covers = Archive(folder), erased_by(await read_erasures(settings, addresses), settings)
-    reader = BoundedReader(settings, addresses.kafka, topics, archive.ends())
+    names = {topic.name for topic in topics}
+    ends = {place: end for place, end in archive.ends().items() if place[0] in names}
+    reader = BoundedReader(settings, addresses.kafka, topics, ends)
     written: Counter[str] = Counter()
     erased = 0
     waiting: dict[tuple[str, int], _Waiting] = {}
-    async for batch in reader.batches():
+    async for batch in _of_the_same_log(reader, ends):
         kept = [record for record in batch if not covers(record)]
         erased += len(batch) - len(kept)
         place = (batch[0].topic, batch[0].partition)
@@ -150,6 +153,17 @@ async def erase_archive(settings: Settings, addresses: Addresses, folder: Path, 
         erased += archive.erase(file, covers)
         progress(number, len(files))
     return erased
+
+
+async def _of_the_same_log(reader: BoundedReader, ends: Places) -> AsyncIterator[list[Record]]:
+    """What is new, once it is known that all of it follows what is archived."""
+    try:
+        async for batch in reader.batches():
+            refuse_another_log(ends, reader.bounds)
+            yield batch
+        refuse_another_log(ends, reader.bounds)
+    finally:
+        await reader.close()
 
 
 @dataclass(slots=True)
