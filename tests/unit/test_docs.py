@@ -28,6 +28,7 @@ from workers.cli import app
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
 from workers.review.errors import ReviewConflict
+from workers.stores.queries import read_queries
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
@@ -394,3 +395,23 @@ def test_every_block_of_data_can_be_read() -> None:
 def test_the_probe_in_the_document_names_every_agent() -> None:
     (block,) = fenced(OPERATIONS, "json")
     assert set(json.loads(block)["checks"]) == set(AGENTS)
+
+
+# ---------------------------------------------------------------- questions, changes
+
+
+def test_every_named_question_is_told_once_and_the_changelog_counts_them() -> None:
+    told = [
+        name
+        for _, files in rows(ROOT / "docs" / "reference" / "dashboards.md", "| question | file |")
+        for name in INLINE.findall(files)
+    ]
+    assert sorted(told) == sorted(read_queries())
+    assert f"{len(told)} named questions" in text_of(ROOT / "CHANGELOG.md")
+
+
+def test_the_changelog_has_each_section_of_a_version_once() -> None:
+    for version in text_of(ROOT / "CHANGELOG.md").split("\n## ")[1:]:
+        sections = re.findall(r"^### (.+)$", version, re.M)
+        assert sections == sorted(set(sections), key=sections.index)
+        assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
