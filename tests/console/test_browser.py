@@ -19,8 +19,10 @@ from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS, 
 from tests.harness.browser import chromium_path, logged_in, running_browser, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
 from tests.harness.deployment import Deployment
+from tests.harness.reviews import store_decision
 from workers.addresses import Addresses
 from workers.console.middleware import CONTENT_SECURITY_POLICY
+from workers.steps.outcomes import review_request
 
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
@@ -199,6 +201,174 @@ def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, 
         expect(page.locator("#status")).to_contain_text("rejected")
     (decision,) = decisions_on(values, answer.answer_id)
     assert decision.user_action == "reject"
+
+
+def test_an_outage_is_no_empty_queue_and_an_empty_queue_is_looked_at_again(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    with logged_in(browser, console, "waiter") as (page, _):
+        page.clock.install()
+        page.route("**/review/next", lambda route: route.abort())
+        page.goto("/review")
+        again = page.get_by_role("button", name="Try again")
+        expect(again).to_be_focused()
+        expect(page.locator("#queue-away")).to_contain_text("the console does not answer")
+        expect(page.locator("#queue-empty")).to_have_count(0)
+        assert serious_violations(page) == []
+        page.unroute("**/review/next")
+        page.keyboard.press("Enter")
+        expect(page.locator("#queue-empty")).to_be_focused()
+        held(console, "outage", 1)
+        page.clock.fast_forward(15_000)
+        expect(page.locator("#question")).to_be_focused()
+        expect(page.locator("#status")).to_contain_text("waits for review")
+        # What fails once is asked for again, and nobody is told.
+        page.route("**/review/next", lambda route: route.abort(), times=1)
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+
+
+def test_what_is_looked_at_stays_locked_and_a_refused_correction_keeps_its_text(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    reviews = {fact_id(answer.answer_id, "review"): answer.answer_id for answer in held(console, "patience", 3)}
+    patient, rival = console.client("patient"), console.client("rival")
+    third_ms = int(console.settings.review.lock_seconds * 1000 / 3)
+
+    def locked_until(review: str) -> str:
+        return str(patient.get(f"/api/reviews/{review}").json()["lock"]["expires_at"])
+
+    with logged_in(browser, console, "patient") as (page, _):
+        page.clock.install()
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.wait_for_load_state("networkidle")
+        first, before = shown(page), locked_until(shown(page))
+        with page.expect_response(f"**/api/reviews/{first}/lock"):
+            page.clock.fast_forward(third_ms)
+        assert locked_until(first) > before
+        # What was loaded ahead has become another's meanwhile.
+        listed = patient.get("/api/reviews").json()["items"]
+        (ahead,) = {item["review_id"] for item in listed if item["lock"]} - {first}
+        patient.post(f"/api/reviews/{ahead}/unlock")
+        assert rival.post(f"/api/reviews/{ahead}/lock").status_code == 200
+        page.keyboard.press("r")
+        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        expect(page.locator("#question")).to_be_focused()
+        (last,) = set(reviews) - {first, ahead}
+        assert shown(page) == last
+        page.keyboard.press("c")
+        page.locator("#corrected").fill("It needs 2 GiB [1].")
+        patient.post(f"/api/reviews/{last}/unlock")
+        assert rival.post(f"/api/reviews/{last}/lock").status_code == 200
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("rival has this request")
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        rival.post(f"/api/reviews/{last}/unlock")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#queue-empty")).to_be_focused()
+    (decision,) = decisions_on(values, reviews[last])
+    assert (decision.corrected_answer, decision.decided_by) == ("It needs 2 GiB [1].", "patient")
+
+
+def test_a_request_that_was_replaced_is_shown_again_with_what_was_typed(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    (answer,) = held(console, "changes", 1)
+    with logged_in(browser, console, "looker") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.locator("#comment").fill("see page 4")
+        page.keyboard.press("Escape")
+        page.keyboard.press("c")
+        page.locator("#corrected").fill("It needs 2 GiB [1].")
+        request = review_request(answer, answer.enriched_at, deadline_hours=24)
+        assert request
+        console.store_request(request.model_copy(update={"rank": request.rank + 1, "query": "How much, in all?"}))
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("more complete result")
+        expect(page.locator("#question")).to_have_text("How much, in all?")
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#queue-empty")).to_be_focused()
+    (decision,) = decisions_on(values, answer.answer_id)
+    assert (decision.query, decision.corrected_answer, decision.user_comment) == (
+        "How much, in all?", "It needs 2 GiB [1].", "see page 4",
+    )  # fmt: skip
+
+
+def test_a_reviewer_sees_what_is_urgent_votes_and_says_why(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    answers = {fact_id(answer.answer_id, "review"): answer for answer in held(console, "votes", 2)}
+    with logged_in(browser, console, "voter") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.wait_for_load_state("networkidle")
+        (wanted,) = set(answers) - {shown(page)}
+        answer = answers[wanted]
+        request = review_request(answer, datetime.now(UTC) - timedelta(hours=26), deadline_hours=24)
+        assert request
+        console.store_request(
+            request.model_copy(update={"rank": request.rank + 1, "gate_score": 0.01, "queue": "night"})
+        )
+        page.get_by_text("Filters").click()
+        page.get_by_label("Gate score up to").fill("0.02")
+        page.keyboard.press("Enter")
+        expect(page.locator(f'[data-review="{wanted}"]')).to_be_visible()
+        facts = page.locator("#review-item")
+        expect(facts).to_contain_text("queue: night")
+        expect(facts).to_contain_text("(1 d 2 h)")
+        expect(facts).to_contain_text("passed 2 h 0 min ago")
+        expect(page.locator("#question")).to_be_focused()
+        for key, name in (("g", "Upvote"), ("b", "Downvote")):
+            page.keyboard.press(key)
+            expect(page.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_role("button", name="Upvote")).to_have_attribute("aria-pressed", "false")
+        page.keyboard.press("y")
+        page.keyboard.type("wrong_figure")
+        page.keyboard.press("Escape")
+        page.keyboard.press("r")
+        expect(page.locator("#queue-empty")).to_be_focused()
+        assert page.evaluate("document.getElementById('help').textContent").count("vote") == 1
+        assert seen.complaints == []
+
+    def rejections() -> list[bytes]:
+        found = values(REVIEW_DECISIONS, answer.answer_id)
+        return [value for value in found if ReviewDecision.from_bytes(value).user_action == "reject"]
+
+    assert ReviewDecision.from_bytes(waited_for(rejections, "the rejection")[0]).reason == "wrong_figure"
+    assert {each.user_action for each in decisions_on(values, answer.answer_id)} == {"upvote", "downvote", "reject"}
+
+
+def test_a_second_opinion_is_blind(browser: Browser, console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console.settings.review, "second_share", 1.0)
+    (answer,) = held(console, "opinions", 1)
+    request = review_request(answer, answer.enriched_at, deadline_hours=24)
+    assert request
+    said = {"by": "first-opinion", "at": datetime.now(UTC), "action": "reject", "reason": "told"}
+    console.call(store_decision(console.resources.analytics, request, **said))
+
+    def told(name: str) -> str:
+        return console.client(name).get(f"/api/answers/{answer.answer_id}").text
+
+    assert "first-opinion" in told("second-opinion")
+    with logged_in(browser, console, "second-opinion") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#review-item")).to_contain_text("second opinion")
+        assert page.locator("#review-item a").count() == 0
+        assert page.get_by_role("button", name="Escalate").count() == 0
+        page.keyboard.press("e")
+        assert "first-opinion" not in page.content()
+        beside = page.context.new_page()
+        beside.goto(f"/answers/{answer.answer_id}")
+        expect(beside.locator(".history")).to_contain_text("judged")
+        assert "first-opinion" not in beside.content()
+        assert "first-opinion" in told("first-opinion")
+        page.bring_to_front()
+        page.keyboard.press("a")
+        expect(page.locator("#status")).to_contain_text("approved")
+        assert "first-opinion" in told("second-opinion")
 
 
 # ---------------------------------------------------------------- answers and their sources

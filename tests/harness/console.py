@@ -14,6 +14,7 @@ import httpx
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
+from schemas.review import ReviewRequest
 from workers.addresses import Addresses, adapted
 from workers.app import Worker
 from workers.commands.judging import LocalJudge
@@ -36,7 +37,9 @@ EVERYTHING = "token-with-every-scope"
 UNDO_SECONDS = 3.0
 
 ONE_TENANT = {
-    "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo"
+    "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo",
+    "waiter": "outage", "patient": "patience", "rival": "patience", "looker": "changes", "voter": "votes",
+    "first-opinion": "opinions", "second-opinion": "opinions",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 
@@ -152,6 +155,15 @@ class ConsoleThread:
         async def insert() -> None:
             for row in enriched_rows(enriched):
                 await self.resources.analytics.insert(row.table, [row.columns | columns.get(row.table, {})])
+
+        self.call(insert())
+
+    def store_request(self, request: ReviewRequest) -> None:
+        """Store a review request's rows."""
+
+        async def insert() -> None:
+            for row in review_rows(request):
+                await self.resources.analytics.insert(row.table, [row.columns])
 
         self.call(insert())
 

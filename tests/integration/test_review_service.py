@@ -31,6 +31,8 @@ from workers.review.shared import SharedState
 from workers.settings import Settings
 from workers.steps.reviewing import decided
 from workers.steps.rows import withdrawing_row
+from workers.steps.reviewing import review_event
+from workers.steps.rows import review_event_row
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.migrations import migrate
 from workers.stores.reviews import QueueState, ReviewStore
@@ -477,12 +479,39 @@ async def test_a_sample_is_reviewed_once_more_blindly_and_by_somebody_else(
     assert item is not None and item.second_review
     assert (item.state, item.history, item.decided_by, item.action) == ("open", [], None, None)
     assert item.priority == requests[int(item.answer_id[2:])].priority
+    assert await service.gives_second_opinion(item.review_id, BEN)
+    assert not await service.gives_second_opinion(item.review_id, ANNA)
+    with pytest.raises(InvalidDecision, match="second opinion"):
+        await service.escalate(item.review_id, BEN)
     await service.decide(item.review_id, DecisionBody(user_action="approve", version=item.version), BEN)
+    assert not await service.gives_second_opinion(item.review_id, BEN)
     with pytest.raises(AlreadyDecided):
         await service.decide(item.review_id, APPROVE, ANNA)
     await service.stop()
     (decision,) = await decisions(published)
     assert (decision.second_review, decision.user_action) == (True, "approve")
+
+
+async def test_a_second_opinion_can_be_left_to_others(
+    console: Console, rows: AnalyticsStore, settings: Settings
+) -> None:
+    settings.review.second_share = 1.0
+    requests = [review_request(number) for number in (1, 2)]
+    await store_requests(rows, requests)
+    for request in requests:
+        await store_decision(rows, request, action="reject")
+    service = console()
+    item = await service.next(Filters(), BEN)
+    assert item is not None and item.second_review
+    await service.skip(item.review_id, BEN)
+    await rows.insert(
+        "review_events",
+        [review_event_row(review_event("skipped", item.review_id, item.answer_id, item.tenant, by="second", at=AT)).columns],
+    )  # fmt: skip
+    other = await service.next(Filters(), BEN)
+    assert other is not None and other.review_id != item.review_id
+    left = await service.next(Filters(), Reviewer("third"))
+    assert left is not None and left.review_id == item.review_id
 
 
 async def test_figures_tell_backlog_pace_and_agreement(console: Console, rows: AnalyticsStore) -> None:

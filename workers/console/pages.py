@@ -1,6 +1,7 @@
 """Pages: server-rendered, escaped by default, with plain scripts of our own for what moves."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path as FilePath
 from typing import Annotated, Any
@@ -26,7 +27,7 @@ from workers.console.rendering import (
     visible,
     web_address,
 )
-from workers.console.resources import Shared
+from workers.console.resources import ConsoleResources, Shared
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, stored_answer
 from workers.console.routes.citations import CitationId, found_citation
 from workers.console.routes.overview import PERIODS, PeriodName, overview_of
@@ -34,7 +35,8 @@ from workers.console.routes.review import Service, refusals
 from workers.console.scopes import Scope
 from workers.console.security import Bearer, Cookie, Require
 from workers.console.views import AnswerSummary, CitationView, ClaimView, answer_detail, explanation_of
-from workers.review.models import Filters, Reviewer, ReviewItem
+from workers.review.models import USUAL_REASONS, Filters, Reviewer, ReviewItem
+from workers.review.service import ReviewService
 
 router = APIRouter(include_in_schema=False)
 
@@ -63,15 +65,25 @@ def _time(value: Any) -> str:
     return value.strftime("%Y-%m-%d %H:%M:%S UTC") if value else "–"
 
 
+def _lapse(span: timedelta) -> str:
+    """A span of time in its two largest units."""
+    minutes = int(abs(span.total_seconds()) // 60)
+    hours, days = minutes // 60, minutes // 1440
+    if days:
+        return f"{days} d {hours % 24} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+
+
 def _words(value: str) -> str:
     return value.replace("_", " ")
 
 
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "time": _time, "words": _words, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "time": _time, "lapse": _lapse, "words": _words, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "USUAL_REASONS": USUAL_REASONS,
 }  # fmt: skip
 
 
@@ -246,10 +258,9 @@ class NextRequest(Filters):
 
 
 @router.get("/review")
-async def review(request: Request, principal: Reviewing, service: Service) -> Response:
+async def review(request: Request, principal: Reviewing, service: Service, resources: Shared) -> Response:
     """The queue, one request after the other."""
-    who = Reviewer(principal.name, principal.tenants)
-    return page("review.html", request, principal, stats=await service.stats(who), item=None)
+    return await _review_page(request, principal, service, resources)
 
 
 @router.get("/review/{review_id}")
@@ -257,11 +268,17 @@ async def review_one(
     review_id: str, request: Request, principal: Reviewing, service: Service, resources: Shared
 ) -> Response:
     """The queue, beginning with this request."""
-    who = Reviewer(principal.name, principal.tenants)
-    with refusals():
-        item = await service.item(review_id, who)
-    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
-    return page("review.html", request, principal, stats=await service.stats(who), **_review_values(item))
+    item = await _review_item(review_id, principal, service, resources)
+    return await _review_page(request, principal, service, resources, item)
+
+
+@router.get("/review/{review_id}/item")
+async def review_item(
+    review_id: str, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> Response:
+    """This request as it is now, as a part of the page."""
+    item = await _review_item(review_id, principal, service, resources)
+    return page("review_item.html", request, principal, **_review_values(item, resources.now()))
 
 
 @router.post("/review/next")
@@ -277,11 +294,33 @@ async def review_next(
     if item is None:
         return Response(status_code=204)
     resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
-    return page("review_item.html", request, principal, **_review_values(item))
+    return page("review_item.html", request, principal, **_review_values(item, resources.now()))
 
 
-def _review_values(item: ReviewItem) -> dict[str, Any]:
-    """What the template of a request shows."""
+async def _review_item(
+    review_id: str, principal: Principal, service: ReviewService, resources: ConsoleResources
+) -> ReviewItem:
+    with refusals():
+        item = await service.item(review_id, Reviewer(principal.name, principal.tenants))
+    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
+    return item
+
+
+async def _review_page(
+    request: Request,
+    principal: Principal,
+    service: ReviewService,
+    resources: ConsoleResources,
+    item: ReviewItem | None = None,
+) -> Response:
+    stats = await service.stats(Reviewer(principal.name, principal.tenants))
+    values = _review_values(item, resources.now()) if item else {"item": None}
+    lock_seconds = resources.settings.review.lock_seconds
+    return page("review.html", request, principal, stats=stats, lock_seconds=lock_seconds, **values)
+
+
+def _review_values(item: ReviewItem, now: datetime) -> dict[str, Any]:
+    """What the template of a request shows at a time."""
     claims = [_review_claim(claim.model_dump()) for claim in item.claims]
     contexts = [
         (
@@ -290,7 +329,13 @@ def _review_values(item: ReviewItem) -> dict[str, Any]:
         )
         for context in item.contexts
     ]
-    return {"item": item, "claims": claims, "runs": answer_runs(item.answer, claims, []), "contexts": contexts}
+    return {
+        "item": item,
+        "now": now,
+        "claims": claims,
+        "runs": answer_runs(item.answer, claims, []),
+        "contexts": contexts,
+    }
 
 
 def _review_claim(claim: dict[str, Any]) -> ClaimView:

@@ -1,6 +1,7 @@
 """What the console tells: the models of its responses, and how rows become them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -251,6 +252,11 @@ class RememberedPage(View):
 def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
     """How the decision on a stored answer came about."""
     return explain_row(stored.answer, settings.gate, settings.grounding, settings.decision)
+
+
+def blinded(stored: StoredAnswer) -> StoredAnswer:
+    """An answer without what would tell how it was decided, and by whom."""
+    return replace(stored, decisions=[], review_events=[], rewards=[])
 
 
 def answer_detail(stored: StoredAnswer) -> AnswerDetail:

@@ -139,6 +139,13 @@ class QueuePage(BaseModel):
     open_count: int = Field(description="How many requests fit the filters in all.")
 
 
+USUAL_REASONS = (
+    "wrong_figure", "contradicts_source", "not_in_sources", "wrong_citation", "outdated_source", "incomplete", "off_topic",
+    "unsafe", "badly_written", "nothing_wrong",
+)  # fmt: skip
+"""Reasons that a page offers, so that the same thing is said in the same words; any other one may be given."""
+
+
 class DecisionBody(Strict):
     """What a reviewer decides."""
 

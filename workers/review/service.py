@@ -159,7 +159,7 @@ class ReviewService:
         """
         place = await self._place(review_id, who)
         locks = await self._locks.known([review_id])
-        second = not place.is_open and await self._is_for_second_review(place, who)
+        second = await self._is_for_second_review(place, who)
         return await self._item(place, locks.get(review_id), second=second)
 
     async def next(self, filters: Filters, who: Reviewer, without: Collection[str] = ()) -> ReviewItem | None:
@@ -175,20 +175,28 @@ class ReviewService:
         wanted = _wanted(filters, who)
         if wanted is None or filters.state == "decided":
             return None
-        now = self._now()
+        skipped_since = self._now() - timedelta(minutes=self._settings.skip_minutes)
         if filters.state == "open":
             places = await self._store.page(
                 wanted,
                 limit=CANDIDATES,
                 without=[*await self._locks.claimed_here(), *without],
                 skipped_by=who.name,
-                skipped_since=now - timedelta(minutes=self._settings.skip_minutes),
+                skipped_since=skipped_since,
             )
             found = await self._take_first(places, who, second=False)
             if found is not None:
                 return found
-        seconds = await self._seconds(wanted, who, CANDIDATES)
+        seconds = await self._seconds(wanted, who, CANDIDATES, skipped_since=skipped_since)
         return await self._take_first([place for place in seconds if place.review_id not in without], who, second=True)
+
+    async def gives_second_opinion(self, review_id: str, who: Reviewer) -> bool:
+        """Whether this reviewer has a request for a second opinion, and is not to see the first one yet."""
+        lock = (await self._locks.known([review_id])).get(review_id)
+        if lock is None or lock.holder != who.name:
+            return False
+        place = await self._store.place(review_id)
+        return place is not None and await self._is_for_second_review(place, who)
 
     async def stats(self, who: Reviewer) -> QueueStats:
         """How the queue stands and how it is worked."""
@@ -236,8 +244,10 @@ class ReviewService:
             await self._tell("unassigned", place, who)
 
     async def skip(self, review_id: str, who: Reviewer) -> None:
-        """Leave a request to others for a while."""
-        place = await self._open_place(review_id, who)
+        """Leave a request, or a second opinion on it, to others for a while."""
+        place = await self._place(review_id, who)
+        if not await self._is_for_second_review(place, who):
+            await self._refuse_unless_open(place, who)
         await self._tell("skipped", place, who)
         await self._locks.release(review_id, who.name)
 
@@ -248,8 +258,14 @@ class ReviewService:
             review_id: which request.
             who: by whom.
             queue: where to; the setting's if absent.
+
+        Raises:
+            InvalidDecision: it is there for a second opinion, which moves nothing.
         """
-        place = await self._open_place(review_id, who)
+        place = await self._place(review_id, who)
+        if await self._is_for_second_review(place, who):
+            raise InvalidDecision("queue", "what is there for a second opinion is not escalated; decide or skip it")
+        await self._refuse_unless_open(place, who)
         deadline = self._now() + timedelta(hours=self._settings.escalation_hours)
         event = await self._tell("escalated", place, who, queue or self._settings.escalation_queue, deadline)
         await self._locks.release(review_id, who.name)
@@ -274,7 +290,7 @@ class ReviewService:
         body = body.model_copy(update={"claim_verdicts": await self._placed(place, request, body.claim_verdicts)})
         now = self._now()
         lock = (await self._locks.known([review_id])).get(review_id)
-        second = not place.is_open and await self._is_for_second_review(place, who)
+        second = await self._is_for_second_review(place, who)
         decision = self._decision(request, body, who, now, lock, second=second)
         if body.user_action not in DECIDING:
             await self._publish(decision)
@@ -385,15 +401,13 @@ class ReviewService:
             raise UnknownReview("there is no such review; it may not be stored yet, try again in a moment")
         return place
 
-    async def _open_place(self, review_id: str, who: Reviewer) -> QueuePlace:
-        place = await self._place(review_id, who)
+    async def _refuse_unless_open(self, place: QueuePlace, who: Reviewer) -> None:
         if not place.is_open:
             raise _decided(place.decided_by, place.decided_at)
-        await self._refuse_claimed(review_id)
-        lock = (await self._locks.known([review_id])).get(review_id)
+        await self._refuse_claimed(place.review_id)
+        lock = (await self._locks.known([place.review_id])).get(place.review_id)
         if lock is not None and lock.holder != who.name:
             raise _locked(lock)
-        return place
 
     async def _request(self, review_id: str) -> ReviewRequest:
         request = (await self._store.requests([review_id])).get(review_id)
@@ -402,10 +416,22 @@ class ReviewService:
         return request
 
     async def _seconds(
-        self, wanted: QueueFilters, who: Reviewer, limit: int, review_id: str | None = None
+        self,
+        wanted: QueueFilters,
+        who: Reviewer,
+        limit: int,
+        review_id: str | None = None,
+        skipped_since: datetime | None = None,
     ) -> list[QueuePlace]:
         places = await self._store.for_second_review(
             replace(wanted, state="second"), self._sample(who), limit=limit, review_id=review_id
+            replace(wanted, state="second"),
+            review_id=review_id,
+            reviewer=who.name,
+            share=self._settings.second_share,
+            since=self._now() - timedelta(days=self._settings.second_days),
+            skipped_since=skipped_since,
+            limit=limit,
         )
         return await self._unclaimed(places)
 
@@ -419,6 +445,8 @@ class ReviewService:
         return [place for place in places if f"{SECOND}{place.review_id}" not in claims]
 
     async def _is_for_second_review(self, place: QueuePlace, who: Reviewer) -> bool:
+        if place.is_open:
+            return False
         wanted = QueueFilters(tenants=(place.tenant,), state="second")
         return bool(await self._seconds(wanted, who, 1, place.review_id))
 

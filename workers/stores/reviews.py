@@ -209,11 +209,8 @@ class ReviewStore:
             conditions.append("q.review_id NOT IN {without:Array(String)}")
             parameters["without"] = list(without)
         if skipped_by is not None and skipped_since is not None:
-            conditions.append(
-                f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_events WHERE kind = 'skipped'"
-                " AND reviewer = {skipper:String} AND occurred_at > {skipped:DateTime64(3, 'UTC')})"
-            )
-            parameters |= {"skipper": skipped_by, "skipped": without_zone(skipped_since)}
+            conditions.append(self._not_skipped())
+            parameters |= {"reviewer": skipped_by, "skipped": without_zone(skipped_since)}
         return await self._places(conditions, parameters, "priority DESC, requested_at, q.review_id", limit)
 
     async def decided(
@@ -241,6 +238,7 @@ class ReviewStore:
         limit: int,
         after: DecidedCursor | None = None,
         review_id: str | None = None,
+        skipped_since: datetime | None = None,
     ) -> list[QueuePlace]:
         """Requests that a person has decided and this one is to decide once more, the oldest decision first.
 
@@ -256,6 +254,27 @@ class ReviewStore:
         """
         conditions, parameters = self._sampled(filters, sample)
         _begin_after(after, ">", conditions, parameters)
+            skipped_since: leave out what the one who asks has skipped since then.
+        """
+        conditions, parameters = _conditions(filters)
+        conditions += [
+            "decided_by NOT IN {others:Array(String)}",
+            "decided_at > {since:DateTime64(3, 'UTC')}",
+            _SAMPLED,
+            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions WHERE ruling = 'second')",
+            # Who has voted or come too late has seen it.
+            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions"
+            " WHERE decided_by = {reviewer:String})",
+        ]
+        parameters |= {
+            "others": ["", POLICY, reviewer],
+            "reviewer": reviewer,
+            "since": without_zone(since),
+            "share": share,
+        }
+        if skipped_since is not None:
+            conditions.append(self._not_skipped())
+            parameters["skipped"] = without_zone(skipped_since)
         if review_id is not None:
             conditions.append("q.review_id = {review:String}")
             parameters["review"] = review_id
@@ -426,6 +445,12 @@ class ReviewStore:
         moved = {row["review_id"]: {"queue": row["moved_to"], "deadline_at": row["moved_deadline"]} for row in moves}
         places = {row["review_id"]: _place(row | moved.get(row["review_id"], {})) for row in rows}
         return [places[review_id] for review_id in ids if review_id in places]
+
+    def _not_skipped(self) -> str:
+        return (
+            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_events WHERE kind = 'skipped'"
+            " AND reviewer = {reviewer:String} AND occurred_at > {skipped:DateTime64(3, 'UTC')})"
+        )
 
     def _source(self, used: Sequence[str]) -> str:
         """The queue; with where each request was moved to only if something asks for it."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from schemas.answers import GeneratedAnswer
 from schemas.base import Identifier, Label, RiskLevel, UtcDatetime
 from schemas.enriched import ReleaseState
+from schemas.identifiers import fact_id
 from schemas.topics import ANSWERS_GENERATED
 from workers.console.etags import tagged
 from workers.console.paging import Cursor, Limit, next_cursor, place_of
@@ -18,8 +19,9 @@ from workers.console.requests import StrictRoute
 from workers.console.resources import Shared
 from workers.console.security import Ingester, Reader
 from workers.console.sending import event_outputs
-from workers.console.views import AnswerDetail, AnswerPage, AnswerSummary, answer_detail, explanation_of
+from workers.console.views import AnswerDetail, AnswerPage, AnswerSummary, answer_detail, blinded, explanation_of
 from workers.delivery.errors import OversizeRecord
+from workers.review.models import Reviewer
 from workers.steps.explanation import Explanation
 from workers.stores.answers import AnswerFilter, Period, StoredAnswer
 
@@ -137,7 +139,7 @@ def _values(answers: list[GeneratedAnswer], limit: int) -> list[tuple[GeneratedA
 
 
 async def stored_answer(resources: Shared, principal: Principal, answer_id: str, tenant: str | None) -> StoredAnswer:
-    """An answer that a principal may see; that it is shown is noted.
+    """An answer that a principal may see, blinded while they give a second opinion on it; that it is shown is noted.
 
     Raises:
         Problem: 403, the tenant is another's; 404, there is no such answer.
@@ -146,4 +148,8 @@ async def stored_answer(resources: Shared, principal: Principal, answer_id: str,
     if stored is None:
         raise Problem(404, "there is no such answer; it may be in work still")
     resources.accesses.note(principal, "answer", stored.answer["tenant"], [answer_id])
+    if stored.decisions and resources.review is not None:
+        who = Reviewer(principal.name, principal.tenants)
+        if await resources.review.gives_second_opinion(fact_id(answer_id, "review"), who):
+            return blinded(stored)
     return stored

@@ -159,12 +159,12 @@ def _note(resources: ConsoleResources, who: Principal, what: str, item: ReviewIt
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Refusals of the service as problem documents; a conflict says who was faster, and when."""
+    """Refusals of the service as problem documents; a conflict says of what kind it is, who was faster, and when."""
     try:
         yield
     except UnknownReview as error:
         raise Problem(404, str(error)) from None
     except ReviewConflict as error:
-        raise Problem(409, str(error), who=error.who, when=error.when) from None
+        raise Problem(409, str(error), conflict=error.kind, who=error.who, when=error.when) from None
     except InvalidDecision as error:
         raise Problem(422, str(error), fields=[FieldProblem(field=error.field, message=str(error))]) from None

@@ -11,15 +11,22 @@ const filters = document.getElementById("queue-filters");
 const openCount = document.getElementById("open-count");
 
 const IDLE_MS = 60_000;
+const TYPED = ["comment", "decision-reason"]; // fields whose texts outlive a reload, beside a correction
 const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "cannot_tell" };
 const DIFF_MAX = 2_000;
 const DIFF_WAIT_MS = 150;
+const LOOK_AGAIN_MS = 15_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+// A third of a lock's time: what was loaded ahead may have half of its time behind it when it is shown.
+const RENEW_MS = Math.min((Number(holder.dataset.lockSeconds) * 1000) / 3, LONGEST_TIMER_MS);
 
-let ahead = null; // a promise of the nodes of the next request
+let ahead = null; // the next request: a promise of its nodes, and when it was taken
+let showing = Promise.resolve(); // settled when the last request that was asked for is shown
 let taken = []; // identifiers that this page holds
 let done = []; // identifiers decided or left here: the rows of the queue are a moment behind
 let last = null; // the last decision, for undo
 let busy = false;
+let renewed = 0; // when the lock of what is shown was taken or renewed
 let diffTimer = 0;
 
 // ---------------------------------------------------------------- loading
@@ -42,42 +49,122 @@ async function fetchNext() {
 }
 
 function loadAhead() {
-  ahead = fetchNext();
-  ahead.catch(() => {});
+  ahead = { nodes: fetchNext(), at: performance.now() };
+  ahead.nodes.catch(() => {});
 }
 
-async function showNext() {
-  const promise = ahead ?? fetchNext();
+/** The nodes of the next request, or null where there is none; what fails is asked for once more. */
+async function nextRequest() {
+  const loaded = ahead;
   ahead = null;
-  let nodes = null;
   try {
-    nodes = await promise;
+    const nodes = await loaded?.nodes;
+    if (nodes && (await isStillOurs(nodes, loaded.at))) return nodes;
     // What was loaded ahead may have found nothing when there was nothing yet.
-    nodes ??= await fetchNext();
+    return await fetchNext();
+  } catch {
+    return await fetchNext();
+  }
+}
+
+/** Whether a request that was taken some time ago can be shown; another may have it by now. */
+async function isStillOurs(nodes, at) {
+  renewed = at;
+  const review = nodes.find((node) => node.dataset?.review)?.dataset.review;
+  if (performance.now() - at < RENEW_MS) return true;
+  try {
+    await renew(review);
+    return true;
   } catch (error) {
-    say(error.message);
+    if (error.status !== 409 && error.status !== 404) throw error;
+    forget(review);
+    return false;
   }
-  if (!nodes) {
-    const empty = document.createElement("p");
-    empty.id = "queue-empty";
-    empty.tabIndex = -1;
-    empty.textContent = "Nothing waits for review.";
-    holder.replaceChildren(empty);
-    empty.focus();
-    return;
-  }
+}
+
+/** Show the next request, one caller after the other; with its keys in reach unless somebody types elsewhere. */
+function showNext() {
+  showing = showing.then(async () => {
+    try {
+      const nodes = await nextRequest();
+      if (nodes) show(nodes);
+      else showEmpty();
+    } catch (error) {
+      showAway(error);
+    }
+  });
+  return showing;
+}
+
+function show(nodes) {
+  const focus = !holder.querySelector("#queue-empty") || !document.activeElement?.matches("input, select, textarea");
   holder.replaceChildren(...nodes);
-  begin();
+  begin(focus);
   loadAhead();
 }
 
-function begin() {
+function showEmpty() {
+  if (document.getElementById("queue-empty")) return;
+  const empty = document.createElement("p");
+  empty.id = "queue-empty";
+  empty.tabIndex = -1;
+  empty.textContent = "Nothing waits for review.";
+  holder.replaceChildren(empty);
+  empty.focus();
+}
+
+/** An outage is not an empty queue. */
+function showAway(error) {
+  const words = document.createElement("p");
+  words.id = "queue-away";
+  words.className = "warn";
+  words.textContent = `The next request could not be loaded: ${error.status ? error.message : "the console does not answer"}.`;
+  const again = document.createElement("button");
+  again.type = "button";
+  again.textContent = "Try again";
+  again.setAttribute("aria-describedby", words.id);
+  again.addEventListener("click", showNext);
+  holder.replaceChildren(words, again);
+  again.focus();
+}
+
+setInterval(async () => {
+  if (document.visibilityState !== "visible" || busy || !document.getElementById("queue-empty")) return;
+  await showNext();
+  if (item()) say("A request waits for review.");
+}, LOOK_AGAIN_MS);
+
+function begin(focus = true) {
   active.reset();
-  document.getElementById("question")?.focus({ preventScroll: true });
-  scrollTo(0, 0);
+  if (focus) {
+    document.getElementById("question")?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }
   const claims = claimsOf();
   const worst = claims.find((claim) => claim.classList.contains("contradicted")) ?? claims.find((claim) => claim.classList.contains("unsupported"));
   if (worst) select(worst.dataset.claim, false);
+}
+
+// ---------------------------------------------------------------- locks
+
+async function renew(review) {
+  await send(`/api/reviews/${review}/lock`);
+  renewed = performance.now();
+}
+
+/** Keep what somebody looks at; what nobody looks at goes to others in time. */
+function renewShown() {
+  if (item() && document.visibilityState === "visible") renew(item().dataset.review).catch((error) => say(error.message));
+}
+setInterval(renewShown, RENEW_MS);
+document.addEventListener("visibilitychange", () => {
+  if (performance.now() - renewed >= RENEW_MS) renewShown();
+});
+
+/** What was decided or left here, or is another's. */
+function forget(review) {
+  done.push(review);
+  taken = taken.filter((each) => each !== review);
 }
 
 // ---------------------------------------------------------------- active time
@@ -154,22 +241,41 @@ function judge(verdict) {
 
 // ---------------------------------------------------------------- deciding
 
+const said = () => ({
+  user_comment: document.getElementById("comment").value || null,
+  reason: document.getElementById("decision-reason").value.trim() || null,
+});
+
+/** A vote is feedback and decides nothing: the request stays. */
+async function vote(action) {
+  if (busy) return;
+  busy = true;
+  const article = item();
+  try {
+    await send(`/api/reviews/${article.dataset.review}/decision`, { ...said(), user_action: action });
+    for (const name of ["upvote", "downvote"]) buttonOf(name).setAttribute("aria-pressed", String(name === action));
+    say(`${action}d. The request still waits for its decision.`);
+  } catch (error) {
+    say(error.message);
+  } finally {
+    busy = false;
+  }
+}
+
 async function decide(action) {
   const article = item();
   if (!article || busy) return;
   const review = article.dataset.review;
   const corrected = document.getElementById("corrected");
-  if (action === "correct" && corrected.closest("#correction").hidden) {
-    corrected.closest("#correction").hidden = false;
-    corrected.focus();
-    showDiff();
+  if (action === "correct" && !correctionOpen()) {
+    openCorrection();
     return;
   }
   active.count();
   const body = {
+    ...said(),
     user_action: action === "warn" ? "approve" : action,
     with_warning: action === "warn",
-    user_comment: document.getElementById("comment").value || null,
     corrected_answer: action === "correct" ? corrected.value : null,
     review_duration: active.seconds,
     claim_verdicts: [...article.querySelectorAll("[data-verdict]:checked")].map((each) => ({
@@ -178,31 +284,64 @@ async function decide(action) {
     })),
     version: Number(article.dataset.version),
   };
-  await leave(review, () => send(`/api/reviews/${review}/decision`, body), action === "warn" ? "approved with a warning" : `${action}${action.endsWith("e") ? "d" : "ed"}`, true);
+  const words = action === "warn" ? "approved with a warning" : `${action}${action.endsWith("e") ? "d" : "ed"}`;
+  await leave(review, () => send(`/api/reviews/${review}/decision`, body), words, { undoable: true, correcting: action === "correct" });
 }
 
 /** Do something that ends the work on a request, then show the next one. */
-async function leave(review, act, words, undoable = false) {
+async function leave(review, act, words, { undoable = false, correcting = false } = {}) {
+  if (busy) return;
   busy = true;
   try {
     const response = await act();
-    done.push(review);
-    taken = taken.filter((each) => each !== review);
+    forget(review);
     openCount.textContent = String(Math.max(0, Number(openCount.textContent) - 1));
     const receipt = undoable ? JSON.parse(response.text) : {};
     last = receipt.undo_until ? review : null;
     await showNext();
     say(`${words}.`, last ? { name: "Undo (u)", run: undo } : undefined);
   } catch (error) {
-    if (error.status === 409 || error.status === 404) {
-      done.push(review);
-      taken = taken.filter((each) => each !== review);
-      await showNext();
-    }
-    say(error.message);
+    await refused(review, error, correcting);
   } finally {
     busy = false;
   }
+}
+
+/** Go on after a refusal: look at what has changed, keep a correction that was typed, else leave it to who was faster. */
+async function refused(review, error, correcting) {
+  if (error.problem?.conflict === "changed") {
+    await reload(review);
+    return;
+  }
+  const gone = error.status === 409 || error.status === 404;
+  if (gone && correcting) {
+    say(`${error.message}. Nothing was sent; your correction is still here.`);
+    return;
+  }
+  if (gone) {
+    forget(review);
+    await showNext();
+  }
+  say(error.message);
+}
+
+const correctionOpen = () => document.getElementById("correction")?.hidden === false;
+
+/** Show a request as it is now, with what was typed. */
+async function reload(review) {
+  const correcting = correctionOpen();
+  const typed = (correcting ? [...TYPED, "corrected"] : TYPED).map((name) => [name, document.getElementById(name).value]);
+  try {
+    const response = await send(`/review/${review}/item`, undefined, { method: "GET" });
+    holder.replaceChildren(...parsed(response.text));
+  } catch (error) {
+    say(error.message);
+    return;
+  }
+  for (const [name, text] of typed) document.getElementById(name).value = text;
+  begin();
+  if (correcting) openCorrection();
+  say("A more complete result has replaced this request. Nothing was sent: look again and decide.");
 }
 
 async function undo() {
@@ -228,11 +367,24 @@ const ACTIONS = {
   warn: () => decide("warn"),
   correct: () => decide("correct"),
   reject: () => decide("reject"),
-  skip: () => item() && leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),
-  escalate: () => item() && leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/escalate`, {}), "escalated"),
+  skip: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),
+  escalate: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/escalate`, {}), "escalated"),
+  upvote: () => vote("upvote"),
+  downvote: () => vote("downvote"),
 };
 
+const buttonOf = (action) => holder.querySelector(`[data-action="${action}"]`);
+
+/** A key does what its button does, and nothing where there is none. */
+const press = (action) => buttonOf(action) && ACTIONS[action]();
+
 // ---------------------------------------------------------------- correction with its diff
+
+function openCorrection() {
+  document.getElementById("correction").hidden = false;
+  document.getElementById("corrected").focus();
+  showDiff();
+}
 
 function showDiff() {
   const corrected = document.getElementById("corrected");
@@ -256,15 +408,18 @@ holder.addEventListener("input", (event) => {
 // ---------------------------------------------------------------- keys and clicks
 
 const KEYS = {
-  a: ACTIONS.approve,
-  w: ACTIONS.warn,
-  c: ACTIONS.correct,
-  r: ACTIONS.reject,
-  s: ACTIONS.skip,
-  e: ACTIONS.escalate,
+  a: () => press("approve"),
+  w: () => press("warn"),
+  c: () => press("correct"),
+  r: () => press("reject"),
+  s: () => press("skip"),
+  e: () => press("escalate"),
+  g: () => press("upvote"),
+  b: () => press("downvote"),
   u: undo,
   j: () => step(1),
   k: () => step(-1),
+  y: () => document.getElementById("decision-reason")?.focus(),
   m: () => document.getElementById("comment")?.focus(),
   "?": () => help.showModal(),
 };
@@ -302,22 +457,23 @@ keysOn.addEventListener("change", () => localStorage.setItem("review-keys", keys
 
 /** Give back what nobody looks at any more, also when the page is left. */
 function giveBack(reviews) {
-  for (const review of reviews) send(`/api/reviews/${review}/unlock`, undefined, { keepalive: true }).catch(() => {});
+  return Promise.allSettled(reviews.map((review) => send(`/api/reviews/${review}/unlock`, undefined, { keepalive: true })));
 }
 
 filters.addEventListener("submit", async (event) => {
   event.preventDefault();
-  await ahead?.catch(() => {});
+  await showing;
+  await ahead?.nodes.catch(() => {});
   const held = taken;
   [ahead, taken] = [null, []];
-  giveBack(held);
+  await giveBack(held);
   await showNext();
 });
 addEventListener("pagehide", () => giveBack(taken));
 
 if (item()) {
   taken.push(item().dataset.review);
-  send(`/api/reviews/${item().dataset.review}/lock`).catch((error) => say(error.message));
+  renew(item().dataset.review).catch((error) => say(error.message));
   begin();
   loadAhead();
 } else {
