@@ -29,10 +29,8 @@ from workers.review.models import DecisionBody, Filters, Reviewer
 from workers.review.service import ReviewService
 from workers.review.shared import SharedState
 from workers.settings import Settings
-from workers.steps.reviewing import decided
-from workers.steps.rows import withdrawing_row
-from workers.steps.reviewing import review_event
-from workers.steps.rows import review_event_row
+from workers.steps.reviewing import decided, review_event
+from workers.steps.rows import review_event_row, withdrawing_row
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.migrations import migrate
 from workers.stores.reviews import QueueState, ReviewStore

@@ -424,14 +424,11 @@ class ReviewService:
         skipped_since: datetime | None = None,
     ) -> list[QueuePlace]:
         places = await self._store.for_second_review(
-            replace(wanted, state="second"), self._sample(who), limit=limit, review_id=review_id
             replace(wanted, state="second"),
-            review_id=review_id,
-            reviewer=who.name,
-            share=self._settings.second_share,
-            since=self._now() - timedelta(days=self._settings.second_days),
-            skipped_since=skipped_since,
+            self._sample(who),
             limit=limit,
+            review_id=review_id,
+            skipped_since=skipped_since,
         )
         return await self._unclaimed(places)
 

@@ -248,30 +248,13 @@ class ReviewStore:
             limit: most of them.
             after: where the page before ended.
             review_id: only this one.
+            skipped_since: leave out what the one who asks has skipped since then.
 
         Raises:
             StoreUnavailable: ClickHouse does not answer.
         """
         conditions, parameters = self._sampled(filters, sample)
         _begin_after(after, ">", conditions, parameters)
-            skipped_since: leave out what the one who asks has skipped since then.
-        """
-        conditions, parameters = _conditions(filters)
-        conditions += [
-            "decided_by NOT IN {others:Array(String)}",
-            "decided_at > {since:DateTime64(3, 'UTC')}",
-            _SAMPLED,
-            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions WHERE ruling = 'second')",
-            # Who has voted or come too late has seen it.
-            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions"
-            " WHERE decided_by = {reviewer:String})",
-        ]
-        parameters |= {
-            "others": ["", POLICY, reviewer],
-            "reviewer": reviewer,
-            "since": without_zone(since),
-            "share": share,
-        }
         if skipped_since is not None:
             conditions.append(self._not_skipped())
             parameters["skipped"] = without_zone(skipped_since)
