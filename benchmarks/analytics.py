@@ -7,7 +7,8 @@ cardinalities of a large deployment: 5 tenants, 4 models, 3 prompt versions, 6 q
 sources, two cited an answer. They go through the raw tables and their materialised views, as the
 sink's rows do. Texts are stored where a question reads them (the audit), each a stretch of a
 corpus of random words. Every question is asked over all 30 days and all tenants, which is the worst
-that a dashboard can do.
+that a dashboard can do. The week before them, which `drift` compares with, comes last, with a tenth of the
+answers an hour: questions read figures by the hour, whose rows are as many.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import random
 import sys
 import tempfile
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -36,6 +37,7 @@ from workers.stores.rollups import REFRESHED, refresh_rollups
 
 DATABASE = "bench"
 SINCE, UNTIL = datetime(2026, 10, 1), datetime(2026, 10, 31)
+WEEK = timedelta(days=7)
 STEP = 500_000
 REPEATS = 5
 MINUTES_OF_TRAFFIC = 5
@@ -45,7 +47,7 @@ CORPUS_WORDS, VOCABULARY = 400_000, 6_000
 MADE = """
 WITH number AS n, rand64(1) % 1000 / 1000 AS u, rand64(2) % 1000 / 1000 AS v, 1 + rand64(3) % 3 AS k,
      ['acme', 'acme', 'acme', 'globex', 'globex', 'initech', 'umbrella', 'hooli'][sipHash64(n) % 8 + 1] AS tenant,
-     toDateTime64('2026-10-01 00:00:00', 3, 'UTC') + toIntervalMillisecond(toInt64(n * {span} / {answers})) AS at,
+     toDateTime64('{since}', 3, 'UTC') + toIntervalMillisecond(toInt64((n - {begin}) * {span} / {answers})) AS at,
      lower(hex(sipHash128(n))) AS id,
      (place, length) -> substring(corpus, 1 + (rand64(place) % ({corpus} - length)), length) AS words
 """
@@ -164,6 +166,21 @@ def corpus(seed: int = 7) -> str:
     return " ".join(chooser.choices(words, weights=weights, k=CORPUS_WORDS))
 
 
+def made(answers: int, *, since: datetime = SINCE, until: datetime = UNTIL, begin: int = 0, words: int = 0) -> str:
+    """What the rows of answers are made of.
+
+    Args:
+        answers: how many lie between these times.
+        since: of the first one.
+        until: of the last one.
+        begin: number of the first one.
+        words: length of the corpus, for tables with texts; 0 without.
+    """
+    span = int((until - since).total_seconds() * 1000)
+    text = MADE.format(since=since, span=span, answers=answers, begin=begin, corpus=words)
+    return text if words else text[: text.rindex(",\n")]
+
+
 def load() -> list[float]:
     """The machine's load: over 1, 5 and 15 minutes."""
     return [round(value, 2) for value in os.getloadavg()]
@@ -175,15 +192,12 @@ async def fill(client: AsyncClient, answers: int) -> dict[str, Any]:
     await client.command("CREATE TABLE bench.corpus (text String) ENGINE = MergeTree ORDER BY tuple()")
     await client.insert("corpus", [[text]], column_names=["text"], database=DATABASE)
     figures = {}
-    span = int((UNTIL - SINCE).total_seconds() * 1000)
     for table, statement in STATEMENTS.items():
         started = time.perf_counter()
         for first in range(0, answers, STEP):
             count = min(STEP, answers - first)
-            made = MADE.format(span=span, answers=answers, corpus=len(text))
-            if table != "citation_logs":
-                made = made[: made.rindex(",\n")]
-            await client.command(statement.format(made=made, first=first, count=count))
+            rows_made = made(answers, words=len(text) if table == "citation_logs" else 0)
+            await client.command(statement.format(made=rows_made, first=first, count=count))
         rows = int(await client.command(f"SELECT count() FROM bench.{table}"))
         seconds = time.perf_counter() - started
         figures[table] = {"rows": rows, "rows_per_second": round(rows / seconds)}
@@ -227,17 +241,24 @@ async def traffic(client: AsyncClient, answers: int) -> float:
         AssertionError: a row that came again was counted again.
     """
     taken = 0.0
-    span = int((UNTIL - SINCE).total_seconds() * 1000)
-    made = MADE.format(span=span, answers=answers, corpus=1)
     for _ in range(MINUTES_OF_TRAFFIC):
-        statement = ANSWERS.format(made=made[: made.rindex(",\n")], first=answers - 1_000, count=1_000)
+        statement = ANSWERS.format(made=made(answers), first=answers - 1_000, count=1_000)
         await client.command(statement)
         started = time.perf_counter()
         await refresh_rollups(client, DATABASE)
         taken = time.perf_counter() - started
-    counted = int(await client.command("SELECT sum(answers) FROM bench.answer_hours FINAL"))
+    counted = int(await client.command(f"SELECT sum(answers) FROM bench.answer_hours FINAL WHERE hour >= '{SINCE}'"))
     assert counted == answers, f"{answers} answers are counted as {counted}"
     return round(taken, 2)
+
+
+async def week_before(client: AsyncClient, answers: int) -> int:
+    """Let there be a week before the time that is asked about, with a tenth of the answers an hour; how many."""
+    count = round(answers * (WEEK / (UNTIL - SINCE)) / 10)
+    before = made(count, since=SINCE - WEEK, until=SINCE, begin=answers)
+    await client.command(ANSWERS.format(made=before, first=answers, count=count))
+    await refresh_rollups(client, DATABASE)
+    return count
 
 
 async def compare(client: AsyncClient) -> dict[str, int]:
@@ -298,6 +319,9 @@ async def measure(answers: int, directory: Path) -> dict[str, Any]:
             table: {"rows": rows, "bytes": size, "bytes_per_answer": round(size / answers, 1), "parts": parts}
             for table, rows, size, parts in sizes
         }
+        result["answers_of_the_week_before"] = await week_before(client, answers)
+        await age(client)
+        await quiet(client)
         result["load_while_asking"] = load()
         result["queries"] = await ask(client)
         result["layouts_ms"] = await compare(client)

@@ -87,7 +87,7 @@ async def _timed(url: str, count: int) -> dict[str, list[float]]:
         ),
         "a page of an escalated queue": lambda: store.page(QueueFilters(queue="escalated"), limit=26),
         "page and count together": lambda: asyncio.gather(
-            store.page(QueueFilters(), limit=26), store.open_count(QueueFilters())
+            store.page(QueueFilters(), limit=26), store.count(QueueFilters())
         ),
         "one place": lambda: store.place(some[7].review_id),
         "one request": lambda: store.requests([some[9].review_id]),

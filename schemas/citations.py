@@ -134,4 +134,7 @@ class SourceDetail(Part):
     record_id: Identifier
     versions: Many[SourceVersion] = Field(description="Contents, the one cited last first.")
     related_citations: Many[Identifier] = Field(default_factory=list, description="Its citations, the latest first.")
+    answers: Many[Identifier] = Field(
+        default_factory=list, description="Answers that those citations and contents are of, the latest first."
+    )
     fetched_at: UtcDatetime

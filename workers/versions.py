@@ -33,6 +33,9 @@ JUDGING = (
 )
 """Modules that judge; what they import of ``workers.steps`` counts as well."""
 
+MASKING = ("workers.steps.masking", "workers.steps.personal")
+"""Modules that decide what is judged in place of what was written."""
+
 LIBRARIES = ("google-re2", "markdown-it-py", "numpy", "sentence-transformers", "sentencex", "torch", "transformers")
 """Libraries that take part in a judgement; another version of theirs may cut a sentence otherwise."""
 
@@ -77,7 +80,9 @@ def version_parts(settings: Settings) -> dict[str, str]:
     }
     if settings.privacy.is_on:
         # What is masked is judged as its mask. The key changes no judgement.
-        judged["privacy"] = settings.privacy.model_dump(mode="json", exclude={"key"})
+        judged["privacy"] = settings.privacy.model_dump(mode="json", exclude={"key"}) | {
+            "rules": _masking_digest()[:12]
+        }
     return {
         "rules": rules_digest()[:12],
         "calibration": _digest(to_json(_calibration()))[:12],
@@ -111,6 +116,12 @@ def rule_versions(settings: Settings, *parts: str) -> dict[str, str]:
 def rules_digest() -> str:
     """Digest of the code that judges."""
     return digest_of_code({name: _source(name) for name in judging_modules()})
+
+
+@cache
+def _masking_digest() -> str:
+    """Digest of the code that masks, which counts where something is masked."""
+    return digest_of_code({name: _source(name) for name in MASKING})
 
 
 @cache

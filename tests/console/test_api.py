@@ -1,13 +1,14 @@
 """What the console tells programs."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
 from schemas.enriched import EnrichedAnswer
 from tests.harness.console import ConsoleThread
+from tests.harness.reviews import AT, review_request, store_decision
 
 
 @pytest.fixture
@@ -207,3 +208,30 @@ def test_who_was_shown_an_answer_is_noted(console: ConsoleThread, stored: list[E
     (access,) = told["items"]
     assert (access["who"], access["via"], access["what"], access["answers"]) == ("read", "token", "answer", [looked_at])
     assert datetime.fromisoformat(access["at"]) >= before.replace(microsecond=0)
+
+
+@pytest.mark.parametrize("state", ["open", "decided", "second"])
+def test_a_review_cursor_that_is_none_of_ours_is_refused(console: ConsoleThread, state: str) -> None:
+    refused = console.client("review").get("/api/reviews", params={"state": state, "cursor": "x"})
+    assert refused.status_code == 422
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert "next_cursor" in refused.json()["detail"]
+    assert [each["field"] for each in refused.json()["fields"]] == ["cursor"]
+
+
+def test_pages_of_decided_reviews_hold_every_one_once(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
+    """Decisions travel by topic; here the test stores their rows as the agents do."""
+    tenant = "decided-reviews"
+    requests = [review_request(number, tenant=tenant) for number in range(5)]
+    for number, request in enumerate(requests):
+        console.call(store_decision(console.resources.analytics, request, at=AT + timedelta(minutes=number)))
+    client, seen, cursor = console.client("review"), [], {}
+    while True:
+        params = {"state": "decided", "tenant": tenant, "limit": "2", **cursor}
+        page = client.get("/api/reviews", params=params).raise_for_status().json()
+        assert page["open_count"] == 5
+        seen.append([item["answer_id"] for item in page["items"]])
+        if page["next_cursor"] is None:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert seen == [["a-4", "a-3"], ["a-2", "a-1"], ["a-0"]]

@@ -144,6 +144,30 @@ async def test_erased_persons_are_neither_archived_nor_restored_and_can_be_remov
     assert (await archiving.write_archive(*run, archiving.ARCHIVED, nobody)).records == {}, "a file keeps its place"
 
 
+@pytest.mark.parametrize("there", [0, 2], ids=["an empty one", "a shorter one"])
+async def test_the_log_of_another_broker_does_not_go_into_the_same_folder(
+    addresses: Addresses, tmp_path: Path, there: int
+) -> None:
+    """Its offsets begin anew: the client would read it from its beginning, beside files of the same offsets."""
+    folder = tmp_path / "archive"
+    nobody: Callable[..., None] = lambda *_: None  # noqa: E731
+    records = [(1, (None, answer(f"a-{number}"), [], 1_700_000_000_000)) for number in range(4)]
+    source = await prepared(addresses, tmp_path, "source")
+    await send(source, ANSWERS_GENERATED, records)
+    await archiving.write_archive(source.settings, addresses, folder, archiving.ARCHIVED, nobody)
+    files = Archive(folder).files()
+    other = await prepared(addresses, tmp_path, "other")
+    await send(other, ANSWERS_GENERATED, records[:there])
+    told = rf"answers\.generated, partition 1, ends at offset {there}, and its archive at 4: .* another folder"
+    with pytest.raises(ArchiveUnusable, match=told):
+        await archiving.write_archive(other.settings, addresses, folder, archiving.ARCHIVED, nobody)
+    assert Archive(folder).files() == files, "nothing was written"
+    # Topics that are not archived yet are none of its business.
+    await send(other, FEEDBACK_EVENTS, records[:1])
+    written = await archiving.write_archive(other.settings, addresses, folder, [FEEDBACK_EVENTS], nobody)
+    assert written.records == {"feedback.events": 1}
+
+
 def archived(folder: Path) -> list[Record]:
     archive = Archive(folder)
     return [record for file in archive.files() for some in archive.read(file) for record in some]

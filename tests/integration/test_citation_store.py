@@ -114,6 +114,25 @@ async def test_a_source_tells_all_that_was_cited_of_it(
     assert found.versions[1].first_cited_at == NOW
     assert found.versions[1].last_cited_at == NOW + timedelta(days=1)
     assert found.related_citations == [second, third, first]
+    assert found.answers == ["a2", "a3", "a1"]
+
+
+async def test_the_answers_of_a_much_cited_source_are_bounded_and_each_content_names_one(
+    client: AsyncClient, citations: CitationStore, settings: Settings
+) -> None:
+    """What is shown is noted with these answers, in one record of the broker."""
+    await client.command(
+        f"INSERT INTO {settings.clickhouse.database}.citations (tenant, answer_id, citation_id, pipeline_version, rank,"
+        " completed_at, valid, chunk_id, source_type, source_table, record_id, source_digest, forms)"
+        " SELECT 't', concat('a', toString(number)), concat('c', toString(number)), 'v', 4,"
+        " toDateTime64('2026-11-01 00:00:00', 3) - number, 1, 'c', 'database', 'daily_summaries', 'abc123',"
+        " if(number < 200, 'now', concat('before-', toString(number))), [] FROM numbers(300)"
+    )
+    found = await citations.source("t", "daily_summaries", "abc123", now=NOW)
+    assert found is not None
+    assert [version.source_digest for version in found.versions] == ["now", *(f"before-{n}" for n in range(200, 219))]
+    assert found.related_citations == [f"c{n}" for n in range(100)]
+    assert found.answers == [f"a{n}" for n in (*range(100), *range(200, 219))]
 
 
 async def test_nobody_finds_what_is_not_theirs_or_not_there(

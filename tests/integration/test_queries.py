@@ -373,7 +373,7 @@ async def test_a_promoted_run_counts_where_it_has_judged_every_answer_and_else_l
     assert await grounding() == {"10:00": 0.5, "11:00": 0.9}
     await runs.set_promoted("again", False, datetime(2026, 10, 24, tzinfo=UTC))
     assert await grounding() == {"10:00": 0.9, "11:00": 0.9} and await runs.promoted() == []
-    removed = await runs.remove("again")
+    removed = await runs.remove("again", datetime(2026, 10, 25, tzinfo=UTC))
     assert removed["answers"] >= 4
     assert await grounding(run="again") == {}
 

@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
+from pydantic import SecretStr
 
+from schemas.enriched import EnrichedAnswer
+from schemas.export import example
+from schemas.identifiers import person_digest
+from schemas.privacy import Erasure
 from schemas.topics import (
     ALERTS_RAISED,
     ANSWERS_ENRICHED,
@@ -21,9 +26,10 @@ from schemas.topics import (
     FEEDBACK_EVENTS,
     FEEDBACK_REWARDS,
     MEMORY_TURNS,
+    PRIVACY_ERASURES,
     REVIEW_REQUESTS,
 )
-from tests.harness.answers import records
+from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, until
 from tests.harness.pipeline import EXAMPLES
 from tests.integration.test_seen_versions import touchstone
@@ -31,12 +37,18 @@ from workers.addresses import Addresses
 from workers.agents.analytics import ANALYTICS
 from workers.agents.memory import MEMORY
 from workers.agents.release import RELEASE
+from workers.delivery.records import Record
 from workers.inference.backends import EmbeddingBackend
+from workers.privacy import Privacy
+from workers.replay.archive import Archive
 from workers.replay.opening import Listeners, count_replay, open_replay
 from workers.replay.options import ReplayOptions, read_offsets
 from workers.replay.outputs import shadow
-from workers.replay.replaying import Replay
-from workers.settings import Settings
+from workers.replay.replaying import Replay, ReplayRefused
+from workers.settings import PrivacySettings, Settings
+from workers.stores.analytics import AnalyticsStore
+from workers.stores.runs import RunStore
+from workers.topics import TopicAdministration
 
 FOLLOWING = (
     ANSWERS_RELEASED, ALERTS_RAISED, REVIEW_REQUESTS, MEMORY_TURNS, FEEDBACK_EVENTS, FEEDBACK_REWARDS,
@@ -225,8 +237,9 @@ async def test_a_replay_that_was_killed_goes_on_and_ends_as_one_that_ran_through
     try:
 
         async def some() -> bool:
-            rows = await stream.rows("SELECT revision, state FROM {db}.replays FINAL WHERE run = 'killed'")
-            return bool(rows) and rows[0][0] > 1
+            sql = "SELECT JSONExtractUInt(counts, 'judged') FROM {db}.replays FINAL WHERE run = 'killed'"
+            rows = await stream.rows(sql)
+            return bool(rows) and rows[0][0] > 0
 
         await until(some, "something is stored", 300, 0.02)
     finally:
@@ -258,8 +271,10 @@ async def test_an_archive_and_a_file_replay_to_the_same_as_the_topic(stream: Str
     deployment = stream.deployment
     await deployment.send(records(60))
     await deployment.send([(b"broken", b"{"), (b"other", json.dumps(OTHER).encode())])
+    stored = example(EnrichedAnswer) | {"answer_id": identifier(0)}
+    await deployment.send([(b"stored", json.dumps(stored).encode())], ANSWERS_ENRICHED)
     counts = await stream.replay("topic")
-    assert counts == {"read": 62, "judged": 61, "unreadable": 1, "without stored result": 61}
+    assert counts == {"read": 62, "judged": 61, "unreadable": 1, "without stored result": 60}
     code, _, errors = await touchstone(deployment, "archive", "write", "kept")
     assert code == 0, errors
     kept = str(deployment.directory / "kept")
@@ -273,6 +288,73 @@ async def test_an_archive_and_a_file_replay_to_the_same_as_the_topic(stream: Str
         assert await stream.judgements(table, "archive") == expected, table
     texts = "SELECT answer_id, grounding_score, quality_score, state FROM {db}.answers FINAL WHERE run = '{run}' ORDER BY answer_id"
     assert await stream.rows(texts, "file") == await stream.rows(texts, "topic")
+
+
+async def test_a_replay_that_was_removed_can_be_made_again_with_every_row(stream: Stream) -> None:
+    deployment = stream.deployment
+    await deployment.send([(b"other", json.dumps(OTHER).encode())])
+    await stream.replay("again")
+    rows = {table: await stream.judgements(table, "again") for table in TABLES}
+    assert all(rows.values())
+    code, output, errors = await touchstone(deployment, "runs", "delete", "again", "--json")
+    assert code == 0, errors
+    assert len(json.loads(output)["topics"]) == 4
+    assert not [row for table in TABLES for row in await stream.judgements(table, "again")]
+    await stream.replay("again")
+    for table in TABLES:
+        assert await stream.judgements(table, "again") == rows[table], table
+
+
+async def test_of_two_at_one_replay_and_of_one_that_is_removed_meanwhile_nothing_is_noted(stream: Stream) -> None:
+    deployment, options = stream.deployment, ReplayOptions(run="twice", since=AGES_AGO)
+    await deployment.send([(b"other", json.dumps(OTHER).encode())])
+    places = deployment.settings, deployment.addresses
+    async with (
+        open_replay(*places, options, SILENT, backend=stream.backend) as one,
+        open_replay(*places, options, SILENT, backend=stream.backend) as other,
+    ):
+        assert isinstance(one, Replay) and isinstance(other, Replay)
+        assert (await one.run()).state == "finished"
+        with pytest.raises(ReplayRefused, match="somebody else works on the replay twice"):
+            await other.run()
+    store = RunStore(AnalyticsStore(stream.client, deployment.name), deployment.name)
+    async with open_replay(
+        *places, options.model_copy(update={"run": "gone"}), SILENT, backend=stream.backend
+    ) as third:
+        assert isinstance(third, Replay)
+        await store.remove("gone", datetime.now(UTC))
+        with pytest.raises(ReplayRefused, match="or has removed it"):
+            await third.run()
+    assert await stream.judgements("answers", "gone") == []
+
+
+async def test_nobody_comes_back_who_was_erased_under_a_mask_or_in_the_archive_alone(stream: Stream) -> None:
+    deployment, settings = stream.deployment, stream.deployment.settings
+    settings.privacy = PrivacySettings(mask=("mail",), key=SecretStr("k" * 32))
+    own = OTHER | {"user_id": "someone@example.org", "tenant": "acme"}
+    await deployment.send(
+        [(b"own", json.dumps(own).encode()), (b"other", json.dumps(OTHER | {"answer_id": "b"}).encode())]
+    )
+    masker = Privacy(settings.privacy, settings.kafka.max_input_bytes).masker("acme")
+    known_as = masker.event({"user_id": "someone@example.org"})["user_id"]
+    assert known_as != "someone@example.org"
+    erasure = Erasure(digest=person_digest("acme", known_as), requested_at=datetime.now(UTC))
+    await deployment.send([(erasure.digest.encode(), erasure.to_bytes())], PRIVACY_ERASURES)
+    counted = await count_replay(settings, deployment.addresses, ReplayOptions(run="masked", since=AGES_AGO), SILENT)
+    assert counted == {"read": 2, "wanted": 1, "erased": 1}
+
+    # An archive whose register knows of an erasure that the broker's does not.
+    archive = Archive(deployment.directory / "kept")
+    for topic in (ANSWERS_GENERATED, PRIVACY_ERASURES):
+        for record in await deployment.read(topic):
+            archive.write(
+                [Record(topic.name, record.partition, record.offset, record.key, record.value, timestamp=1.0)]
+            )
+    async with TopicAdministration(settings, deployment.addresses.kafka) as topics:
+        await topics.delete([PRIVACY_ERASURES])
+        await topics.create()
+    options = ReplayOptions(run="archived", source="archive", path=str(deployment.directory / "kept"))
+    assert (await count_replay(settings, deployment.addresses, options, SILENT))["erased"] == 1
 
 
 async def test_only_what_is_asked_for_is_replayed_and_nobody_who_is_erased(stream: Stream) -> None:

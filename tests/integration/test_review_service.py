@@ -1,15 +1,17 @@
 """The review queue on real stores: order, locks, races, undo, second opinions; with Redis and without."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
+from typing import get_args
 
 import pytest
 from aiokafka import AIOKafkaConsumer
 from clickhouse_connect.driver.asyncclient import AsyncClient
 from redis.asyncio import Redis
 
-from schemas.review import ReviewDecision, ReviewEvent
+from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from tests.harness.deployment import until
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
@@ -27,11 +29,11 @@ from workers.review.models import DecisionBody, Filters, Reviewer
 from workers.review.service import ReviewService
 from workers.review.shared import SharedState
 from workers.settings import Settings
-from workers.steps.reviewing import review_event
-from workers.steps.rows import review_event_row
+from workers.steps.reviewing import decided, review_event
+from workers.steps.rows import review_event_row, withdrawing_row
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.migrations import migrate
-from workers.stores.reviews import ReviewStore
+from workers.stores.reviews import QueueState, ReviewStore
 
 ANNA, BEN = Reviewer("first"), Reviewer("second")
 APPROVE = DecisionBody(user_action="approve")
@@ -149,8 +151,93 @@ async def test_the_queue_is_ordered_by_risk_and_age_filtered_and_paged(console: 
         assert ([item.answer_id for item in found.items], found.open_count) == (expected, len(expected)), filters
     theirs = await service.queue(Filters(), Reviewer("x", frozenset({"other"})), cursor=None, limit=10)
     assert [item.answer_id for item in theirs.items] == ["a-9"]
-    with pytest.raises(InvalidDecision, match="next_cursor"):
-        await service.queue(Filters(), ANNA, cursor="nonsense", limit=2)
+
+
+def rejected(request: ReviewRequest) -> ReviewDecision:
+    return decided(request, by="first", profile={}, at=AT, action="reject")
+
+
+async def pages(service: ReviewService, filters: Filters, who: Reviewer, limit: int) -> list[tuple[list[str], int]]:
+    """Answers of each page and what it says of all, from the first page to the last."""
+    told, cursor = [], None
+    while True:
+        page = await service.queue(filters, who, cursor=cursor, limit=limit)
+        told.append(([item.answer_id for item in page.items], page.open_count))
+        if page.next_cursor is None:
+            return told
+        cursor = page.next_cursor
+
+
+async def test_decided_requests_are_paged_the_latest_first_and_counted(console: Console, rows: AnalyticsStore) -> None:
+    requests = [review_request(number) for number in range(6)] + [review_request(6, tenant="other")]
+    await store_requests(rows, [*requests, review_request(90)])
+    # Two pairs at the same time: their identifiers tell them apart.
+    for request, minutes in zip(requests[:5], (5, 3, 3, 1, 1), strict=True):
+        await store_decision(rows, request, at=AT + timedelta(minutes=minutes))
+    # Withdrawn: nobody has decided, so that they have no time.
+    withdrawn = [withdrawing_row(rejected(request)).columns for request in requests[5:]]
+    await rows.insert("review_queue", withdrawn)
+    service = console()
+    (whole,) = await pages(service, Filters(state="decided"), ANNA, 7)
+    assert whole[1] == 7
+    assert whole[0] == [
+        request.answer_id
+        for names in ((0,), (1, 2), (3, 4), (5, 6))
+        for request in sorted((requests[name] for name in names), key=lambda request: request.review_id)
+    ]
+    for limit in (1, 2, 3):
+        told = await pages(service, Filters(state="decided"), ANNA, limit)
+        assert [answer for page, _ in told for answer in page] == whole[0]
+        assert {count for _, count in told} == {7}
+        assert all(len(page) == limit for page, _ in told[:-1])
+    assert await pages(service, Filters(state="decided", tenant="other"), ANNA, 5) == [(["a-6"], 1)]
+    theirs = Reviewer("x", frozenset({"acme"}))
+    assert await pages(service, Filters(state="decided", model="llama"), theirs, 4) == [
+        (whole[0][:4], 6),
+        ([name for name in whole[0][4:] if name != "a-6"], 6),
+    ]
+
+
+async def test_second_reviews_are_paged_the_oldest_decision_first_and_counted(
+    console: Console, rows: AnalyticsStore, settings: Settings
+) -> None:
+    settings.review.second_share = 1.0
+    settings.review.undo_seconds = 60.0
+    requests = [review_request(number) for number in range(5)]
+    await store_requests(rows, requests)
+    for number, request in enumerate(requests):
+        await store_decision(rows, request, at=AT - timedelta(minutes=10 - number // 2))
+    service = console()
+    ((whole, count),) = await pages(service, Filters(state="second"), BEN, 5)
+    assert (set(whole), whole[4], count) == ({f"a-{number}" for number in range(5)}, "a-4", 5)
+    for limit in (1, 2, 3):
+        told = await pages(service, Filters(state="second"), BEN, limit)
+        assert [answer for page, _ in told for answer in page] == whole
+        assert {of_all for _, of_all in told} == {5}
+    assert await pages(service, Filters(state="second"), ANNA, 2) == [([], 0)], "who has decided is not asked again"
+    # Decided a moment ago and not stored yet: it is left out, and the pages behind it are not lost.
+    taken = next(request for request in requests if request.answer_id == whole[1])
+    await service.decide(taken.review_id, APPROVE, BEN)
+    told = await pages(service, Filters(state="second"), Reviewer("third"), 1)
+    assert [answer for page, _ in told for answer in page] == [whole[0], *whole[2:]]
+    await service.stop()
+
+
+async def test_a_cursor_of_another_state_is_refused(console: Console, rows: AnalyticsStore, settings: Settings) -> None:
+    settings.review.second_share = 1.0
+    requests = [review_request(number) for number in range(4)]
+    await store_requests(rows, requests)
+    for request in requests[:2]:
+        await store_decision(rows, request)
+    service = console()
+    made = {
+        state: (await service.queue(Filters(state=state), BEN, cursor=None, limit=1)).next_cursor
+        for state in get_args(QueueState)
+    }
+    assert None not in made.values()
+    for state, other in itertools.permutations(made, 2):
+        with pytest.raises(InvalidDecision, match="same state"):
+            await service.queue(Filters(state=state), BEN, cursor=made[other], limit=1)
 
 
 async def test_an_item_shows_everything_and_only_to_those_whom_it_concerns(

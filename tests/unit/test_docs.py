@@ -28,6 +28,9 @@ from workers.cli import app
 from workers.delivery.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
 from workers.review.errors import ReviewConflict
+from workers.settings import RetentionSettings
+from workers.stores.queries import read_queries
+from workers.stores.retention import ttl_expressions
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
@@ -394,3 +397,43 @@ def test_every_block_of_data_can_be_read() -> None:
 def test_the_probe_in_the_document_names_every_agent() -> None:
     (block,) = fenced(OPERATIONS, "json")
     assert set(json.loads(block)["checks"]) == set(AGENTS)
+
+
+# ---------------------------------------------------------------- questions, changes
+
+
+def test_every_named_question_is_told_once_and_the_changelog_counts_them() -> None:
+    told = [
+        name
+        for _, files in rows(ROOT / "docs" / "reference" / "dashboards.md", "| question | file |")
+        for name in INLINE.findall(files)
+    ]
+    assert sorted(told) == sorted(read_queries())
+    assert f"{len(told)} named questions" in text_of(ROOT / "CHANGELOG.md")
+
+
+def test_the_changelog_has_each_section_of_a_version_once() -> None:
+    for version in text_of(ROOT / "CHANGELOG.md").split("\n## ")[1:]:
+        sections = re.findall(r"^### (.+)$", version, re.M)
+        assert sections == sorted(set(sections), key=sections.index)
+        assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+# ---------------------------------------------------------------- sizing
+
+
+def test_disks_are_reckoned_with_the_default_retention_of_each_table() -> None:
+    expressions = ttl_expressions(RetentionSettings())
+    days = {table: int(re.findall(r"toIntervalDay\((\d+)\)", text)[0]) for table, text in expressions.items()}
+    *tables, together = rows(OPERATIONS, "| table | bytes an answer | days |")
+    total, by_day, kept = 0, 0.0, 0.0
+    for name, size, told, day, terabytes in tables:
+        per_day = int(size) * 86_400 * 1_000 / 1e9
+        assert int(told) == days[name.strip("`")], name
+        assert (day, terabytes) == (f"{per_day:.1f}", f"{per_day * int(told) / 1e3:.1f}"), name
+        total, by_day, kept = total + int(size), by_day + per_day, kept + per_day * int(told) / 1e3
+    assert together == ["together", f"{total:,}", "", f"{by_day:.1f}", f"{kept:.1f}"]
+    section = prose_of(OPERATIONS).partition("### ClickHouse's disks")[2].partition("\n## ")[0]
+    figures = {name for name in days if name.endswith("_hours")}
+    assert {name for name in days if f"`{name}`" in section} == days.keys() - figures
+    assert f"{by_day:.0f} GB a day a replica; {kept:.0f} TB" in text_of(OPERATIONS)

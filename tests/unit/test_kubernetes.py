@@ -14,6 +14,7 @@ from tests.unit.test_deployment import image_environment, known_names, ours, set
 from workers.app import AGENTS
 from workers.cli import app
 from workers.metrics import CONSUMER_LAG
+from workers.stores.roles import MIGRATOR, READER, WRITER
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "deploy" / "kubernetes"
@@ -122,6 +123,26 @@ def test_secrets_are_references_and_their_names_are_those_of_the_instructions(po
     volume = next(each for each in pod["spec"]["volumes"] if each["name"] == "secrets")
     assert volume["secret"]["secretName"] == "touchstone-secrets"
     assert not [name for name in settings_file() if re.search(r"(PASSWORD|SECRET|TOKEN|__KEY)$", name)]
+
+
+def test_who_defines_tables_is_a_user_of_its_own_whose_secret_no_other_pod_has() -> None:
+    pod = PODS["touchstone-migrate"]
+    own = {variable["name"]: variable["value"] for variable in container(pod)["env"]}
+    assert own["TOUCHSTONE_CLICKHOUSE__USERNAME"] != settings_file()["TOUCHSTONE_CLICKHOUSE__USERNAME"]
+    folder = str(Path(own["TOUCHSTONE_CLICKHOUSE__PASSWORD_FILE"]).parent)
+    (mount,) = [each for each in container(pod)["volumeMounts"] if each["mountPath"] == folder]
+    assert mount["readOnly"] is True
+    secrets = {
+        name: {
+            volume["name"]: volume["secret"]["secretName"] for volume in each["spec"]["volumes"] if "secret" in volume
+        }
+        for name, each in PODS.items()
+    }
+    secret = secrets["touchstone-migrate"][mount["name"]]
+    assert [name for name, found in secrets.items() if secret in found.values()] == ["touchstone-migrate"]
+    header = (FOLDER / "kustomization.yaml").read_text(encoding="utf-8")
+    assert f"create secret generic {secret} " in header
+    assert {MIGRATOR, WRITER, READER} <= set(re.findall(r"\w+", header))
 
 
 @POD

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -150,49 +151,72 @@ def test_of_several_results_the_most_complete_counts_in_whatever_order(ranks: li
 
 
 class Clock:
-    """A loop's time that sleeping moves on."""
+    """A loop's time that waiting moves on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
 
-        async def sleep(seconds: float) -> None:
-            self.now += max(0.0, seconds)
+        async def wait_for(what: Coroutine[Any, Any, Any], seconds: float) -> None:
+            what.close()
+            self.now += seconds
+            raise TimeoutError
 
-        monkeypatch.setattr("workers.replay.throttling.asyncio.sleep", sleep)
+        monkeypatch.setattr("workers.replay.throttling.asyncio.wait_for", wait_for)
         monkeypatch.setattr("workers.replay.throttling.asyncio.get_running_loop", lambda: self)
 
     def time(self) -> float:
         return self.now
 
 
+class Waits:
+    """A throttle at work: what it was asked and told, and how often there was time for something else."""
+
+    def __init__(self, rate: float | None, *behind: int) -> None:
+        self.behind = list(behind)
+        self.told: list[int | None] = []
+        self.idle = 0
+        self.throttle = Throttle(Pace(rate), self.lag, 1_000, self.told.append)
+
+    async def lag(self) -> int:
+        return self.behind.pop(0)
+
+    async def rest(self) -> None:
+        self.idle += 1
+
+    def begin(self, answers: int, *, stopped: bool = False) -> None:
+        async def wait() -> None:
+            stop = asyncio.Event()
+            if stopped:
+                stop.set()
+            await self.throttle.wait(answers, stop, self.rest)
+
+        asyncio.run(wait())
+
+
 def test_a_pace_is_kept_and_lost_time_is_not_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, pace = Clock(monkeypatch), Pace(10.0)
-
-    async def begun(answers: int) -> float:
-        await pace.wait(answers)
-        return clock.now
-
-    assert [asyncio.run(begun(5)) for _ in range(3)] == [100.0, 100.5, 101.0]
-    clock.now = 200.0
-    assert [asyncio.run(begun(5)) for _ in range(2)] == [200.0, 200.5]
+    clock, waits = Clock(monkeypatch), Waits(10.0, *[0] * 9)
+    begun = []
+    for at in (None, None, None, 200.0, None):
+        clock.now = at or clock.now
+        waits.begin(5)
+        begun.append(clock.now)
+    assert begun == [100.0, 100.5, 101.0, 200.0, 200.5]
+    assert waits.idle == 0, "half a second is too short for anything else"
 
 
 def test_a_replay_waits_until_live_traffic_has_caught_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-    behind = iter([0, 5_000, 2_000, 1_000, 900])
-    told: list[int | None] = []
-
-    async def lag() -> int:
-        return next(behind)
-
-    throttle = Throttle(Pace(None), lag, 1_000, told.append)
-
-    def wait() -> None:
-        asyncio.run(throttle.wait(1))
-
-    wait()
-    assert told == []
-    wait()  # looked at a moment ago
+    clock, waits = Clock(monkeypatch), Waits(None, 0, 5_000, 2_000, 1_000, 900)
+    waits.begin(1)
+    assert waits.told == []
+    waits.begin(1)  # looked at a moment ago
     clock.now += 10
-    wait()
-    assert told == [5_000, 2_000, None] and next(behind) == 900
+    waits.begin(1)
+    assert (waits.told, waits.behind) == ([5_000, 2_000, None], [900])
+    assert waits.idle == 2, "what is judged is written meanwhile"
+
+
+def test_a_replay_that_is_to_stop_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock(monkeypatch)
+    waits = Waits(None, 5_000)
+    waits.begin(1, stopped=True)
+    assert (waits.told, waits.behind) == ([], [5_000])

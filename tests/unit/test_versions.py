@@ -9,10 +9,11 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from tests.harness.deployment import ROOT
 from workers import versions
-from workers.settings import Settings
+from workers.settings import PrivacySettings, Settings
 from workers.versions import (
     JUDGING,
     LIBRARIES,
@@ -134,3 +135,12 @@ def test_the_part_that_differs_is_told() -> None:
     assert found.keys() == {"quality.packs"}
     assert differences({"a": "1", "b": "2"}, {"b": "2", "c": "3"}) == {"a": ["1", None], "c": [None, "3"]}
     assert differences(parts(), parts()) == {}
+
+
+def test_the_code_that_masks_counts_where_something_is_masked_and_nowhere_else() -> None:
+    plain = Settings(_env_file=None)
+    masking = Settings(_env_file=None, privacy=PrivacySettings(mask=("mail",), key=SecretStr("k" * 32)))
+    told = differences(version_parts(plain), version_parts(masking))
+    assert "privacy.rules" in told and all(name.startswith("privacy.") for name in told)
+    other_key = Settings(_env_file=None, privacy=PrivacySettings(mask=("mail",), key=SecretStr("o" * 32)))
+    assert version_parts(other_key) == version_parts(masking)

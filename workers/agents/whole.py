@@ -57,11 +57,13 @@ class JudgedAnswer:
     """What was found.
 
     Attributes:
+        record: where the answer stood.
         reports: those made now, each with its bytes.
         enriched: everything put together.
         value: its bytes.
     """
 
+    record: Record
     reports: Sequence[tuple[Report, bytes]]
     enriched: EnrichedAnswer
     value: bytes
@@ -121,7 +123,7 @@ class AnswerJudge:
         reports: dict[str, Report] = {report.agent: report for report in case.stored.values()}
         reports |= {report.agent: report for report, _ in made}
         enriched, value = put_together(case.answer, reports, case.record, origin)
-        return JudgedAnswer(made, enriched, value)
+        return JudgedAnswer(case.record, made, enriched, value)
 
     def _report(
         self, judge: Judge, case: PreparedAnswer, vectors: Mapping[str, Vector] | JudgementError, origin: Origin

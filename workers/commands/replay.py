@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,7 +58,7 @@ def replay(
     version: Annotated[
         str | None, typer.Option("--version", help="Name of the replay; by default the pipeline version.")
     ] = None,
-    rate: Annotated[float | None, typer.Option("--rate", min=0.001, help="At most so many answers a second.")] = None,
+    rate: Annotated[str | None, typer.Option("--rate", help="At most so many answers a second: 50, or 50/s.")] = None,
     memory: Annotated[bool, typer.Option("--memory", help="Send to memory what may be remembered now.")] = False,
     resume: Annotated[str | None, typer.Option("--resume", help="Go on with the replay of this name.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, and judge nothing.")] = False,
@@ -67,8 +67,8 @@ def replay(
     """Judge answers once more with the present settings and rules, beside the live stream.
 
     Results go to topics of their own (<topic>.shadow.<version>) and to ClickHouse under the name of the
-    replay; nothing else follows: no release, review, alert, reward or retry. Interrupted, the same command
-    goes on where it was; what arrives after its start is not read. It waits while live traffic is behind.
+    replay; nothing else follows: no release, review, alert, reward or retry. Interrupted, --resume goes on
+    where it was; what arrives after its start is not read. It waits while live traffic is behind.
 
     Examples:
       touchstone replay --from 7d --version stricter
@@ -80,7 +80,10 @@ def replay(
     settings = read_settings(quiet=True)
     addresses = find_addresses(settings)
     settings = adapted(settings, addresses)
+    given = (since, until, offsets, answers, archive, tenant, model, expression, agents, version)
     if resume is not None:
+        if memory or any(option is not None for option in given):
+            raise typer.BadParameter("the replay knows what it was asked for; give --rate alone", param_hint="--resume")
         options = asyncio.run(_known_options(settings, addresses, resume))
     else:
         options = _options(
@@ -91,7 +94,7 @@ def replay(
         _tell_counts(asyncio.run(_count(settings, addresses, options, quiet=as_json)), as_json=as_json)
         return
     began = time.monotonic()
-    row, here = asyncio.run(_replay(settings, addresses, options, rate, quiet=as_json))
+    row, here = asyncio.run(_replay(settings, addresses, options, _rate(rate), quiet=as_json))
     _tell(row, here, time.monotonic() - began, as_json=as_json)
     if row.state == "running":
         raise typer.Exit(INTERRUPTED)
@@ -110,10 +113,7 @@ def _options(settings: Settings, **given: Any) -> Any:
     now = datetime.now(UTC)
     path = given.pop("answers") or given.get("archive")
     source = "topic" if path is None else "archive" if path == given["archive"] else "answers"
-    try:
-        digest = sha256(path.read_bytes()).hexdigest() if path is not None and source == "answers" else None
-    except OSError as error:
-        raise TouchstoneError(f"{path} cannot be read: {error.strerror or error}") from error
+    digest = _digest(path) if path is not None and source == "answers" else None
     chosen: dict[str, Any] = {name: given[name] for name in ("tenant", "model", "filter", "memory")} | {
         "run": given["run"] or pipeline_version(settings),
         "source": source,
@@ -147,7 +147,30 @@ async def _known_options(settings: Settings, addresses: Addresses, run: str) -> 
         await client.close()
     if row is None:
         raise typer.BadParameter(f"there is no replay {run}; `touchstone runs list` shows them", param_hint="--resume")
-    return ReplayOptions.model_validate_json(row.options)
+    options = ReplayOptions.model_validate_json(row.options)
+    if options.source == "answers" and _digest(Path(options.path or "")) != options.digest:
+        raise TouchstoneError(f"{options.path} has changed since the replay {run} was begun; put the old file back")
+    return options
+
+
+def _rate(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        rate = float(text.removesuffix("/s"))
+        if not 0 < rate < float("inf"):
+            raise ValueError
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no rate; write 50, 0.5 or 50/s", param_hint="--rate") from None
+    return rate
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise TouchstoneError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 async def _count(settings: Settings, addresses: Addresses, options: Any, *, quiet: bool) -> dict[str, int]:
@@ -234,7 +257,7 @@ def _tell(row: ReplayRow, here: int, seconds: float, *, as_json: bool) -> None:
     _tell_counts(row.counts, as_json=False)
     name = printable(row.run, keep="")
     if row.state == "running":
-        console.print(Text(f"interrupted; the same command goes on, as does: touchstone replay --resume {name}"))
+        console.print(Text(f"interrupted; to go on: touchstone replay --resume {name}"))
     elif not here:
         console.print(Text(f"{name} is finished already; compare it: touchstone compare live {name}"))
     else:

@@ -75,19 +75,25 @@ def demote(run: Name, as_json: AsJson = False) -> None:
 
 @app.command()
 def delete(run: Name, as_json: AsJson = False) -> None:
-    """Remove a replay: its rows in ClickHouse and its topics. The live run cannot be removed.
+    """Remove a replay: its topics and its rows in ClickHouse. The live run cannot be removed.
+
+    One that is at work notices, and ends.
 
     Example: touchstone runs delete october-again
     """
 
-    async def remove(replays: ReplayStore, runs: RunStore) -> dict[str, int]:
-        await _known(replays, run)
-        return await runs.remove(run)
+    async def known(replays: ReplayStore, _: RunStore) -> ReplayRow:
+        return await _known(replays, run)
+
+    async def remove(_: ReplayStore, runs: RunStore) -> dict[str, int]:
+        return await runs.remove(run, datetime.now(UTC))
 
     settings = read_settings(quiet=True)
     addresses = find_addresses(settings, ["kafka", "clickhouse"])
-    removed = _with_stores(remove)
+    _with_stores(known)
+    # The topics first: as long as ClickHouse knows of the replay, this can be done again.
     topics = asyncio.run(_delete_topics(adapted(settings, addresses), addresses, run))
+    removed = _with_stores(remove)
     if as_json:
         print_json({"run": run, "rows": removed, "topics": topics})
         return

@@ -63,7 +63,7 @@ class ErasureRegister:
         if not self._persons:
             return False
         subject = subject_of(record)
-        return self._knows(subject.answer_id) or self._erasure_of(subject) is not None
+        return self.knows(subject.answer_id) or self._erasure_of(subject) is not None
 
     def unknown_answer(self, record: Record) -> Erasure | None:
         """The erasure with an answer that the register lacks, if the record shows one.
@@ -73,11 +73,12 @@ class ErasureRegister:
         """
         subject = subject_of(record)
         erasure = self._erasure_of(subject)
-        if erasure is None or subject.answer_id is None or not subject.is_theirs or self._knows(subject.answer_id):
+        if erasure is None or subject.answer_id is None or not subject.is_theirs or self.knows(subject.answer_id):
             return None
         return erasure.model_copy(update={"answers": [answer_digest(subject.answer_id)]})
 
-    def _knows(self, answer_id: str | None) -> bool:
+    def knows(self, answer_id: str | None) -> bool:
+        """Whether an answer was an erased person's."""
         return answer_id is not None and bytes.fromhex(answer_digest(answer_id)) in self._answers
 
     def _erasure_of(self, subject: Subject) -> Erasure | None:

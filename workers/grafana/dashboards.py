@@ -17,6 +17,13 @@ DEFAULT_CONSOLE = "http://localhost:8080"
 """Where links lead unless told otherwise."""
 
 
+TO_OVERVIEW = {"Overview in the console": "/"}
+TO_ANSWERS = {"Search answers": "/search"}
+TO_HIGH_RISK = {"Answers of high risk": "/search?risk=high"}
+TO_REVIEW = {"Review queue": "/review"}
+"""Where panels lead in the console."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dashboard:
     """One dashboard.
@@ -26,6 +33,7 @@ class Dashboard:
         title: of the dashboard.
         description: for whom, and what for.
         since: beginning of the time that it opens with.
+        links: titles and paths in the console, for panels that have none of their own.
         panels: in order.
         variables: what a reader may choose, besides the console's address.
     """
@@ -34,6 +42,7 @@ class Dashboard:
     title: str
     description: str
     since: str
+    links: Mapping[str, str]
     panels: Sequence[Panel]
     variables: Sequence[dict[str, Any]] = ()
 
@@ -63,7 +72,7 @@ class Dashboard:
                 },
                 {"type": "link", "title": "Console", "url": "${console}", "targetBlank": True},
             ],
-            "panels": laid_out(self.panels),
+            "panels": laid_out(self.panels, self.links),
         }  # fmt: skip
 
 
@@ -114,6 +123,7 @@ OPERATIONS = Dashboard(
     "Operations",
     "For the person on call: does it flow, how far behind is it, what goes wrong.",
     "now-6h",
+    TO_OVERVIEW,
     (
         Measured(
             "Answers a second", "Answers that assembly takes in and enriched answers that it hands on. A gap that stays "
@@ -171,7 +181,7 @@ OPERATIONS = Dashboard(
         ),
         Measured(
             "Answers by hallucination risk", "As they are judged, a second.", unit="ops", stacked=True,
-            series={"{{risk_level}}": _rate("touchstone_hallucination_risk_total", "risk_level")},
+            series={"{{risk_level}}": _rate("touchstone_hallucination_risk_total", "risk_level")}, links=TO_HIGH_RISK,
         ),
         Measured(
             "Decisions", "Release states, a second.", unit="ops", stacked=True,
@@ -215,6 +225,7 @@ QUALITY = Dashboard(
     "Quality",
     "For the AI engineer: how good answers are, which model, prompt version or query type makes them worse.",
     "now-7d",
+    TO_ANSWERS,
     (
         Asked(
             "Answers", "What becomes of answers. Held ones wait for a person; a fallback said that there is not "
@@ -235,7 +246,7 @@ QUALITY = Dashboard(
         ),
         Asked(
             "High risk", "Share of judged answers whose hallucination risk is high.", unit="percentunit", maximum=1,
-            width=8, query="quality_over_time", columns=("time", "name", "high_risk_share"),
+            width=8, query="quality_over_time", columns=("time", "name", "high_risk_share"), links=TO_HIGH_RISK,
         ),
         Asked(
             "Side by side", "The same over the whole time, the worst grounding first.", kind="table", unit="percentunit",
@@ -256,7 +267,7 @@ QUALITY = Dashboard(
         ),
         Asked(
             "Answers that rest on the least", "The lowest grounding scores, to be opened in the console.", kind="table",
-            width=24, query="worst_answers", links={"Search answers": "/answers"},
+            width=24, query="worst_answers", links=TO_HIGH_RISK,
         ),
         Asked(
             "Runs beside each other", "Mean grounding score of the live run and of every replay of the time: what "
@@ -279,6 +290,7 @@ SOURCES = Dashboard(
     "Sources and citations",
     "For whoever keeps the sources: which of them are contradicted, cited wrongly, or make answers worse.",
     "now-7d",
+    TO_ANSWERS,
     (
         Asked(
             "Valid citations and coverage", "Share of answers whose references all exist, and mean share of claims "
@@ -305,7 +317,7 @@ SOURCES = Dashboard(
         ),
         Asked(
             "Alerts on answers", "The latest alerts, with the answer to open.", kind="table", width=24,
-            query="system_alerts", given={"limit": 50}, links={"Search answers": "/answers"},
+            query="system_alerts", given={"limit": 50},
         ),
     ),
     (TENANT, RUN),
@@ -316,6 +328,7 @@ FEEDBACK = Dashboard(
     "Feedback and models",
     "For the AI engineer and the router: what people make of answers, and what each model earns.",
     "now-7d",
+    TO_OVERVIEW,
     (
         Asked(
             "Reward by model", "Mean reward with its 95 % interval. Intervals that overlap tell no difference.",
@@ -349,14 +362,15 @@ REVIEW = Dashboard(
     "Review",
     "For whoever leads reviewers: what waits, how long, how well people agree, what it costs.",
     "now-7d",
+    TO_REVIEW,
     (
         Asked(
             "Requests", "Answers sent to review: all, those whose reader waits, and those that are still open.",
-            query="review_backlog", links={"Review queue": "/review"},
+            query="review_backlog",
         ),
         Asked(
             "Time to decision", "Hours from the answer to the first decision on it.", unit="h", query="time_to_decision",
-            columns=("time", "median_hours", "p95_hours"), links={"Review queue": "/review"},
+            columns=("time", "median_hours", "p95_hours"),
         ),
         Asked(
             "Reviewers", "Decisions and active time of each reviewer.", kind="table", query="reviewer_workload",

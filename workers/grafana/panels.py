@@ -14,6 +14,14 @@ PROMETHEUS = {"type": "prometheus", "uid": "touchstone-prometheus"}
 WIDTH = 24
 """Columns of Grafana's grid."""
 
+ANSWER_LINK = {
+    "title": "Open in the console",
+    # Identifiers are of others' making: a ?, # or % in one would end or change the path.
+    "url": "${console}/answers/${__value.raw:percentencode}",
+    "targetBlank": True,
+}
+"""From a cell with an answer's identifier to the answer."""
+
 Kind = Literal["timeseries", "table", "barchart", "stat"]
 _FORMATS = {"timeseries": ("timeseries", 0), "table": ("table", 1)}
 
@@ -31,7 +39,7 @@ class Panel:
         height: in rows of 30 pixels.
         stacked: whether series add up.
         maximum: upper end of the scale, if it has one.
-        links: titles and paths in the console.
+        links: titles and paths in the console, instead of those of the dashboard.
     """
 
     title: str
@@ -52,8 +60,15 @@ class Panel:
         """What holds for single columns."""
         return []
 
-    def as_json(self, number: int, x: int, y: int) -> dict[str, Any]:
-        """The panel at a place of the grid."""
+    def as_json(self, number: int, x: int, y: int, links: Mapping[str, str]) -> dict[str, Any]:
+        """The panel at a place of the grid.
+
+        Args:
+            number: of the panel on its dashboard.
+            x: its first column.
+            y: its first row.
+            links: titles and paths in the console, for a panel that has none of its own.
+        """
         targets = self.targets()
         return {
             "id": number,
@@ -66,7 +81,7 @@ class Panel:
             "options": self._options(),
             "links": [
                 {"title": title, "url": f"${{console}}{path}", "targetBlank": True}
-                for title, path in self.links.items()
+                for title, path in (self.links or links).items()
             ],
             "targets": targets,
         }
@@ -130,8 +145,7 @@ class Asked(Panel):
         """Units of columns, and answers that open in the console."""
         found = [_override(column, {"id": "unit", "value": unit}) for column, unit in self.units.items()]
         if self.kind == "table" and "answer_id" in named_query(self.query).sql.partition("FROM")[0]:
-            link = {"title": "Open in the console", "url": "${console}/answers/${__value.raw}", "targetBlank": True}
-            found.append(_override("answer_id", {"id": "links", "value": [link]}))
+            found.append(_override("answer_id", {"id": "links", "value": [ANSWER_LINK]}))
         return found
 
 
@@ -157,12 +171,17 @@ class Measured(Panel):
         ]
 
 
-def laid_out(panels: Sequence[Panel]) -> list[dict[str, Any]]:
-    """Panels from left to right in rows; a row is as high as its highest panel."""
+def laid_out(panels: Sequence[Panel], links: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Panels from left to right in rows; a row is as high as its highest panel.
+
+    Args:
+        panels: in order.
+        links: titles and paths in the console, for panels that have none of their own.
+    """
     placed, x, y, height = [], 0, 0, 0
     for number, panel in enumerate(panels, 1):
         if x + panel.width > WIDTH:
             x, y, height = 0, y + height, 0
-        placed.append(panel.as_json(number, x, y))
+        placed.append(panel.as_json(number, x, y, links))
         x, height = x + panel.width, max(height, panel.height)
     return placed

@@ -9,7 +9,7 @@ afterwards but for an erasure; the next run goes on behind the last of them.
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,7 @@ _FOLDERS = re.compile(
 
 
 class ArchiveUnusable(TouchstoneError):
-    """The archive cannot be read or written; the message names the file."""
+    """The archive cannot be read or written, or is another log's; the message names the file or the partition."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -143,6 +143,25 @@ class Archive:
             except (OSError, pa.ArrowException) as error:
                 raise ArchiveUnusable(f"{file.path} cannot be written ({type(error).__name__})") from error
         return len(records) - len(kept)
+
+
+def refuse_another_log(ends: Mapping[tuple[str, int], int], marks: Mapping[tuple[str, int], int]) -> None:
+    """Offsets mean something in one log alone: two of them in one folder could not be told apart.
+
+    Args:
+        ends: offsets behind the last archived records, by topic and partition.
+        marks: where the topics' partitions end.
+
+    Raises:
+        ArchiveUnusable: one ends before its archive, as that of a new or restored broker does.
+    """
+    for (topic, partition), end in sorted(ends.items()):
+        mark = marks.get((topic, partition), 0)
+        if mark < end:
+            raise ArchiveUnusable(
+                f"{topic}, partition {partition}, ends at offset {mark}, and its archive at {end}: this is another log "
+                "than the one that was archived; use another folder for it"
+            )
 
 
 def _write(path: Path, records: Sequence[Record]) -> None:

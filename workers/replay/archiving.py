@@ -1,7 +1,7 @@
 """Between topics and archive: writing what is new, sending it back, and erasing persons in both."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,8 +12,9 @@ from workers.delivery.erasures import ErasureFollower, ErasureRegister
 from workers.delivery.fetching import readable_name
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record
-from workers.replay.archive import Archive
-from workers.replay.reading import BoundedReader
+from workers.privacy import Privacy
+from workers.replay.archive import Archive, refuse_another_log
+from workers.replay.reading import BoundedReader, Places
 from workers.settings import Settings
 
 FILE_BYTES = 64_000_000
@@ -54,15 +55,18 @@ async def write_archive(
     """Write what the topics hold and the archive does not, up to where they end now.
 
     Raises:
-        TouchstoneError: the broker does not answer, or a file cannot be written.
+        ArchiveUnusable: a file cannot be written, or the archive is that of another log.
+        TouchstoneError: the broker does not answer.
     """
-    archive, register = Archive(folder), await read_erasures(settings, addresses)
-    reader = BoundedReader(settings, addresses.kafka, topics, archive.ends())
+    archive, covers = Archive(folder), erased_by(await read_erasures(settings, addresses), settings)
+    names = {topic.name for topic in topics}
+    ends = {place: end for place, end in archive.ends().items() if place[0] in names}
+    reader = BoundedReader(settings, addresses.kafka, topics, ends)
     written: Counter[str] = Counter()
     erased = 0
     waiting: dict[tuple[str, int], _Waiting] = {}
-    async for batch in reader.batches():
-        kept = [record for record in batch if not register.covers(record)]
+    async for batch in _of_the_same_log(reader, ends):
+        kept = [record for record in batch if not covers(record)]
         erased += len(batch) - len(kept)
         place = (batch[0].topic, batch[0].partition)
         if kept:
@@ -108,6 +112,7 @@ async def restore_archive(
     files = [file for file in archive.files() if any(file.topic == topic.name for topic in topics)]
     register = await read_erasures(settings, addresses)
     note_archived(archive, register)
+    covers = erased_by(register, settings)
     sent: Counter[str] = Counter()
     erased = done = 0
     producer = ConfirmedProducer(settings, addresses.kafka)
@@ -117,7 +122,7 @@ async def restore_archive(
         for file in files:
             for batch in archive.read(file):
                 wanted = [record for record in batch if _is_within(record, since, until)]
-                kept = [record for record in wanted if not register.covers(record)]
+                kept = [record for record in wanted if not covers(record)]
                 for start in range(0, 0 if dry_run else len(kept), SEND_RECORDS):
                     outputs = [_output(record) for record in kept[start : start + SEND_RECORDS]]
                     await producer.send(outputs, agent="archive")
@@ -141,12 +146,24 @@ async def erase_archive(settings: Settings, addresses: Addresses, folder: Path, 
     """
     archive, register = Archive(folder), await read_erasures(settings, addresses)
     note_archived(archive, register)
+    covers = erased_by(register, settings)
     files = archive.files()
     erased = 0
     for number, file in enumerate(files, start=1):
-        erased += archive.erase(file, register.covers)
+        erased += archive.erase(file, covers)
         progress(number, len(files))
     return erased
+
+
+async def _of_the_same_log(reader: BoundedReader, ends: Places) -> AsyncIterator[list[Record]]:
+    """What is new, once it is known that all of it follows what is archived."""
+    try:
+        async for batch in reader.batches():
+            refuse_another_log(ends, reader.bounds)
+            yield batch
+        refuse_another_log(ends, reader.bounds)
+    finally:
+        await reader.close()
 
 
 @dataclass(slots=True)
@@ -163,6 +180,20 @@ class _Waiting:
     @property
     def is_full(self) -> bool:
         return self.size >= FILE_BYTES or len(self.records) >= FILE_RECORDS
+
+
+def erased_by(register: ErasureRegister, settings: Settings) -> Callable[[Record], bool]:
+    """Whether a record of a topic is about an erased person.
+
+    It is masked first as an agent does, though it is kept as it was: who is erased is known by what the
+    stores knew them as, which is the mask.
+    """
+    privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
+
+    def covers(record: Record) -> bool:
+        return register.covers(privacy.record(record, "archive") if privacy.concerns(record) else record)
+
+    return covers
 
 
 async def read_erasures(settings: Settings, addresses: Addresses) -> ErasureRegister:

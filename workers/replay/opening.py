@@ -16,13 +16,14 @@ from workers.agents.citations import CITATIONS
 from workers.agents.grounding import GROUNDING
 from workers.agents.quality import QUALITY
 from workers.delivery.erasures import ErasureFollower
-from workers.delivery.errors import TouchstoneError
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
+from workers.replay.archive import Archive
+from workers.replay.archiving import note_archived
 from workers.replay.options import ReplayOptions
 from workers.replay.outputs import SHADOWED, ReplayOutputs, shadow
-from workers.replay.replaying import Progress, Replay, Selection
+from workers.replay.replaying import FollowedErasures, Progress, Replay, ReplayRefused, Selection
 from workers.replay.sources import AnswerSource, ArchiveSource, FileSource, Offsets, TopicSource
 from workers.replay.stored import StoredJudgements
 from workers.replay.throttling import GroupLag, Pace, Throttle
@@ -35,10 +36,6 @@ from workers.versions import pipeline_version, version_parts
 
 LIVE_JUDGES = (CITATIONS, GROUNDING, QUALITY, ASSEMBLY)
 """Agents that must not be kept from live answers."""
-
-
-class ReplayRefused(TouchstoneError):
-    """A replay of that name was something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ async def count_replay(
         TouchstoneError: the answers cannot be read.
     """
     async with AsyncExitStack() as stack:
-        selection = Selection(settings, options, (await _erasures(stack, settings, addresses)).register)
+        selection = Selection(settings, options, (await _erasures(stack, settings, addresses, options)).register)
         source = _source(settings, addresses, options, {}, {})
         stack.push_async_callback(source.close)
         listeners.stage("counting")
@@ -114,7 +111,7 @@ async def open_replay(
             yield row
             return
         await _note_version(analytics, settings, row)
-        erasures = await _erasures(stack, settings, addresses)
+        erasures = await _erasures(stack, settings, addresses, options)
         stored = StoredJudgements(options.agents)
         stack.callback(stored.close)
         source = _source(settings, addresses, options, row.progress, row.bounds)
@@ -141,9 +138,10 @@ async def open_replay(
             selection=Selection(settings, options, erasures.register),
             stored=stored,
             embedding=embedding,
-            outputs=ReplayOutputs(producer, analytics, options.run, row.pipeline_version, memory=options.memory),
+            outputs=ReplayOutputs(producer, analytics, row, settings.clickhouse.database, memory=options.memory),
             store=store,
             row=row,
+            erasures=erasures,
             throttle=Throttle(Pace(rate), lag.records, settings.replay.max_live_lag, listeners.waiting),
             progress=listeners.progress,
         )
@@ -151,6 +149,7 @@ async def open_replay(
 
 async def _row(store: ReplayStore, settings: Settings, options: ReplayOptions) -> ReplayRow:
     version, now = pipeline_version(settings), datetime.now(UTC)
+    now = now.replace(microsecond=now.microsecond // 1_000 * 1_000)
     known = await store.find(options.run)
     if known is None:
         return await store.save(ReplayRow(options.run, version, options.model_dump_json(), "running", now, now))
@@ -159,8 +158,9 @@ async def _row(store: ReplayStore, settings: Settings, options: ReplayOptions) -
     if differing:
         told = "; ".join(f"{name} was {getattr(before, name)} and is {getattr(options, name)}" for name in differing)
         raise ReplayRefused(
-            f"there is a replay {options.run} of something else ({told}); name this one with --version, or remove "
-            f"that one: touchstone runs delete {options.run}"
+            f"there is a replay {options.run} of something else ({told}); to go on with it: touchstone replay --resume "
+            f"{options.run}; to begin this one, name it with --version, or remove that one: touchstone runs delete "
+            f"{options.run}"
         )
     if known.state == "running" and known.pipeline_version != version:
         raise ReplayRefused(
@@ -179,13 +179,17 @@ async def _note_version(analytics: AnalyticsStore, settings: Settings, row: Repl
     await analytics.insert("versions", [columns])
 
 
-async def _erasures(stack: AsyncExitStack, settings: Settings, addresses: Addresses) -> ErasureFollower:
+async def _erasures(
+    stack: AsyncExitStack, settings: Settings, addresses: Addresses, options: ReplayOptions
+) -> FollowedErasures:
     follower = ErasureFollower(settings, addresses.kafka)
     await follower.start()
-    stack.push_async_callback(follower.stop)
-    following = asyncio.ensure_future(follower.run())
-    stack.callback(following.cancel)
-    return follower
+    if options.source == "archive":
+        # Its own register counts as well: a new broker need not know of those who are erased there.
+        await asyncio.to_thread(note_archived, Archive(Path(options.path or "")), follower.register)
+    followed = FollowedErasures(follower)
+    stack.push_async_callback(followed.stop)
+    return followed
 
 
 async def _read_stored(

@@ -1,6 +1,7 @@
 """What a replay is asked for: which answers, by which agents, under which name."""
 
 import re
+from bisect import bisect_right
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -52,7 +53,7 @@ class ReplayOptions(BaseModel):
         digest: of the file, so that another one is not taken for its rest.
         since: records of that time or later; of a file, answers complete then.
         until: records before that time.
-        offsets: by partition, pairs of first offset and the one behind the last.
+        offsets: by partition, pairs of first offset and the one behind the last, in order and apart.
         tenant: of that tenant only.
         model: of that model only.
         filter: a JMESPath expression over the answer's JSON; what it finds false or empty is left out.
@@ -95,7 +96,9 @@ class ReplayOptions(BaseModel):
         """Whether an offset is among those asked for."""
         if self.offsets is None:
             return True
-        return any(first <= offset < end for first, end in self.offsets.get(partition, ()))
+        ranges = self.offsets.get(partition, [])
+        place = bisect_right(ranges, offset, key=lambda pair: pair[0]) - 1
+        return place >= 0 and offset < ranges[place][1]
 
     def first_offsets(self) -> dict[int, int]:
         """The first offset of each partition that is asked for by offset."""

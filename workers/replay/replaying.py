@@ -14,13 +14,21 @@ from datetime import UTC, datetime
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
+from schemas.quality import EarlierAnswer
 from workers.agents.base import read_answer
 from workers.agents.judging import Origin
 from workers.agents.whole import AnswerJudge, JudgedAnswer, PreparedAnswer
-from workers.delivery.erasures import ErasureRegister
-from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRecord
+from workers.delivery.erasures import ErasureFollower, ErasureRegister
+from workers.delivery.errors import (
+    JudgementError,
+    OversizeRecord,
+    TouchstoneError,
+    UnavailableError,
+    UnreadableRecord,
+)
 from workers.delivery.records import Record
 from workers.inference.embedding import EmbeddingService, Vector
+from workers.logs import get_logger
 from workers.privacy import Privacy
 from workers.replay.options import AnswerFilter, ReplayOptions
 from workers.replay.outputs import ReplayOutputs
@@ -41,6 +49,8 @@ WRITE_ANSWERS = 256
 
 WRITE_SECONDS = 5.0
 """And not later than this after the last time, so that a slow replay shows how far it is."""
+
+log = get_logger(__name__)
 
 Progress = Callable[[int, int | None], None]
 """Told how many records are done, and of how many if that is known."""
@@ -65,8 +75,44 @@ class _Done:
     unknown: int
 
 
+class ReplayRefused(TouchstoneError):
+    """A replay of that name is something else, or somebody else's."""
+
+
+class FollowedErasures:
+    """Who is erased, followed in the background as long as the replay runs.
+
+    Args:
+        follower: has read all there was.
+    """
+
+    def __init__(self, follower: ErasureFollower) -> None:
+        self._follower = follower
+        self._following = asyncio.ensure_future(follower.run())
+
+    @property
+    def register(self) -> ErasureRegister:
+        """Who is erased by now."""
+        return self._follower.register
+
+    def require(self) -> None:
+        """Nothing may be written by who no longer hears of erasures.
+
+        Raises:
+            ErasuresUnreadable: the register is not followed any more.
+        """
+        if self._following.done() and not self._following.cancelled():
+            self._following.result()
+
+    async def stop(self) -> None:
+        """Disconnect."""
+        self._following.cancel()
+        await asyncio.gather(self._following, return_exceptions=True)
+        await self._follower.stop()
+
+
 class Selection:
-    """Which records are wanted: read, unmasked by nobody, of nobody who is erased.
+    """Which records are wanted: those that can be read, of nobody who is erased.
 
     Args:
         settings: limits and what is masked.
@@ -79,6 +125,14 @@ class Selection:
         self._filter = AnswerFilter(options)
         self._max_bytes = settings.kafka.max_input_bytes
         self._privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
+
+    def allowed(self, judged: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
+        """Those of nobody who has been erased since they were chosen."""
+        return [each for each in judged if not self._register.covers(each.record)]
+
+    def unerased(self, earlier: Sequence[EarlierAnswer]) -> list[EarlierAnswer]:
+        """Earlier answers of nobody who is erased."""
+        return [each for each in earlier if not self._register.knows(each.answer_id)]
 
     def part(self, records: Sequence[Record]) -> _Part:
         """Consecutive records of a partition, looked at.
@@ -93,23 +147,24 @@ class Selection:
             if isinstance(answer, str):
                 left_out[answer] += 1
             else:
-                cases.append((answer, record))
+                cases.append(answer)
         return _Part(records[0].partition, records[-1].offset + 1, cases, left_out)
 
-    def _answer(self, record: Record) -> GeneratedAnswer | str:
+    def _answer(self, record: Record) -> tuple[GeneratedAnswer, Record] | str:
         options = self._options
         if not options.holds_time(record.timestamp) or not options.holds_offset(record.partition, record.offset):
             return "not asked for"
+        if self._privacy.concerns(record):
+            # First: who is erased is known by what the stores knew them as, which is the mask.
+            record = self._privacy.record(record, "replay")
         if self._register.covers(record):
             return "erased"
         try:
-            if self._privacy.concerns(record):
-                record = self._privacy.record(record, "replay")
             answer = read_answer(record, self._max_bytes)
         except (UnreadableEvent, UnreadableRecord, OversizeRecord):
             # The live stream has dead-lettered it.
             return "unreadable"
-        return answer if self._filter.wants(answer) else "filtered"
+        return (answer, record) if self._filter.wants(answer) else "filtered"
 
 
 class Replay:
@@ -125,6 +180,7 @@ class Replay:
         outputs: where to.
         store: where it is noted how far it has come.
         row: how it stands.
+        erasures: follows who is erased.
         throttle: waits before answers are begun.
         progress: told of every step.
     """
@@ -141,6 +197,7 @@ class Replay:
         outputs: ReplayOutputs,
         store: ReplayStore,
         row: ReplayRow,
+        erasures: FollowedErasures,
         throttle: Throttle,
         progress: Progress,
     ) -> None:
@@ -150,11 +207,12 @@ class Replay:
         self._throttle, self._progress = throttle, progress
         self._judge = AnswerJudge(settings, options.agents)
         self._row = row
+        self._erasures = erasures
         self._pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="replay")
         self._in_work: deque[asyncio.Task[_Done]] = deque()
         self._judged: list[JudgedAnswer] = []
         self._written_at = 0.0
-        self._stopping = False
+        self._stopping = asyncio.Event()
 
     @property
     def judged(self) -> int:
@@ -163,7 +221,7 @@ class Replay:
 
     def stop(self) -> None:
         """Read nothing more; what is in work is finished and written."""
-        self._stopping = True
+        self._stopping.set()
 
     async def run(self) -> ReplayRow:
         """Until all is judged and stored, or until it is stopped.
@@ -177,15 +235,17 @@ class Replay:
         self._written_at = asyncio.get_running_loop().time()
         try:
             async for records in self._source.batches():
+                if not self._row.bounds:
+                    # Before the first answer: whoever goes on must end where this one would have.
+                    await self._begin_counting()
                 for start in range(0, len(records), BATCH_ANSWERS):
                     await self._begin(records[start : start + BATCH_ANSWERS])
-                    if self._stopping:
+                    if self._stopping.is_set():
                         break
-                if self._stopping:
+                if self._stopping.is_set():
                     break
-            while self._in_work:
-                await self._finish_oldest()
-            await self._write("running" if self._stopping else "finished")
+            await self._finish_all()
+            await self._write("running" if self._stopping.is_set() else "finished")
             return self._row
         finally:
             for task in self._in_work:
@@ -197,9 +257,24 @@ class Replay:
         loop = asyncio.get_running_loop()
         part = await loop.run_in_executor(self._pool, self._selection.part, records)
         if part.cases:
-            await self._throttle.wait(len(part.cases))
+            await self._throttle.wait(len(part.cases), self._stopping, self._flush)
+            if self._stopping.is_set():
+                return
         self._in_work.append(asyncio.ensure_future(self._work(part)))
         while len(self._in_work) > IN_WORK or (self._in_work and self._in_work[0].done()):
+            await self._finish_oldest()
+
+    async def _begin_counting(self) -> None:
+        counts = {"gone by retention": self._source.gone} if self._source.gone else {}
+        await self._save(replace(self._row, bounds=self._source.bounds, counts=self._row.counts | counts))
+
+    async def _flush(self) -> None:
+        """Write all that is begun: there is time."""
+        await self._finish_all()
+        await self._write("running")
+
+    async def _finish_all(self) -> None:
+        while self._in_work:
             await self._finish_oldest()
 
     async def _work(self, part: _Part) -> _Done:
@@ -215,7 +290,8 @@ class Replay:
             stored = self._stored.of(answer.answer_id)
             unknown += stored is None
             stored = stored or Stored()
-            prepared.append(self._judge.prepare(answer, record, stored.earlier, stored.reports))
+            earlier = self._selection.unerased(stored.earlier)
+            prepared.append(self._judge.prepare(answer, record, earlier, stored.reports))
         return prepared, unknown
 
     async def _vectors(self, case: PreparedAnswer) -> Mapping[str, Vector] | JudgementError:
@@ -248,10 +324,32 @@ class Replay:
 
     async def _write(self, state: State) -> None:
         """What is judged, and then how far that is: in this order, so that nothing is missing."""
-        await self._outputs.write(self._judged)
+        self._erasures.require()
+        allowed = await asyncio.to_thread(self._selection.allowed, self._judged)
+        counts = Counter(self._row.counts)
+        counts["erased"] += len(self._judged) - len(allowed)
+        counts["judged"] -= len(self._judged) - len(allowed)
+        await self._require_own()
+        await self._outputs.write(allowed)
         self._judged = []
         bounds = self._row.bounds or self._source.bounds
-        row = replace(self._row, state=state, bounds=bounds, updated_at=datetime.now(UTC))
-        self._row = await self._store.save(row)
-        await self._source.commit(row.progress)
+        await self._save(replace(self._row, state=state, bounds=bounds, counts=dict(+counts)))
+        try:
+            await self._source.commit(self._row.progress)
+        except UnavailableError as error:
+            # Only who looks at lags misses it.
+            log.warning("replay_group_not_committed", error=str(error))
         self._written_at = asyncio.get_running_loop().time()
+
+    async def _save(self, row: ReplayRow) -> None:
+        await self._require_own()
+        self._row = await self._store.save(replace(row, updated_at=datetime.now(UTC)))
+
+    async def _require_own(self) -> None:
+        """Nobody else has gone on with this replay, or removed it."""
+        known = await self._store.find(self._row.run)
+        if known is None or known.revision != self._row.revision or known.started_at != self._row.started_at:
+            raise ReplayRefused(
+                f"somebody else works on the replay {self._row.run}, or has removed it; this one ends, and what it has "
+                "not noted is judged again by whoever goes on"
+            )

@@ -4,6 +4,7 @@ All give records in the order of their partitions and say how far they have come
 was interrupted goes on behind what is stored, up to the bound of its beginning.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Protocol
@@ -39,6 +40,10 @@ class AnswerSource(Protocol):
     @property
     def done(self) -> int:
         """Records read so far."""
+
+    @property
+    def gone(self) -> int:
+        """Offsets that were asked for and are there no longer."""
 
     def batches(self) -> AsyncIterator[list[Record]]:
         """Records of one partition at a time; each batch holds at least one."""
@@ -95,6 +100,11 @@ class TopicSource:
     def done(self) -> int:
         """See :class:`AnswerSource`."""
         return self._reader.done
+
+    @property
+    def gone(self) -> int:
+        """See :class:`AnswerSource`."""
+        return self._reader.gone
 
     def batches(self) -> AsyncIterator[list[Record]]:
         """See :class:`AnswerSource`.
@@ -158,6 +168,11 @@ class ArchiveSource:
         """See :class:`AnswerSource`."""
         return self._done
 
+    @property
+    def gone(self) -> int:
+        """See :class:`AnswerSource`: nothing goes from here by itself."""
+        return 0
+
     async def batches(self) -> AsyncIterator[list[Record]]:
         """See :class:`AnswerSource`.
 
@@ -166,7 +181,8 @@ class ArchiveSource:
         """
         for file in self._files:
             first, end = self._progress.get(file.partition, 0), self._bounds.get(file.partition, 0)
-            for batch in self._archive.read(file):
+            batches = self._archive.read(file)
+            while (batch := await asyncio.to_thread(next, batches, None)) is not None:
                 records = [record for record in batch if first <= record.offset < end]
                 self._done += len(records)
                 if records:
@@ -212,6 +228,11 @@ class FileSource:
     def done(self) -> int:
         """See :class:`AnswerSource`."""
         return self._done
+
+    @property
+    def gone(self) -> int:
+        """See :class:`AnswerSource`: nothing goes from here by itself."""
+        return 0
 
     async def batches(self) -> AsyncIterator[list[Record]]:
         """See :class:`AnswerSource`."""

@@ -5,13 +5,14 @@ takes the same from the quality report in ``answers.enriched``; of agents that a
 whole report. Kept in a temporary file, since there may be as many as answers.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_core import from_json, to_json
 
 from schemas.base import Part
@@ -63,12 +64,7 @@ class StoredJudgements:
             TouchstoneError: they cannot be read.
         """
         async for batch in batches:
-            for record in batch:
-                try:
-                    content: dict[str, Any] = from_json(record.value or b"")
-                    self._note(content)
-                except (ValueError, TypeError, KeyError, AttributeError):
-                    continue
+            await asyncio.to_thread(self._note_all, batch)
 
     def note(self, enriched: EnrichedAnswer) -> None:
         """Take up one result."""
@@ -77,12 +73,24 @@ class StoredJudgements:
     def of(self, answer_id: str) -> Stored | None:
         """What is known of an answer, or ``None`` if nothing is."""
         row = self._database.execute("SELECT known FROM stored WHERE answer_id = ?", (answer_id,)).fetchone()
-        return None if row is None else Stored.model_validate_json(row[0])
+        try:
+            return None if row is None else Stored.model_validate_json(row[0])
+        except ValidationError:
+            # Of a version whose reports are none any more.
+            return None
 
     def close(self) -> None:
         """Remove the file."""
         self._database.close()
         self._folder.cleanup()
+
+    def _note_all(self, batch: Sequence[Record]) -> None:
+        for record in batch:
+            try:
+                content: dict[str, Any] = from_json(record.value or b"")
+                self._note(content)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                continue
 
     def _note(self, enriched: Mapping[str, Any]) -> None:
         # Read as plain JSON: what a step had from outside is a small part of a large record.

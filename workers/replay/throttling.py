@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
@@ -28,14 +29,14 @@ class Pace:
         self._rate = rate
         self._next = 0.0
 
-    async def wait(self, answers: int) -> None:
-        """Wait until so many may be begun."""
+    def delay(self, answers: int) -> float:
+        """Seconds to wait before so many are begun."""
         if self._rate is None:
-            return
+            return 0.0
         now = asyncio.get_running_loop().time()
         begin = max(now, self._next)
         self._next = begin + answers / self._rate
-        await asyncio.sleep(begin - now)
+        return begin - now
 
 
 class GroupLag:
@@ -138,21 +139,34 @@ class Throttle:
         self._pace, self._lag, self._most, self._told = pace, lag, most, told
         self._looked_at = float("-inf")
 
-    async def wait(self, answers: int) -> None:
-        """Wait until so many may be begun.
+    async def wait(self, answers: int, stop: asyncio.Event, idle: Callable[[], Awaitable[None]]) -> None:
+        """Wait until so many may be begun, or until it is to stop.
+
+        Args:
+            answers: how many.
+            stop: ends the wait.
+            idle: called once before a wait in which something else can be done.
 
         Raises:
             BrokerUnavailable: nobody knows the lag.
         """
-        await self._pace.wait(answers)
+        await self._pause(self._pace.delay(answers), stop, idle)
         now = asyncio.get_running_loop().time()
         if now < self._looked_at + LOOK_SECONDS:
             return
         waited = False
-        while (behind := await self._lag()) > self._most:
-            waited = True
+        while not stop.is_set() and (behind := await self._lag()) > self._most:
             self._told(behind)
-            await asyncio.sleep(LOOK_SECONDS)
+            await self._pause(LOOK_SECONDS, stop, idle)
+            waited = True
         if waited:
             self._told(None)
         self._looked_at = asyncio.get_running_loop().time()
+
+    async def _pause(self, seconds: float, stop: asyncio.Event, idle: Callable[[], Awaitable[None]]) -> None:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        if seconds >= LOOK_SECONDS:
+            await idle()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), max(0.0, until - loop.time()))

@@ -6,12 +6,9 @@ ago, are kept in Redis and may be lost.
 """
 
 import asyncio
-import base64
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-
-import orjson
 
 from schemas.base import Event
 from schemas.headers import event_headers
@@ -25,6 +22,7 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.logs import get_logger
 from workers.privacy import Privacy
+from workers.review.cursors import decided_cursor, open_cursor, write_cursor
 from workers.review.errors import (
     AlreadyDecided,
     InvalidDecision,
@@ -54,7 +52,7 @@ from workers.review.shared import SharedState
 from workers.settings import Settings
 from workers.steps.agreement import cohens_kappa
 from workers.steps.reviewing import decided, review_event
-from workers.stores.reviews import QueueCursor, QueueFilters, QueuePlace, ReviewStore
+from workers.stores.reviews import QueueFilters, QueuePlace, ReviewStore, Sample
 
 NAME = "review"
 CANDIDATES = 50
@@ -124,24 +122,33 @@ class ReviewService:
         wanted = _wanted(filters, who)
         if wanted is None:
             return QueuePage(items=[], next_cursor=None, open_count=0)
-        if filters.state == "open":
-            after = _read_cursor(cursor)
-            places, number = await asyncio.gather(
-                self._store.page(wanted, limit=limit + 1, after=after, without=await self._locks.claimed_here()),
-                self._store.open_count(wanted),
+        places, number = await self._page(wanted, who, cursor, limit + 1)
+        shown, more = places[:limit], len(places) > limit
+        following = write_cursor(shown[-1], filters.state) if more else None
+        if filters.state == "second":
+            shown = await self._unclaimed(shown)
+        locks = await self._locks.known([place.review_id for place in shown])
+        items = [_summary(place, locks.get(place.review_id), second=filters.state == "second") for place in shown]
+        return QueuePage(items=items, next_cursor=following, open_count=number)
+
+    async def _page(
+        self, wanted: QueueFilters, who: Reviewer, cursor: str | None, limit: int
+    ) -> tuple[list[QueuePlace], int]:
+        """Places behind a cursor in the order of their state, and how many fit in all."""
+        if wanted.state == "open":
+            after = open_cursor(cursor)
+            without = await self._locks.claimed_here()
+            return await asyncio.gather(
+                self._store.page(wanted, limit=limit, after=after, without=without), self._store.count(wanted)
             )
-        elif filters.state == "second":
-            places = await self._seconds(wanted, who, limit)
-            number = len(places)
-        else:
-            places = await self._store.decided(wanted, limit=limit)
-            number = len(places)
-        more = len(places) > limit
-        places = places[:limit]
-        locks = await self._locks.known([place.review_id for place in places])
-        items = [_summary(place, locks.get(place.review_id), second=filters.state == "second") for place in places]
-        return QueuePage(
-            items=items, next_cursor=_write_cursor(places[-1]) if more and places else None, open_count=number
+        begin = decided_cursor(cursor, wanted.state)
+        if wanted.state == "decided":
+            return await asyncio.gather(
+                self._store.decided(wanted, limit=limit, after=begin), self._store.count(wanted)
+            )
+        sample = self._sample(who)
+        return await asyncio.gather(
+            self._store.for_second_review(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
         )
 
     async def item(self, review_id: str, who: Reviewer) -> ReviewItem:
@@ -418,13 +425,19 @@ class ReviewService:
     ) -> list[QueuePlace]:
         places = await self._store.for_second_review(
             replace(wanted, state="second"),
-            review_id=review_id,
-            reviewer=who.name,
-            share=self._settings.second_share,
-            since=self._now() - timedelta(days=self._settings.second_days),
-            skipped_since=skipped_since,
+            self._sample(who),
             limit=limit,
+            review_id=review_id,
+            skipped_since=skipped_since,
         )
+        return await self._unclaimed(places)
+
+    def _sample(self, who: Reviewer) -> Sample:
+        since = self._now() - timedelta(days=self._settings.second_days)
+        return Sample(who.name, self._settings.second_share, since)
+
+    async def _unclaimed(self, places: Sequence[QueuePlace]) -> list[QueuePlace]:
+        """Second reviews that nobody has decided a moment ago."""
         claims = await self._locks.claims([f"{SECOND}{place.review_id}" for place in places])
         return [place for place in places if f"{SECOND}{place.review_id}" not in claims]
 
@@ -562,18 +575,3 @@ def _locked(lock: Lock) -> LockedByAnother:
 
 def _decided(by: str, at: datetime | None) -> AlreadyDecided:
     return AlreadyDecided(f"{by or 'somebody'} has decided this request; take the next one", by, at)
-
-
-def _write_cursor(place: QueuePlace) -> str:
-    content = [place.priority, place.requested_at.isoformat(), place.review_id]
-    return base64.urlsafe_b64encode(orjson.dumps(content)).decode()
-
-
-def _read_cursor(cursor: str | None) -> QueueCursor | None:
-    if cursor is None:
-        return None
-    try:
-        priority, requested, review_id = orjson.loads(base64.urlsafe_b64decode(cursor.encode()))
-        return QueueCursor(float(priority), datetime.fromisoformat(requested), str(review_id))
-    except (ValueError, TypeError) as error:
-        raise InvalidDecision("cursor", "send next_cursor of the page before, as it was") from error

@@ -55,12 +55,14 @@ class AnalyticsStore:
         """The client, for queries."""
         return self._client
 
-    async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    async def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, about: str = "") -> None:
         """Insert rows; the same rows in the same order are one insert, however often it is repeated.
 
         Args:
             table: name without database.
             rows: values by column; times as ISO 8601.
+            about: what tells this insert from one of the same rows that must not count as its repeat:
+                ClickHouse remembers an insert also when its rows are deleted.
 
         Raises:
             RejectedByStore: ClickHouse refuses the values.
@@ -72,7 +74,7 @@ class AnalyticsStore:
             block = b"\n".join(orjson.dumps(row) for row in rows)
         except TypeError as error:
             raise RejectedByStore(f"a row for table {table} holds a value that ClickHouse has no type for") from error
-        token = sha256(table.encode() + b"\0" + block).hexdigest()
+        token = sha256(f"{table}\0{about}\0".encode() + block if about else table.encode() + b"\0" + block).hexdigest()
         try:
             await self._client.raw_insert(
                 f"{self._database}.{table}",

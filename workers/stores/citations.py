@@ -99,7 +99,7 @@ class CitationStore:
             StoreUnavailable: ClickHouse did not answer.
         """
         rows = await self._rows(
-            f"SELECT citation_id, source_digest, completed_at FROM {self._database}.citations"
+            f"SELECT citation_id, answer_id, source_digest, completed_at FROM {self._database}.citations"
             " WHERE tenant = {tenant:String} AND run = {run:String}"
             " AND record_id = {record_id:String} AND (source_table = {type:String} OR source_type = {type:String})"
             " AND valid ORDER BY completed_at DESC, rank DESC, citation_id"
@@ -115,6 +115,7 @@ class CitationStore:
             record_id=record_id,
             versions=list(_versions(rows, digests, contents)),
             related_citations=[row["citation_id"] for row in rows[:MAX_RELATED]],
+            answers=_answers(rows, digests),
             fetched_at=now,
         )
 
@@ -172,6 +173,13 @@ def _versions(
             last_cited_at=max(times),
             citations=len(times),
         )
+
+
+def _answers(rows: Sequence[Mapping[str, Any]], digests: Sequence[str]) -> list[str]:
+    """The answers of the citations that are named, and for each content that of its latest citation."""
+    latest = [next(row for row in rows if row["source_digest"] == digest) for digest in digests]
+    shown = sorted([*rows[:MAX_RELATED], *latest], key=lambda row: row["completed_at"], reverse=True)
+    return list(dict.fromkeys(row["answer_id"] for row in shown))
 
 
 def _record(content: str | None) -> Any:

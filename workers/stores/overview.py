@@ -33,28 +33,28 @@ SELECT a.model_id AS model_id, {FIGURES}, quantileOrNull(0.5)(a.latency_seconds)
        avg(r.reward) AS reward, countIf(r.reward IS NOT NULL) AS rewarded
 FROM ({JUDGED}) AS a
 LEFT JOIN (
-    SELECT answer_id, toNullable(reward) AS reward FROM {{database}}.rewards FINAL
+    SELECT tenant, answer_id, toNullable(reward) AS reward FROM {{database}}.rewards FINAL
     WHERE explicit_reward IS NOT NULL OR satisfaction IS NOT NULL OR retry_detected
-) AS r ON r.answer_id = a.answer_id
+) AS r ON r.tenant = a.tenant AND r.answer_id = a.answer_id
 GROUP BY model_id ORDER BY answers DESC, model_id LIMIT 20
 """
 
 # A source is bad where claims cite it and it does not support them.
 SOURCES = f"""
-SELECT c.name AS name, any(c.source_type) AS source_type, count() AS citations, uniqExact(c.answer_id) AS answers,
+SELECT c.name AS name, any(c.source_type) AS source_type, count() AS citations, uniqExact(c.tenant, c.answer_id) AS answers,
        sum(u.failed) AS unsupported
 FROM (
-    SELECT answer_id, toUInt32(assumeNotNull(number)) AS number, source_type,
+    SELECT tenant, answer_id, toUInt32(assumeNotNull(number)) AS number, source_type,
            multiIf(source_name != '', source_name, record_id != '', concat(source_table, '/', record_id), chunk_id) AS name
     FROM {{database}}.citations FINAL
-    WHERE valid AND run = 'live' AND answer_id IN (SELECT answer_id FROM ({JUDGED}))
+    WHERE valid AND run = 'live' AND (tenant, answer_id) IN (SELECT tenant, answer_id FROM ({JUDGED}))
 ) AS c
 LEFT JOIN (
-    SELECT answer_id, toUInt32(arrayJoin(cited_unsupported)) AS number, count() AS failed
+    SELECT tenant, answer_id, toUInt32(arrayJoin(cited_unsupported)) AS number, count() AS failed
     FROM {{database}}.claims FINAL
-    WHERE run = 'live' AND answer_id IN (SELECT answer_id FROM ({JUDGED}))
-    GROUP BY answer_id, number
-) AS u ON u.answer_id = c.answer_id AND u.number = c.number
+    WHERE run = 'live' AND (tenant, answer_id) IN (SELECT tenant, answer_id FROM ({JUDGED}))
+    GROUP BY tenant, answer_id, number
+) AS u ON u.tenant = c.tenant AND u.answer_id = c.answer_id AND u.number = c.number
 GROUP BY name HAVING unsupported > 0 ORDER BY unsupported / citations DESC, unsupported DESC, name LIMIT 10
 """
 

@@ -1,7 +1,7 @@
 """What ClickHouse knows of replays: their options, how far each has come, and what it has counted."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import orjson
@@ -25,7 +25,7 @@ class ReplayRow:
         pipeline_version: that judges.
         options: as JSON, so that going on means going on with the same.
         state: whether there is more to do.
-        started_at: when it began.
+        started_at: when it began, to the millisecond, as it comes back.
         updated_at: when it last stored answers.
         bounds: offsets behind the last ones, by partition.
         progress: offsets up to which all is stored, by partition.
@@ -94,4 +94,6 @@ def _row(values: Any) -> ReplayRow:
     for name in ("bounds", "progress"):
         known[name] = {int(partition): offset for partition, offset in orjson.loads(known[name]).items()}
     known["counts"] = orjson.loads(known["counts"])
+    for name in ("started_at", "updated_at"):
+        known[name] = known[name].replace(tzinfo=UTC)
     return ReplayRow(**known)

@@ -41,6 +41,8 @@ _ESCALATED = (
     "(SELECT review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
     " FROM {database}.review_events WHERE kind = 'escalated'{which} GROUP BY review_id)"
 )
+# Nobody has decided what was withdrawn: it stands behind all that was.
+_DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
 # The first 32 bits of a UUIDv5 are digits of a digest: a sample that every process draws alike.
 _SAMPLED = "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8)))) < {share:Float64} * 4294967296"
 
@@ -77,6 +79,29 @@ class QueueCursor:
     priority: float
     requested_at: datetime
     review_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedCursor:
+    """Where a page of decided requests ended: their order is the time of the decision, 1970 where there is none."""
+
+    decided_at: datetime
+    review_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is reviewed a second time.
+
+    Attributes:
+        reviewer: who asks; never the one who has decided.
+        share: of all reviews that are sampled.
+        since: decided after this.
+    """
+
+    reviewer: str
+    share: float
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,65 +213,64 @@ class ReviewStore:
             parameters |= {"reviewer": skipped_by, "skipped": without_zone(skipped_since)}
         return await self._places(conditions, parameters, "priority DESC, requested_at, q.review_id", limit)
 
-    async def decided(self, filters: QueueFilters, *, limit: int) -> list[QueuePlace]:
-        """Decided requests, the latest first."""
+    async def decided(
+        self, filters: QueueFilters, *, limit: int, after: DecidedCursor | None = None
+    ) -> list[QueuePlace]:
+        """Decided requests, the latest first.
+
+        Args:
+            filters: which ones; of state ``decided``.
+            limit: most of them.
+            after: where the page before ended.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not answer.
+        """
         conditions, parameters = _conditions(filters)
-        return await self._places(conditions, parameters, "decided_at DESC, q.review_id", limit)
+        _begin_after(after, "<", conditions, parameters)
+        return await self._places(conditions, parameters, f"{_DECIDED} DESC, q.review_id", limit)
 
     async def for_second_review(
         self,
         filters: QueueFilters,
+        sample: Sample,
         *,
-        reviewer: str,
-        share: float,
-        since: datetime,
         limit: int,
+        after: DecidedCursor | None = None,
         review_id: str | None = None,
         skipped_since: datetime | None = None,
     ) -> list[QueuePlace]:
         """Requests that a person has decided and this one is to decide once more, the oldest decision first.
 
         Args:
-            filters: which ones.
-            review_id: only this one.
-            reviewer: who asks; never the one who has decided.
-            share: of all reviews that are sampled.
-            since: decided after this.
+            filters: which ones; of state ``second``.
+            sample: for whom, and how many of all.
             limit: most of them.
+            after: where the page before ended.
+            review_id: only this one.
             skipped_since: leave out what the one who asks has skipped since then.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not answer.
         """
-        conditions, parameters = _conditions(filters)
-        conditions += [
-            "decided_by NOT IN {others:Array(String)}",
-            "decided_at > {since:DateTime64(3, 'UTC')}",
-            _SAMPLED,
-            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions WHERE ruling = 'second')",
-            # Who has voted or come too late has seen it.
-            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions"
-            " WHERE decided_by = {reviewer:String})",
-        ]
-        parameters |= {
-            "others": ["", POLICY, reviewer],
-            "reviewer": reviewer,
-            "since": without_zone(since),
-            "share": share,
-        }
+        conditions, parameters = self._sampled(filters, sample)
+        _begin_after(after, ">", conditions, parameters)
         if skipped_since is not None:
             conditions.append(self._not_skipped())
             parameters["skipped"] = without_zone(skipped_since)
         if review_id is not None:
             conditions.append("q.review_id = {review:String}")
             parameters["review"] = review_id
-        return await self._places(conditions, parameters, "decided_at, q.review_id", limit)
+        return await self._places(conditions, parameters, f"{_DECIDED}, q.review_id", limit)
 
     async def place(self, review_id: str) -> QueuePlace | None:
         """One request's place; ``None`` where nobody has asked for such a review."""
         found = await self._named([review_id])
         return found[0] if found else None
 
-    async def open_count(self, filters: QueueFilters) -> int:
-        """How many requests fit the filters."""
-        conditions, parameters = _conditions(filters)
+    async def count(self, filters: QueueFilters, sample: Sample | None = None) -> int:
+        """How many requests fit the filters, and the sample if there is one."""
+        conditions, parameters = _conditions(filters) if sample is None else self._sampled(filters, sample)
         source = self._source(conditions)
         rows = await self._rows(f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters)
         return int(rows[0]["number"])
@@ -355,6 +379,24 @@ class ReviewStore:
         )
         return [(row["first"], row["second"]) for row in rows]
 
+    def _sampled(self, filters: QueueFilters, sample: Sample) -> tuple[list[str], dict[str, Any]]:
+        conditions, parameters = _conditions(filters)
+        conditions += [
+            "decided_by NOT IN {others:Array(String)}",
+            "decided_at > {since:DateTime64(3, 'UTC')}",
+            _SAMPLED,
+            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions WHERE ruling = 'second')",
+            # Who has voted or come too late has seen it.
+            f"q.review_id NOT IN (SELECT review_id FROM {self._database}.review_decisions"
+            " WHERE decided_by = {reviewer:String})",
+        ]
+        return conditions, parameters | {
+            "others": ["", POLICY, sample.reviewer],
+            "reviewer": sample.reviewer,
+            "since": without_zone(sample.since),
+            "share": sample.share,
+        }
+
     async def _places(
         self, conditions: Sequence[str], parameters: Mapping[str, Any], order: str, limit: int
     ) -> list[QueuePlace]:
@@ -429,6 +471,16 @@ def _conditions(filters: QueueFilters) -> tuple[list[str], dict[str, Any]]:
     )
     add("ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
     return conditions, parameters
+
+
+def _begin_after(
+    cursor: DecidedCursor | None, later: Literal["<", ">"], conditions: list[str], parameters: dict[str, Any]
+) -> None:
+    """Let a list by the time of the decision begin behind a cursor."""
+    if cursor is not None:
+        time = "{decided:DateTime64(3, 'UTC')}"
+        conditions.append(f"({_DECIDED} {later} {time} OR {_DECIDED} = {time} AND q.review_id > {{last:String}})")
+        parameters |= {"decided": without_zone(cursor.decided_at), "last": cursor.review_id}
 
 
 def _place(row: Mapping[str, Any]) -> QueuePlace:

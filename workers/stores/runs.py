@@ -24,7 +24,7 @@ REFRESH = "promoted_hours_refresh"
 """The view that decides whose an hour is."""
 
 _OF = " WHERE run = {run:String}"
-HOURS = "SELECT run, count(), uniqExact(tenant), min(hour), max(hour) FROM {database}.promoted_hours GROUP BY run"
+HOURS = "SELECT run, count(), min(hour), max(hour) FROM {database}.promoted_hours GROUP BY run"
 PROMOTED = "SELECT run, changed_at FROM {database}.promotions FINAL WHERE active"
 
 
@@ -66,7 +66,7 @@ class RunStore:
         """
         hours = {row[0]: row for row in await self._ask(HOURS)}
         found = [
-            Promoted(run, since, *((hours[run][1], hours[run][3], hours[run][4]) if run in hours else (0, None, None)))
+            Promoted(run, since, *((hours[run][1], hours[run][2], hours[run][3]) if run in hours else (0, None, None)))
             for run, since in await self._ask(PROMOTED)
         ]
         return sorted(found, key=lambda each: each.since, reverse=True)
@@ -81,8 +81,12 @@ class RunStore:
         await self._analytics.insert("promotions", [columns])
         await self._refresh()
 
-    async def remove(self, run: str) -> dict[str, int]:
-        """Remove all rows of a run.
+    async def remove(self, run: str, now: datetime) -> dict[str, int]:
+        """Remove all rows of a run; its figures count no longer before the first is gone.
+
+        Args:
+            run: its name.
+            now: when.
 
         Returns:
             Rows removed, by table; counted with all their revisions.
@@ -90,6 +94,8 @@ class RunStore:
         Raises:
             StoreUnavailable: ClickHouse does not confirm; run it again.
         """
+        if any(each.run == run for each in await self.promoted()):
+            await self.set_promoted(run, False, now)
         removed = {}
         for table in OF_RUN:
             place = f"{self._database}.{table}"

@@ -135,8 +135,7 @@ DERIVED = (
     ),
     Derived(
         "citations_by_id", "citations", "valid", "completed_at",
-        ("citation_id", "run", "tenant", "answer_id", "rank", "completed_at", "number", "chunk_id", "source_type",
-         "source_name", "source_path", "record_id", "display_text", "source_digest", "excerpt", "confidence"),
+        ("citation_id", "run", "tenant", "answer_id", "rank", "completed_at"),
     ),
 )  # fmt: skip
 """Tables that are no rows of a topic, and are compared with what they are made of."""

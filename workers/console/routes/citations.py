@@ -35,12 +35,13 @@ async def get_source(
 ) -> Response:
     """A source with every content that was cited of it, the one cited last first, and its citations.
 
-    Without a tenant, that of the token if it has one, else ``default``.
+    That it is shown is noted, with the answers of the citations that are named. Without a tenant, that of the token if it has one, else ``default``.
     """
     owner = principal.tenant(tenant)
     found = await resources.citations.source(owner, source, record_id, now=resources.now())
     if found is None:
         raise Problem(404, "nothing of this source was ever cited; see whether the tenant is right")
+    resources.accesses.note(principal, "source", owner, found.answers)
     return tagged(request, found, changing=FETCHED)
 
 
