@@ -13,17 +13,18 @@ RATED = """
 SELECT r.answer_id, r.explicit_reward, r.model_id, r.query_type, a.query, a.answer, a.prompt_version, a.signals,
        a.grounding_score, a.relevance, a.quality_score, c.sources
 FROM (
-    SELECT answer_id, assumeNotNull(explicit_reward) AS explicit_reward, model_id, query_type, answered_at
+    SELECT tenant, answer_id, assumeNotNull(explicit_reward) AS explicit_reward, model_id, query_type, answered_at
     FROM {database}.rewards FINAL
     WHERE explicit_reward IS NOT NULL AND answered_at >= {{since:DateTime64(3, 'UTC')}}
       AND answered_at < {{until:DateTime64(3, 'UTC')}} AND ({{tenant:String}} = '' OR tenant = {{tenant:String}})
     ORDER BY answered_at DESC, answer_id LIMIT {{limit:UInt64}}
 ) AS r
-LEFT JOIN (SELECT * FROM {database}.answers FINAL WHERE run = 'live') AS a ON a.answer_id = r.answer_id
+LEFT JOIN (SELECT * FROM {database}.answers FINAL WHERE run = 'live') AS a
+    ON a.tenant = r.tenant AND a.answer_id = r.answer_id
 LEFT JOIN (
-    SELECT answer_id, groupUniqArray(if(source_name != '', source_name, chunk_id)) AS sources
-    FROM {database}.citations FINAL WHERE valid AND run = 'live' GROUP BY answer_id
-) AS c ON c.answer_id = r.answer_id
+    SELECT tenant, answer_id, groupUniqArray(if(source_name != '', source_name, chunk_id)) AS sources
+    FROM {database}.citations FINAL WHERE valid AND run = 'live' GROUP BY tenant, answer_id
+) AS c ON c.tenant = r.tenant AND c.answer_id = r.answer_id
 ORDER BY r.answer_id
 """
 

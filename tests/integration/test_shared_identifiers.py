@@ -1,4 +1,4 @@
-"""The console's overview: figures of one tenant are made of that tenant's rows."""
+"""Figures and insights of one tenant are made of that tenant's rows, also where another uses the same identifier."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -10,6 +10,7 @@ from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.migrations import migrate
 from workers.stores.overview import OverviewStore
+from workers.stores.ratings import RatingStore
 
 NOW = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AT = "2026-11-02 11:00:00.000"
@@ -25,18 +26,26 @@ async def analytics(settings: Settings, addresses: Addresses) -> AsyncIterator[A
     await client.close()
 
 
-async def test_an_identifier_that_two_tenants_use_mixes_neither_rewards_nor_sources(
-    analytics: AnalyticsStore, settings: Settings
-) -> None:
+@pytest.fixture
+async def shared(analytics: AnalyticsStore) -> AnalyticsStore:
+    """Two tenants with an answer of the same identifier; one of them is rated."""
     both = [{"tenant": tenant, "answer_id": "shared", "completed_at": AT} for tenant in ("acme", "globex")]
-    await analytics.insert("answers", [row | {"model_id": f"of-{row['tenant']}", "enriched_at": AT} for row in both])
+    await analytics.insert("answers", [row | texts(row["tenant"]) for row in both])
     cited = {"citation_id": "c", "valid": True, "number": 1}
     await analytics.insert("citations", [row | cited | {"source_name": f"of-{row['tenant']}"} for row in both])
     await analytics.insert("claims", [row | {"claim_id": "k", "cited_unsupported": [1]} for row in both])
-    reward = {"answer_id": "shared", "tenant": "acme", "explicit_reward": 0.25, "reward": 0.25, "revision": 1}
-    await analytics.insert("rewards", [reward])
-    store = OverviewStore(analytics, settings.clickhouse.database)
+    reward = {"explicit_reward": 0.25, "reward": 0.25, "revision": 1, "answered_at": AT, "model_id": "of-acme"}
+    await analytics.insert("rewards", [{"answer_id": "shared", "tenant": "acme"} | reward])
+    return analytics
 
+
+def texts(tenant: str) -> dict[str, str]:
+    name = f"of-{tenant}"
+    return {"model_id": name, "query": name, "answer": name, "prompt_version": name, "enriched_at": AT}
+
+
+async def test_the_overview_mixes_neither_rewards_nor_sources(shared: AnalyticsStore, settings: Settings) -> None:
+    store = OverviewStore(shared, settings.clickhouse.database)
     everything = await store.overview([], *PERIOD)
     rewards = {row["model_id"]: (row["reward"], row["rewarded"]) for row in everything.models}
     assert rewards == {"of-acme": (0.25, 1), "of-globex": (None, 0)}
@@ -45,3 +54,13 @@ async def test_an_identifier_that_two_tenants_use_mixes_neither_rewards_nor_sour
         assert [row["model_id"] for row in found.models] == [f"of-{tenant}"]
         sources = [(row["name"], row["citations"], row["answers"], row["unsupported"]) for row in found.sources]
         assert sources == [(f"of-{tenant}", 1, 1, 1)]
+
+
+async def test_insights_read_the_answer_and_the_sources_that_were_rated(
+    shared: AnalyticsStore, settings: Settings
+) -> None:
+    store = RatingStore(shared, settings.clickhouse.database)
+    (rated,) = await store.rated(*PERIOD, "", 10)
+    assert rated.text == "of-acme\nof-acme"
+    assert "of-globex" not in str(rated)
+    assert rated.facets["source"] == ("of-acme",)
