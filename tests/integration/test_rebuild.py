@@ -210,6 +210,17 @@ def test_a_row_that_is_missing_or_wrong_is_named_and_put_right(site: Site) -> No
     assert site.run(tables_of(site.pipeline)) == site.tables
 
 
+def test_what_is_shown_of_a_citation_is_compared_too(site: Site) -> None:
+    """It stands as JSON in one column of the table that look-ups read."""
+    site.command(
+        'ALTER TABLE citations_by_id UPDATE detail = replaceOne(detail, \'"chunk_id":"\', \'"chunk_id":"wrong\') '
+        "WHERE citation_id = (SELECT min(citation_id) FROM citations_by_id) SETTINGS mutations_sync = 2"
+    )
+    assert site.run(tables_of(site.pipeline)) != site.tables
+    assert site.rebuild(Store.CLICKHOUSE).restored == {"citations_by_id": 1}
+    assert site.run(tables_of(site.pipeline)) == site.tables
+
+
 def test_what_is_wrong_and_newer_than_any_record_is_left_alone_and_told(site: Site) -> None:
     """As a letter's mark of requeueing, which no topic tells; its text does not become right by it."""
     mark = "INSERT INTO dead_letters SELECT * REPLACE (1 AS revision, 'wrong' AS error) FROM dead_letters FINAL"

@@ -8,7 +8,7 @@ so are its conversions. A staging table empties itself after a day, should nobod
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -110,6 +110,7 @@ class Derived:
         time: what its retention counts from, in columns of the source.
         columns: those that both have, and that are compared.
         counted: rows of it that count.
+        detail: types of further columns of the source by name, which the table holds as JSON in its column ``detail``.
     """
 
     table: str
@@ -118,6 +119,27 @@ class Derived:
     time: str
     columns: tuple[str, ...]
     counted: str = "1"
+    detail: Mapping[str, str] = field(default_factory=dict)
+
+    def hashed_source(self) -> str:
+        """What is compared, of a row of the source."""
+        return _hashed((*self.columns, *self.detail))
+
+    def hashed(self) -> str:
+        """The same of a row of the table."""
+        held = (f"JSONExtract(detail, {_text(name)}, {_text(kind)})" for name, kind in self.detail.items())
+        return _hashed((*self.columns, *held))
+
+
+def _hashed(columns: Sequence[str]) -> str:
+    return f"sipHash128(toString(tuple({', '.join(columns)})))"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "\\'") + "'"
+
+
+TEXT, NUMBER, TIME = "String", "Nullable(Float64)", "Nullable(DateTime64(3, 'UTC'))"
 
 
 DERIVED = (
@@ -136,6 +158,12 @@ DERIVED = (
     Derived(
         "citations_by_id", "citations", "valid", "completed_at",
         ("citation_id", "run", "tenant", "answer_id", "rank", "completed_at"),
+        detail={
+            "chunk_id": TEXT, "source_type": TEXT, "source_name": TEXT, "source_path": TEXT, "source_table": TEXT,
+            "record_id": TEXT, "memory_id": TEXT, "entity": TEXT, "display_text": TEXT, "source_digest": TEXT,
+            "last_updated": TIME, "created_at": TIME, "source_event": TEXT, "learned_at": TIME, "excerpt": TEXT,
+            "confidence": NUMBER,
+        },
     ),
 )  # fmt: skip
 """Tables that are no rows of a topic, and are compared with what they are made of."""
@@ -250,7 +278,7 @@ class Staging:
             return found
         keys = await self._rows(
             f"SELECT toString(tuple({', '.join(derived.columns[:3])})) FROM {self._database}.{derived.source} FINAL "
-            f"WHERE {self._fills(derived)} AND {_hashed(derived)} IN ({_wrong(self._derived(derived))}) LIMIT {SHOWN}"
+            f"WHERE {self._fills(derived)} AND {derived.hashed_source()} IN ({_wrong(self._derived(derived))}) LIMIT {SHOWN}"
         )
         return _with_examples(found, keys)
 
@@ -264,7 +292,7 @@ class Staging:
         await self._command(
             f"INSERT INTO {self._database}.{derived.source} ({columns}) SELECT {columns} "
             f"FROM {self._database}.{derived.source} FINAL WHERE {self._fills(derived)} "
-            f"AND {_hashed(derived)} IN ({_wrong(self._derived(derived))}) {INSERTING}"
+            f"AND {derived.hashed_source()} IN ({_wrong(self._derived(derived))}) {INSERTING}"
         )
 
     async def close(self) -> None:
@@ -312,10 +340,11 @@ class Staging:
         return _grouped(sides)
 
     def _derived(self, derived: Derived) -> str:
-        rows = f"SELECT {_hashed(derived)} AS the_key, {{side}} AS the_side, 0 AS the_version, sipHash64(the_key) AS the_content FROM "
+        source = f"{self._database}.{derived.source} FINAL WHERE {self._fills(derived)}"
+        table = f"{self._database}.{derived.table} FINAL WHERE {derived.counted}"
         sides = [
-            rows.format(side=1) + f"{self._database}.{derived.source} FINAL WHERE {self._fills(derived)}",
-            rows.format(side=2) + f"{self._database}.{derived.table} FINAL WHERE {derived.counted}",
+            f"SELECT {key} AS the_key, {side} AS the_side, 0 AS the_version, sipHash64(the_key) AS the_content FROM {rows}"
+            for key, side, rows in ((derived.hashed_source(), 1, source), (derived.hashed(), 2, table))
         ]
         return _grouped(sides)
 
@@ -381,10 +410,6 @@ def _wrong(grouped: str) -> str:
         f"SELECT the_key FROM ({grouped}) WHERE in_source AND (NOT in_table "
         "OR (version_found <= version AND content != content_found))"
     )
-
-
-def _hashed(derived: Derived) -> str:
-    return f"sipHash128(toString(tuple({', '.join(derived.columns)})))"
 
 
 def _with_examples(found: Differences, keys: Sequence[Sequence[Any]]) -> Differences:
