@@ -37,6 +37,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/citations/{citation_id}"): ("read", "citation", "/citations/{citation}"),
     ("GET", "/citations/{citation_id}/panel"): ("read", "citation", "/citations/{citation}/panel"),
     ("GET", "/review/{review_id}"): ("review", "review", "/review/{review}"),
+    ("GET", "/review/{review_id}/item"): ("review", "review", "/review/{review}/item"),
     ("POST", "/review/next"): ("review", "review", "/review/next"),
 }  # fmt: skip
 """Routes that show what answers say: the token to ask with, what is noted, and what is asked."""

@@ -274,6 +274,19 @@ class Deployment:
         """One row; ``{db}`` is the database."""
         return (await client.query(sql.format(db=self.name))).result_rows[0]
 
+    async def table_texts(self, client: AsyncClient) -> dict[str, str]:
+        """Every row of every table, as text that the engine makes: it knows types that the client does not."""
+        found = await client.query(
+            "SELECT name FROM system.tables WHERE database = {db:String} AND NOT startsWith(name, '.tmp')",
+            parameters={"db": self.name},
+        )
+        return {
+            name: (await client.raw_query(f"SELECT * FROM {self.name}.{name}", fmt="TabSeparatedRaw")).decode(
+                "utf-8", "replace"
+            )
+            for (name,) in found.result_rows
+        }
+
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
         addresses = {

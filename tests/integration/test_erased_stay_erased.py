@@ -138,11 +138,7 @@ class Site:
 
     async def everything_stored(self) -> str:
         """All rows of all tables, and all keys of Redis."""
-        tables = await self.client.query(f"SELECT name FROM system.tables WHERE database = '{self.deployment.name}'")
-        rows = [
-            str((await self.client.query(f"SELECT * FROM {self.deployment.name}.{name}")).result_rows)
-            for (name,) in tables.result_rows
-        ]
+        rows = (await self.deployment.table_texts(self.client)).values()
         redis = Redis.from_url(self.deployment.addresses.redis)
         keys = [key async for key in redis.scan_iter(f"{self.settings.redis.key_prefix}*")]
         await redis.aclose()

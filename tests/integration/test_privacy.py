@@ -88,15 +88,9 @@ async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
     await opened.close()
 
 
-async def tables(client: AsyncClient, database: str) -> dict[str, str]:
+async def tables(deployment: Deployment, client: AsyncClient) -> dict[str, str]:
     """Every row of every table, as text; of dead letters also what their base64 holds."""
-    names = await client.query(
-        "SELECT name FROM system.tables WHERE database = {db:String}", parameters={"db": database}
-    )
-    contents = {}
-    for (name,) in names.result_rows:
-        found = await client.query(f"SELECT * FROM {database}.{name}")
-        contents[name] = repr([dict(zip(found.column_names, row, strict=True)) for row in found.result_rows])
+    database, contents = deployment.name, await deployment.table_texts(client)
     letters = await client.query(f"SELECT key_base64, value_base64, headers FROM {database}.dead_letters")
     for key, value, headers in letters.result_rows:
         parts = [key, value, *(header[1] for header in json.loads(headers))]
@@ -132,7 +126,7 @@ async def settled(deployment: Deployment, client: AsyncClient) -> bool:
 async def everywhere(deployment: Deployment, client: AsyncClient) -> dict[str, str]:
     """All that is kept, as text, by where it is."""
     places = {f"topic {name}": text for name, text in (await topics(deployment)).items()}
-    places |= {f"table {name}": text for name, text in (await tables(client, deployment.name)).items()}
+    places |= {f"table {name}": text for name, text in (await tables(deployment, client)).items()}
     memory = MemoryStore(deployment.settings.memory_uri, 384)
     await memory.open()
     places["memory"] = repr(await memory.turns())
