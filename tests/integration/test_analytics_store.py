@@ -258,9 +258,11 @@ async def test_every_table_keeps_the_highest_of_its_versions_and_remembers_inser
 ) -> None:
     engines = await client.query(
         f"SELECT name, engine_full FROM system.tables WHERE database = '{database}' AND name != 'schema_migrations' "
-        "AND engine NOT LIKE '%View'"
+        "AND engine NOT LIKE '%View' AND NOT startsWith(name, '.tmp')"
     )
     for name, engine in engines.result_rows:
+        if name == "promoted_hours":
+            continue  # made anew as a whole each minute
         assert engine.startswith("ReplacingMergeTree"), name
         # Facts and figures are filled by views, and replace what comes twice.
         assert (name not in FIGURES) == ("non_replicated_deduplication_window" in engine), name

@@ -192,7 +192,7 @@ kept = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(kept, min_size=1, max_size=5), st.lists(st.integers(1, 4), min_size=5, max_size=5))
 def test_whatever_a_record_holds_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, records: list[Record], steps: list[int]
