@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import hypothesis
 import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -14,6 +15,10 @@ from workers.addresses import Addresses, adapted
 from workers.inference.backends import SentenceTransformerBackend
 from workers.local.services import LocalServices
 from workers.settings import DeliverySettings, KafkaSettings, Settings
+
+# How long an example takes is the machine's matter: benchmarks measure it.
+hypothesis.settings.register_profile("touchstone", deadline=None)
+hypothesis.settings.load_profile("touchstone")
 
 ROOT = Path(__file__).resolve().parent.parent
 
