@@ -39,7 +39,8 @@ class ErasureRegister:
         self._persons: dict[str, Erasure] = {}
         self._answers: set[bytes] = set()
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         """Persons and answers that it knows; it only grows."""
         return len(self._persons) + len(self._answers)
 

@@ -61,7 +61,7 @@ class RecordSource:
         Raises:
             TouchstoneError: nobody can say.
         """
-        return len(await self._erasures()) > len(self._register)
+        return (await self._erasures()).size > self._register.size
 
     def require(self, topics: Sequence[Topic]) -> None:
         """Refuse to call a store right that is compared with nothing, or with what it is not made of.
