@@ -41,8 +41,8 @@ from workers.delivery.records import Output, Record, Work
 from workers.delivery.released import ReleasedAnswers
 from workers.delivery.tracing import Tracing
 from workers.health import HealthServer
-from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
+from workers.inference.opening import open_embedding
 from workers.logs import get_logger
 from workers.privacy import Privacy
 from workers.settings import Settings
@@ -327,7 +327,7 @@ class Worker:
             resources.tracing = Tracing(settings.tracing, version)
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
-            resources.embedding = await _open_embedding(settings)
+            resources.embedding = await open_embedding(settings.inference)
         if "memory" in needs:
             resources.memory = await _open_memory(settings, resources.embedding)
         if "history" in needs:
@@ -399,14 +399,6 @@ def _version_output(resources: Resources) -> Output:
     row = AnalyticsRow(table="versions", columns=columns)
     common: dict[str, Any] = {"agent": "worker", "time": now, "pipeline_version": version}
     return event_output(FEEDBACK_ANALYTICS, row, key=version, event_id=version, **common)
-
-
-async def _open_embedding(settings: Settings) -> EmbeddingService:
-    inference = settings.inference
-    backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
-    service = EmbeddingService(backend, inference)
-    service.start()
-    return service
 
 
 async def _open_memory(settings: Settings, embedding: EmbeddingService | None) -> MemoryStore:

@@ -11,7 +11,7 @@ from schemas.topics import FEEDBACK_ANALYTICS, FEEDBACK_INSIGHTS, Topic
 from workers.addresses import Addresses
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
-from workers.inference.backends import SentenceTransformerBackend
+from workers.inference.opening import open_backend
 from workers.settings import Settings
 from workers.steps.insight_events import Period, pattern_message, pattern_row, trend_message, trend_row
 from workers.steps.insights import RatedAnswer, find_patterns, trend
@@ -80,7 +80,7 @@ def look(answers: list[RatedAnswer], before: list[RatedAnswer], period: Period, 
     messages: list[FeedbackMessage] = []
     rows: list[AnalyticsRow] = []
     if bad:
-        backend = SentenceTransformerBackend(settings.inference.model, settings.inference.threads)
+        backend = open_backend(settings.inference)
         distinct = list(dict.fromkeys(answer.text for answer in answers))
         known = dict(zip(distinct, backend.encode(distinct), strict=True))
         vectors = np.stack([known[answer.text] for answer in answers])

@@ -3,7 +3,6 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,11 @@ from workers.delivery.records import Record
 from workers.replay import archiving
 from workers.replay.archive import Archive, ArchiveUnusable
 from workers.topics import TopicAdministration
+
+
+def nobody(*_: object) -> None:
+    """Is told how far it is."""
+
 
 Sent = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int]
 
@@ -84,7 +88,7 @@ async def test_an_archive_gives_back_every_byte_and_goes_on_where_it_ended(
     records = odd_records()
 
     async def write() -> archiving.Archived:
-        return await archiving.write_archive(source.settings, addresses, folder, archiving.ARCHIVED, lambda *_: None)
+        return await archiving.write_archive(source.settings, addresses, folder, archiving.ARCHIVED, nobody)
 
     await send(source, ANSWERS_GENERATED, records[:40])
     await send(source, FEEDBACK_EVENTS, records[:5])
@@ -99,7 +103,7 @@ async def test_an_archive_gives_back_every_byte_and_goes_on_where_it_ended(
         offsets[file.topic, file.partition] = file.last + 1
     assert len(Archive(folder).files()) > 5
     target = await prepared(addresses, tmp_path, "target")
-    arguments = (target.settings, addresses, folder, archiving.ARCHIVED, lambda *_: None)
+    arguments = (target.settings, addresses, folder, archiving.ARCHIVED, nobody)
     counted = await archiving.restore_archive(*arguments, dry_run=True)
     assert counted.records == {"answers.generated": 63, "feedback.events": 5}
     assert await held(target, ANSWERS_GENERATED) == {}
@@ -119,7 +123,6 @@ async def test_erased_persons_are_neither_archived_nor_restored_and_can_be_remov
     source = await prepared(addresses, tmp_path, "source")
     folder = tmp_path / "archive"
     run: tuple[Any, ...] = (source.settings, addresses, folder)
-    nobody: Callable[..., None] = lambda *_: None  # noqa: E731
 
     def of(user: str, numbers: range) -> list[tuple[int, Sent]]:
         return [(0, (f"{user}-{n}".encode(), answer(f"{user}-{n}", user), [], 1_700_000_000_000 + n)) for n in numbers]
@@ -150,7 +153,6 @@ async def test_the_log_of_another_broker_does_not_go_into_the_same_folder(
 ) -> None:
     """Its offsets begin anew: the client would read it from its beginning, beside files of the same offsets."""
     folder = tmp_path / "archive"
-    nobody: Callable[..., None] = lambda *_: None  # noqa: E731
     records = [(1, (None, answer(f"a-{number}"), [], 1_700_000_000_000)) for number in range(4)]
     source = await prepared(addresses, tmp_path, "source")
     await send(source, ANSWERS_GENERATED, records)
@@ -178,7 +180,7 @@ async def test_a_header_name_that_is_no_text_is_kept_as_its_bytes(addresses: Add
     content = batch([(b"{}", [(b"\xff\xfe", b"v"), (b"plain", None)])])
     await send_batch(addresses, source.settings.topic_name(ANSWERS_GENERATED.name), 0, content, 1)
     folder = tmp_path / "archive"
-    await archiving.write_archive(source.settings, addresses, folder, [ANSWERS_GENERATED], lambda *_: None)
+    await archiving.write_archive(source.settings, addresses, folder, [ANSWERS_GENERATED], nobody)
     (record,) = archived(folder)
     assert record.headers == [("\udcff\udcfe", b"v"), ("plain", None)]
 

@@ -239,9 +239,10 @@ def test_grafana_reads_as_a_user_who_may_read_one_database_and_no_more(services:
     (user,) = users
     assert user.tag == grafana["CLICKHOUSE_READER"] != clickhouse["environment"]["CLICKHOUSE_USER"]
     assert user.tag not in (MIGRATOR, WRITER, ERASER, READER), "a grant to that name could be to either"
-    (profile,) = ElementTree.parse(ROOT / mounted).find("profiles")  # type: ignore[misc]
-    assert user.findtext("profile") == profile.tag
-    variable = user.find("password").get("from_env")  # type: ignore[union-attr]
+    profiles, password = ElementTree.parse(ROOT / mounted).find("profiles"), user.find("password")
+    assert profiles is not None and password is not None
+    assert [profile.tag for profile in profiles] == [user.findtext("profile")]
+    variable = password.get("from_env")
     assert clickhouse["environment"][variable] == grafana["CLICKHOUSE_READER_PASSWORD"]
     assert [query.text for query in user.iter("query")] == [f"GRANT SELECT ON {grafana['CLICKHOUSE_DATABASE']}.*"]
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.export import example
 from workers.delivery.errors import TouchstoneError
 from workers.delivery.records import Record
+from workers.replay import throttling
 from workers.replay.options import AnswerFilter, OffsetsUnusable, ReplayOptions, read_offsets
 from workers.replay.stored import StoredJudgements
 from workers.replay.throttling import Pace, Throttle
@@ -150,22 +150,17 @@ def test_of_several_results_the_most_complete_counts_in_whatever_order(ranks: li
     stored.close()
 
 
-class Clock:
-    """A loop's time that waiting moves on."""
+class Clock(throttling.Clock):
+    """A time that waiting moves on."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self) -> None:
         self.now = 100.0
-
-        async def wait_for(what: Coroutine[Any, Any, Any], seconds: float) -> None:
-            what.close()
-            self.now += seconds
-            raise TimeoutError
-
-        monkeypatch.setattr("workers.replay.throttling.asyncio.wait_for", wait_for)
-        monkeypatch.setattr("workers.replay.throttling.asyncio.get_running_loop", lambda: self)
 
     def time(self) -> float:
         return self.now
+
+    async def pause(self, seconds: float, stop: asyncio.Event) -> None:
+        self.now += 0.0 if stop.is_set() else seconds
 
 
 class Waits:
@@ -175,7 +170,8 @@ class Waits:
         self.behind = list(behind)
         self.told: list[int | None] = []
         self.idle = 0
-        self.throttle = Throttle(Pace(rate), self.lag, 1_000, self.told.append)
+        self.clock = Clock()
+        self.throttle = Throttle(Pace(rate), self.lag, 1_000, self.told.append, self.clock)
 
     async def lag(self) -> int:
         return self.behind.pop(0)
@@ -193,30 +189,29 @@ class Waits:
         asyncio.run(wait())
 
 
-def test_a_pace_is_kept_and_lost_time_is_not_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, waits = Clock(monkeypatch), Waits(10.0, *[0] * 9)
+def test_a_pace_is_kept_and_lost_time_is_not_made_up_for() -> None:
+    waits = Waits(10.0, *[0] * 9)
     begun = []
     for at in (None, None, None, 200.0, None):
-        clock.now = at or clock.now
+        waits.clock.now = at or waits.clock.now
         waits.begin(5)
-        begun.append(clock.now)
+        begun.append(waits.clock.now)
     assert begun == [100.0, 100.5, 101.0, 200.0, 200.5]
     assert waits.idle == 0, "half a second is too short for anything else"
 
 
-def test_a_replay_waits_until_live_traffic_has_caught_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, waits = Clock(monkeypatch), Waits(None, 0, 5_000, 2_000, 1_000, 900)
+def test_a_replay_waits_until_live_traffic_has_caught_up() -> None:
+    waits = Waits(None, 0, 5_000, 2_000, 1_000, 900)
     waits.begin(1)
     assert waits.told == []
     waits.begin(1)  # looked at a moment ago
-    clock.now += 10
+    waits.clock.now += 10
     waits.begin(1)
     assert (waits.told, waits.behind) == ([5_000, 2_000, None], [900])
     assert waits.idle == 2, "what is judged is written meanwhile"
 
 
-def test_a_replay_that_is_to_stop_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    Clock(monkeypatch)
+def test_a_replay_that_is_to_stop_waits_for_nothing() -> None:
     waits = Waits(None, 5_000)
     waits.begin(1, stopped=True)
     assert (waits.told, waits.behind) == ([], [5_000])

@@ -8,7 +8,8 @@ from schemas.topics import ANSWERS_GENERATED
 from workers.agents.judging import Origin
 from workers.agents.whole import AnswerJudge
 from workers.delivery.records import Record
-from workers.inference.backends import SentenceTransformerBackend
+from workers.inference.backends import EmbeddingBackend
+from workers.inference.opening import open_backend
 from workers.settings import Settings
 from workers.versions import pipeline_version
 
@@ -21,11 +22,11 @@ class LocalJudge:
         backend: the model, if it is loaded already.
     """
 
-    def __init__(self, settings: Settings, backend: SentenceTransformerBackend | None = None) -> None:
+    def __init__(self, settings: Settings, backend: EmbeddingBackend | None = None) -> None:
         self._settings = settings
         self._version = pipeline_version(settings)
         self._judge = AnswerJudge(settings)
-        self._backend = backend or SentenceTransformerBackend(settings.inference.model, settings.inference.threads)
+        self._backend = backend or open_backend(settings.inference)
 
     def judge(self, answer: GeneratedAnswer) -> EnrichedAnswer:
         """Judge an answer as the three agents and assembly would."""

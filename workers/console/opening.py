@@ -1,6 +1,5 @@
 """Opening what the console needs, and closing it again."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from workers.addresses import Addresses
 from workers.console.access import AccessLog
 from workers.console.resources import ConsoleResources
 from workers.delivery.producer import ConfirmedProducer
-from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
+from workers.inference.opening import open_embedding
 from workers.review.service import ReviewService
 from workers.review.shared import SharedState
 from workers.settings import Settings
@@ -100,10 +99,7 @@ async def opened_resources(
 
 
 async def _own_parts(settings: Settings, stack: AsyncExitStack) -> WorkerParts:
-    inference = settings.inference
-    backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
-    embedding = EmbeddingService(backend, inference)
-    embedding.start()
+    embedding = await open_embedding(settings.inference)
     stack.push_async_callback(embedding.stop)
     memory = MemoryStore(settings.memory_uri, embedding.dimensions)
     await memory.open()

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -174,7 +175,7 @@ def _write(path: Path, records: Sequence[Record]) -> None:
     beside.replace(path)
 
 
-def _row(record: Record) -> dict[str, object]:
+def _row(record: Record) -> dict[str, Any]:
     return {
         "offset": record.offset,
         "timestamp_ms": round(record.timestamp * 1000),
@@ -186,15 +187,13 @@ def _row(record: Record) -> dict[str, object]:
     }
 
 
-def _record(file: ArchiveFile, row: dict[str, object]) -> Record:
-    headers = row["headers"]
-    assert isinstance(headers, list)
+def _record(file: ArchiveFile, row: dict[str, Any]) -> Record:
     return Record(
         topic=file.topic,
         partition=file.partition,
-        offset=row["offset"],  # type: ignore[arg-type]  # the file's schema says so
-        key=row["key"],  # type: ignore[arg-type]
-        value=row["value"],  # type: ignore[arg-type]
-        headers=[(each["name"].decode("utf-8", "surrogateescape"), each["value"]) for each in headers],
-        timestamp=row["timestamp_ms"] / 1000,  # type: ignore[operator]
+        offset=row["offset"],
+        key=row["key"],
+        value=row["value"],
+        headers=[(each["name"].decode("utf-8", "surrogateescape"), each["value"]) for each in row["headers"]],
+        timestamp=row["timestamp_ms"] / 1000,
     )

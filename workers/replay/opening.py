@@ -17,8 +17,8 @@ from workers.agents.grounding import GROUNDING
 from workers.agents.quality import QUALITY
 from workers.delivery.erasures import ErasureFollower
 from workers.delivery.producer import ConfirmedProducer
-from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend
-from workers.inference.embedding import EmbeddingService
+from workers.inference.backends import EmbeddingBackend
+from workers.inference.opening import open_embedding
 from workers.replay.archive import Archive
 from workers.replay.archiving import note_archived
 from workers.replay.options import ReplayOptions
@@ -124,7 +124,7 @@ async def open_replay(
         stack.push_async_callback(producer.stop)
         await producer.start()
         listeners.stage("loading the model")
-        embedding = await _embedding(settings, backend)
+        embedding = await open_embedding(settings.inference, backend)
         stack.push_async_callback(embedding.stop)
         groups = [settings.group_name(agent.name) for agent in LIVE_JUDGES]
         lag = GroupLag(settings, addresses.kafka, ANSWERS_GENERATED, groups)
@@ -215,12 +215,3 @@ def _source(
         return ArchiveSource(Path(options.path or ""), progress, bounds)
     group = settings.group_name(f"replay-{options.run}")
     return TopicSource(settings, addresses.kafka, options, progress, bounds, group=group)
-
-
-async def _embedding(settings: Settings, backend: EmbeddingBackend | None) -> EmbeddingService:
-    inference = settings.inference
-    if backend is None:
-        backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
-    service = EmbeddingService(backend, inference)
-    service.start()
-    return service

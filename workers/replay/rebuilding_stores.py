@@ -1,6 +1,5 @@
 """Rebuilding a store: what each needs is opened, used and closed."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,8 +8,8 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from workers.addresses import Addresses
 from workers.delivery.producer import ConfirmedProducer
-from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
+from workers.inference.opening import open_embedding
 from workers.replay.archive import Archive
 from workers.replay.rebuilding import Progress, RebuildImpossible, Rebuilt
 from workers.replay.rebuilding_memory import Embed, rebuild_memory
@@ -92,10 +91,7 @@ async def _memory(source: RecordSource, settings: Settings, progress: Progress, 
 
     async def open_memory() -> tuple[MemoryStore, Embed]:
         if not opened:
-            inference = settings.inference
-            backend = await asyncio.to_thread(SentenceTransformerBackend, inference.model, inference.threads)
-            embedding = EmbeddingService(backend, inference)
-            embedding.start()
+            embedding = await open_embedding(settings.inference)
             memory = MemoryStore(settings.memory_uri, embedding.dimensions)
             opened.append((memory, embedding))
             await memory.open()

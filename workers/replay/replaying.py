@@ -269,9 +269,10 @@ class Replay:
         await self._save(replace(self._row, bounds=self._source.bounds, counts=self._row.counts | counts))
 
     async def _flush(self) -> None:
-        """Write all that is begun: there is time."""
+        """Write all that is begun, if there is any: there is time."""
         await self._finish_all()
-        await self._write("running")
+        if self._judged:
+            await self._write("running")
 
     async def _finish_all(self) -> None:
         while self._in_work:

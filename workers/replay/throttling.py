@@ -18,6 +18,19 @@ LOOK_SECONDS = 2.0
 FETCH_MILLISECONDS = 200
 
 
+class Clock:
+    """Time, and waiting for it."""
+
+    def time(self) -> float:
+        """Seconds since some moment."""
+        return asyncio.get_running_loop().time()
+
+    async def pause(self, seconds: float, stop: asyncio.Event) -> None:
+        """Wait so long, or until it is to stop."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), seconds)
+
+
 class Pace:
     """Keeps a rate; what was missed while waiting for something else is not made up for.
 
@@ -29,11 +42,10 @@ class Pace:
         self._rate = rate
         self._next = 0.0
 
-    def delay(self, answers: int) -> float:
+    def delay(self, answers: int, now: float) -> float:
         """Seconds to wait before so many are begun."""
         if self._rate is None:
             return 0.0
-        now = asyncio.get_running_loop().time()
         begin = max(now, self._next)
         self._next = begin + answers / self._rate
         return begin - now
@@ -131,12 +143,19 @@ class Throttle:
         lag: asks how far live traffic is behind.
         most: records that it may be behind.
         told: told when waiting for it begins (with its lag) and when it ends (with ``None``).
+        clock: the loop's.
     """
 
     def __init__(
-        self, pace: Pace, lag: Callable[[], Awaitable[int]], most: int, told: Callable[[int | None], None]
+        self,
+        pace: Pace,
+        lag: Callable[[], Awaitable[int]],
+        most: int,
+        told: Callable[[int | None], None],
+        clock: Clock | None = None,
     ) -> None:
         self._pace, self._lag, self._most, self._told = pace, lag, most, told
+        self._clock = clock or Clock()
         self._looked_at = float("-inf")
 
     async def wait(self, answers: int, stop: asyncio.Event, idle: Callable[[], Awaitable[None]]) -> None:
@@ -145,14 +164,13 @@ class Throttle:
         Args:
             answers: how many.
             stop: ends the wait.
-            idle: called once before a wait in which something else can be done.
+            idle: called before each wait that is long enough for something else.
 
         Raises:
             BrokerUnavailable: nobody knows the lag.
         """
-        await self._pause(self._pace.delay(answers), stop, idle)
-        now = asyncio.get_running_loop().time()
-        if now < self._looked_at + LOOK_SECONDS:
+        await self._pause(self._pace.delay(answers, self._clock.time()), stop, idle)
+        if self._clock.time() < self._looked_at + LOOK_SECONDS:
             return
         waited = False
         while not stop.is_set() and (behind := await self._lag()) > self._most:
@@ -161,12 +179,10 @@ class Throttle:
             waited = True
         if waited:
             self._told(None)
-        self._looked_at = asyncio.get_running_loop().time()
+        self._looked_at = self._clock.time()
 
     async def _pause(self, seconds: float, stop: asyncio.Event, idle: Callable[[], Awaitable[None]]) -> None:
-        loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
+        until = self._clock.time() + seconds
         if seconds >= LOOK_SECONDS:
             await idle()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), max(0.0, until - loop.time()))
+        await self._clock.pause(max(0.0, until - self._clock.time()), stop)
