@@ -36,23 +36,11 @@ SELECT
     )) AS detail
 FROM {database}.citations WHERE valid;
 
-INSERT INTO {database}.citations_by_id
-SELECT
-    citation_id, run, tenant, answer_id, rank, completed_at,
-    toJSONString(CAST(
-        (
-            chunk_id, source_type, source_name, source_path, source_table, record_id, memory_id, entity,
-            display_text, source_digest, last_updated, created_at, source_event, learned_at, excerpt, confidence
-        ),
-        'Tuple(
-            chunk_id String, source_type String, source_name String, source_path String, source_table String,
-            record_id String, memory_id String, entity String, display_text String, source_digest String,
-            last_updated Nullable(DateTime64(3, \'UTC\')), created_at Nullable(DateTime64(3, \'UTC\')),
-            source_event String, learned_at Nullable(DateTime64(3, \'UTC\')), excerpt String, confidence
-            Nullable(Float64)
-        )'
-    )) AS detail
-FROM {database}.citations WHERE valid;
+-- What is there already: a row that is inserted again replaces itself, and passes the view. In blocks of the
+-- size that a sink sends, since JSON of a million rows at once takes more memory than a query may have.
+INSERT INTO {database}.citations SELECT * FROM {database}.citations WHERE valid
+SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0, min_insert_block_size_rows = 50000,
+    min_insert_block_size_bytes = 50000000;
 
 ALTER TABLE {database}.answers ADD INDEX IF NOT EXISTS by_answer answer_id TYPE bloom_filter(0.001) GRANULARITY 1;
 
