@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workers.delivery.errors import InferenceFailed, InferenceTimeout
-from workers.inference.backends import SentenceTransformerBackend, Vectors
+from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend, Vectors
 from workers.inference.embedding import EmbeddingService
 from workers.settings import InferenceSettings
 
@@ -52,7 +52,7 @@ class LocalBackend:
 async def make() -> AsyncIterator[Callable[..., EmbeddingService]]:
     running: list[tuple[EmbeddingService, object]] = []
 
-    def start(backend: LocalBackend | SentenceTransformerBackend, **settings: float) -> EmbeddingService:
+    def start(backend: EmbeddingBackend, **settings: float) -> EmbeddingService:
         service = EmbeddingService(backend, InferenceSettings.model_validate(settings))
         service.start()
         running.append((service, backend))
@@ -71,32 +71,40 @@ Make = Callable[..., EmbeddingService]
 # --- the real model ----------------------------------------------------------------------------
 
 
-async def test_vectors_are_normalised_and_of_the_models_length(backend: SentenceTransformerBackend, make: Make) -> None:
-    vectors = await make(backend).embed(TEXTS)
+@pytest.fixture(params=["fp32", "int8"])
+def model(request: pytest.FixtureRequest) -> EmbeddingBackend:
+    """The packaged model in either precision."""
+    name = {"fp32": "backend", "int8": "int8"}[request.param]
+    found: EmbeddingBackend = request.getfixturevalue(name)
+    return found
+
+
+async def test_vectors_are_normalised_and_of_the_models_length(model: EmbeddingBackend, make: Make) -> None:
+    vectors = await make(model).embed(TEXTS)
     assert set(vectors) == set(TEXTS)
     for vector in vectors.values():
         assert vector.dtype == np.float32
-        assert vector.shape == (backend.dimensions,) == (384,)
+        assert vector.shape == (model.dimensions,) == (384,)
         assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
 
 
-async def test_meaning_is_near_and_strangers_are_far(backend: SentenceTransformerBackend, make: Make) -> None:
+async def test_meaning_is_near_and_strangers_are_far(model: EmbeddingBackend, make: Make) -> None:
     texts = ["The pump overheats.", "The pump gets too hot.", "Quarterly revenue rose by 4 %."]
-    vectors = await make(backend).embed(texts)
+    vectors = await make(model).embed(texts)
     near, far = (float(vectors[texts[0]] @ vectors[text]) for text in texts[1:])
     assert near > 0.6 > 0.3 > far
 
 
-async def test_company_changes_no_bit_of_a_vector(backend: SentenceTransformerBackend, make: Make) -> None:
+async def test_company_changes_no_bit_of_a_vector(model: EmbeddingBackend, make: Make) -> None:
     """Alone, in pairs, among many and in another order: the same, so that a replay sees the same."""
     others = [f"Pump {number} runs at {number * 7} rpm" + " and more" * (number % 25) for number in range(60)]
-    crowd = make(backend, batch_texts=64)
+    crowd = make(model, batch_texts=64)
     among = await crowd.embed([*others, *TEXTS])
     for size in (1, 2, 5):
-        service = make(backend, batch_texts=size)
+        service = make(model, batch_texts=size)
         for text in TEXTS:
             assert np.array_equal((await service.embed([text]))[text], among[text])
-    reverse = await make(backend).embed([*reversed(TEXTS), *others])
+    reverse = await make(model).embed([*reversed(TEXTS), *others])
     assert all(np.array_equal(reverse[text], among[text]) for text in among)
 
 
@@ -115,10 +123,29 @@ async def test_all_threads_of_the_machine_change_nothing_either(backend: Sentenc
 
 
 async def test_texts_longer_than_the_model_reads_and_empty_ones_have_a_vector(
-    backend: SentenceTransformerBackend, make: Make
+    model: EmbeddingBackend, make: Make
 ) -> None:
-    vectors = await make(backend).embed(["", " ", "word " * 5_000, "\x00"])
+    vectors = await make(model).embed(["", " ", "word " * 5_000, "\x00"])
     assert all(np.isfinite(vector).all() for vector in vectors.values())
+
+
+# --- in turn -----------------------------------------------------------------------------------
+
+
+async def test_an_enormous_answer_does_not_hold_up_a_small_one(make: Make) -> None:
+    backend = LocalBackend()
+    backend.gate.clear()
+    service = make(backend, batch_texts=16)
+    enormous = asyncio.ensure_future(service.embed(f"sentence {number}" for number in range(1_000)))
+    assert await asyncio.to_thread(backend.entered.wait, 30)
+    small = asyncio.ensure_future(service.embed(["one", "two"]))
+    await asyncio.sleep(0)
+    backend.gate.set()
+    assert set(await small) == {"one", "two"}
+    assert not enormous.done(), "it goes on behind"
+    assert len(await enormous) == 1_000
+    place = next(number for number, call in enumerate(backend.calls) if "two" in call)
+    assert place <= 2
 
 
 # --- once, bounded, together -------------------------------------------------------------------

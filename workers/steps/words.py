@@ -1,6 +1,7 @@
 """Words of a text for comparison: content words, reduced to crude stems."""
 
 import re
+from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
@@ -30,11 +31,18 @@ STOP_WORDS = word_set(
 )
 """Words that say nothing by themselves, in English, German, French and Spanish."""
 
+KEPT_TEXTS = 4_096
+"""Texts whose words are kept; those of a sentence take some kilobytes."""
+
+KEPT_LENGTH = 1_000
+"""Code points of the longest of them, which bounds what they take together."""
+
 _SUFFIXES = re.compile(
     "(?<=.{3})(?:ations|ation|ingly|ities|iness|ments|ment|ness|ings|ing|edly|ies|ied|ers|est|ed|es|en|er|ly|s|e)$"
 )
 
 
+@lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """A crude stem: enough to match "restarts" with "restarted"; never shorter than three letters."""
     word = word.lower().removesuffix("'s").removesuffix("’s")
@@ -57,6 +65,10 @@ def content_words(text: str) -> frozenset[str]:
     Scripts without spaces are taken apart into single characters, so that Japanese and
     Chinese sentences can be compared at all.
     """
+    return _kept_words(text) if len(text) <= KEPT_LENGTH else _content_words(text)
+
+
+def _content_words(text: str) -> frozenset[str]:
     found: set[str] = set()
     for token in _WORD.findall(undotted(text)):
         lowered = token.lower()
@@ -67,3 +79,7 @@ def content_words(text: str) -> frozenset[str]:
             if len(lowered) != len(lowered.replace("-", "").replace(".", "")):
                 found.update(stem(part) for part in _PART.findall(lowered) if part not in STOP_WORDS)
     return frozenset(found)
+
+
+# A sentence of a source is compared with every claim near it, and with those of the next answer.
+_kept_words = lru_cache(maxsize=KEPT_TEXTS)(_content_words)

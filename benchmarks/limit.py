@@ -1,0 +1,99 @@
+"""Tokens a second of the model: what there is to have, and what each backend makes of it.
+
+    python -m benchmarks.limit
+
+- *ideal*: the quantised graph alone, tokens ready, texts of like length in full batches, all cores. A vector
+  depends on its batch-mates there, so nobody may use it; it is the ceiling.
+- *int8*: the backend of ``inference.precision = int8``, tokenizing included: one text in a run.
+- *fp32*: the backend of ``fp32``, tokenizing included.
+- *sentence-transformers*: its own ``encode``, batches of 64, as everybody would call it.
+
+All over the distinct texts of the examples, in turns, medians of several rounds; quote the ratios.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from schemas.answers import GeneratedAnswer
+from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend, load_sentence_transformer
+from workers.inference.cores import available_cores
+from workers.inference.int8 import Int8Backend, exported_path
+from workers.paths import examples_directory
+from workers.steps.grounding import prepare_grounding
+
+BATCH = 64
+"""Texts in a call, as ``inference.batch_texts``."""
+
+
+def main() -> None:
+    """Measure and print; write JSON if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=60, help="answers of the examples (default 60)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
+    parser.add_argument("--json", type=Path, help="write the figures to a file")
+    options = parser.parse_args()
+    texts = _texts(options.answers)
+    with tempfile.TemporaryDirectory() as folder:
+        rates = _rates(texts, Path(folder), options.rounds)
+    for name, rate in rates.items():
+        print(f"{name:<24}{rate:9,.0f} tokens/s{rate / rates['sentence-transformers']:7.2f}")
+    print(f"{'of the ceiling':<24}{rates['int8'] / rates['ideal']:9.0%}")
+    if options.json:
+        document = {"cores": available_cores(), "texts": len(texts), "tokens_per_second": rates}
+        options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _texts(answers: int) -> list[str]:
+    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:answers]
+    prepared = (prepare_grounding(GeneratedAnswer.from_bytes(line)) for line in lines)
+    return list(dict.fromkeys(text for each in prepared for text in each.texts))
+
+
+def _rates(texts: Sequence[str], folder: Path, rounds: int) -> dict[str, float]:
+    int8, fp32 = Int8Backend(PACKAGED_MODEL, folder), SentenceTransformerBackend(PACKAGED_MODEL)
+    plain = load_sentence_transformer(PACKAGED_MODEL)
+    tokens = sum(map(len, plain.tokenizer(list(texts), truncation=True, max_length=256)["input_ids"]))
+    cases: dict[str, Callable[[], object]] = {
+        "ideal": _ideal(texts, exported_path(PACKAGED_MODEL, folder), plain.tokenizer),
+        "int8": lambda: [int8.encode(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)],
+        "fp32": lambda: [fp32.encode(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)],
+        "sentence-transformers": lambda: plain.encode(list(texts), batch_size=BATCH, show_progress_bar=False),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(rounds + 1):
+        for name, work in cases.items():
+            started = time.perf_counter()
+            work()
+            if number:
+                seconds[name].append(time.perf_counter() - started)
+    return {name: tokens / statistics.median(each) for name, each in seconds.items()}
+
+
+def _ideal(texts: Sequence[str], path: Path, tokenizer: Any) -> Callable[[], object]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = available_cores()
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    encoded = sorted(tokenizer(list(texts), truncation=True, max_length=256)["input_ids"], key=len)
+    batches = []
+    for at in range(0, len(encoded), BATCH):
+        part = encoded[at : at + BATCH]
+        ids = np.zeros((len(part), len(part[-1])), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, each in enumerate(part):
+            ids[row, : len(each)], mask[row, : len(each)] = each, 1
+        batches.append({"input_ids": ids, "attention_mask": mask})
+    return lambda: [session.run(None, batch) for batch in batches]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Grounding against the procedure of seed 000 on the same answers, with contexts that repeat and without.
+
+    python -m benchmarks.seed --precision int8
+
+The seed encodes an answer and its contexts, and its contexts again for every claim, with plain
+sentence-transformers. Here claims are segmented, citations resolved, and every distinct text is embedded
+once: in *distinct* traffic nothing is known from the answer before, in *repeated* traffic sources come
+back as retrieval's do (their ranks by Zipf's law), every answer has a sentence of its own, and vectors
+stay in a cache. Rounds in turns, medians; quote the ratios, since machines differ.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.answers import GeneratedAnswer
+from workers.inference.backends import PACKAGED_MODEL, EmbeddingBackend, load_sentence_transformer
+from workers.inference.cores import available_cores
+from workers.inference.opening import open_backend
+from workers.paths import examples_directory
+from workers.settings import Settings
+from workers.steps.citations import find_citations
+from workers.steps.grounding import judge_grounding, prepare_grounding
+from workers.steps.thresholds import GroundingThresholds
+
+Vectors = dict[str, NDArray[np.float32]]
+
+
+def main() -> None:
+    """Measure and print; write JSON if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=60, help="answers in each traffic (default 60)")
+    parser.add_argument("--zipf", type=float, default=1.1, help="exponent of the ranks of sources (default 1.1)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
+    parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of our model (default int8)")
+    parser.add_argument("--json", type=Path, help="write the figures to a file")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        inference = {"precision": options.precision, "export_dir": folder}
+        backend = open_backend(Settings.model_validate({"inference": inference}))
+    examples = _examples()
+    traffics = {
+        "distinct": examples[: options.answers],
+        "repeated": _repeated(examples, options.answers, options.zipf),
+    }
+    figures = {name: _measure(answers, backend, options.rounds, name) for name, answers in traffics.items()}
+    for name, figure in figures.items():
+        rates = figure["seed"], figure["ours"]
+        print(f"{name:<10}seed {rates[0]:7.1f}  ours {rates[1]:7.1f} answers/s  ratio {rates[1] / rates[0]:6.1f}")
+    if options.json:
+        document = {"cores": available_cores(), "precision": options.precision, "zipf": options.zipf, **figures}
+        options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _examples() -> list[GeneratedAnswer]:
+    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()
+    answers = (GeneratedAnswer.from_bytes(line) for line in lines)
+    return [answer for answer in answers if answer.contexts and prepare_grounding(answer).texts]
+
+
+def _repeated(examples: Sequence[GeneratedAnswer], count: int, exponent: float) -> list[GeneratedAnswer]:
+    """Answers over sources that come back, each with a sentence that no other has."""
+    chance = np.arange(1, len(examples) + 1, dtype=np.float64) ** -exponent
+    drawn = np.random.default_rng(7).choice(len(examples), size=count, p=chance / chance.sum())
+    return [
+        examples[place].model_copy(
+            update={"answer_id": f"r-{number}", "answer": f"{examples[place].answer}\n\nCase {number} was like it."}
+        )
+        for number, place in enumerate(drawn.tolist())
+    ]
+
+
+def _measure(
+    answers: Sequence[GeneratedAnswer], backend: EmbeddingBackend, rounds: int, traffic: str
+) -> dict[str, float]:
+    plain = load_sentence_transformer(PACKAGED_MODEL)
+    cases: dict[str, Callable[[], object]] = {
+        "seed": lambda: [_seed(answer, plain) for answer in answers],
+        "ours": lambda: _ours(answers, backend, keep=traffic == "repeated"),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in cases}
+    for _ in range(rounds):
+        for name, work in cases.items():
+            started = time.perf_counter()
+            work()
+            seconds[name].append(time.perf_counter() - started)
+    return {name: len(answers) / statistics.median(each) for name, each in seconds.items()}
+
+
+def _ours(answers: Sequence[GeneratedAnswer], backend: EmbeddingBackend, *, keep: bool) -> None:
+    known: Vectors = {}
+    thresholds = GroundingThresholds()
+    for answer in answers:
+        if not keep:
+            known = {}
+        find_citations(answer)
+        prepared = prepare_grounding(answer)
+        new = [text for text in dict.fromkeys(prepared.texts) if text not in known]
+        if new:
+            known.update(zip(new, backend.encode(new), strict=True))
+        judge_grounding(prepared, known, thresholds)
+
+
+def _seed(answer: GeneratedAnswer, model: Any) -> list[float]:
+    """The seed's similarity check and fact verification, as it gives them."""
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        return np.asarray(model.encode(texts, normalize_embeddings=True, show_progress_bar=False))
+
+    contexts = [chunk.content for chunk in answer.contexts or []]
+    scores = [float((encode([answer.answer]) @ encode(contexts).T).max())]
+    claims = [claim for part in answer.answer.split(". ") if (claim := part.strip()) and not claim.endswith("?")]
+    scores += [float((encode([claim]) @ encode(contexts).T).max()) for claim in claims]
+    return scores
+
+
+if __name__ == "__main__":
+    main()

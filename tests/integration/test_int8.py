@@ -1,0 +1,118 @@
+"""The model in int8: near the one in fp32, made once, and clear about what it lacks."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from schemas.answers import GeneratedAnswer
+from tests.harness.deployment import ROOT
+from workers.inference import int8 as module
+from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
+from workers.inference.int8 import Int8Backend, Int8Unusable, exported_path
+from workers.inference.opening import open_backend
+from workers.paths import examples_directory
+from workers.settings import Settings
+from workers.steps.grounding import prepare_grounding
+
+
+@pytest.fixture(scope="module")
+def folder(int8: Int8Backend, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the session's model lies."""
+    return next(tmp_path_factory.getbasetemp().glob("models*"))
+
+
+def texts() -> list[str]:
+    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:40]
+    prepared = (prepare_grounding(GeneratedAnswer.from_bytes(line)) for line in lines)
+    return list(dict.fromkeys(text for each in prepared for text in each.texts))
+
+
+def test_vectors_mean_what_they_mean_in_fp32(backend: SentenceTransformerBackend, int8: Int8Backend) -> None:
+    some = texts()
+    exact, quantised = backend.encode(some), int8.encode(some)
+    assert (exact * quantised).sum(axis=1).mean() > 0.985
+    pairs = np.abs(exact @ exact.T - quantised @ quantised.T)
+    assert pairs.mean() < 0.02
+    assert pairs.max() < 0.12
+
+
+def test_every_number_of_threads_gives_the_same_vectors(int8: Int8Backend, folder: Path) -> None:
+    some = texts()[:60]
+    alone = Int8Backend(PACKAGED_MODEL, folder, threads=1)
+    assert np.array_equal(alone.encode(some), int8.encode(some))
+
+
+def test_it_reads_as_many_tokens_as_in_fp32(backend: SentenceTransformerBackend, int8: Int8Backend) -> None:
+    long = "The ingester restarts. " * 400
+    assert np.array_equal(int8.encode([long]), int8.encode([long + "Quarterly revenue rose."]))
+    assert float(backend.encode([long])[0] @ int8.encode([long])[0]) > 0.98
+
+
+def test_a_model_that_is_there_is_loaded_without_the_libraries_that_made_it(folder: Path) -> None:
+    (made,) = folder.iterdir()
+    before = made.stat().st_mtime_ns
+    code = (
+        "import sys; from pathlib import Path; from workers.inference.int8 import Int8Backend;"
+        f"Int8Backend({PACKAGED_MODEL!r}, Path({str(folder)!r}), 1);"
+        "assert not {'torch', 'transformers', 'onnx'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    assert list(folder.iterdir()) == [made]
+    assert made.stat().st_mtime_ns == before
+
+
+def test_the_settings_choose_it(folder: Path) -> None:
+    settings = Settings.model_validate({"inference": {"precision": "int8", "export_dir": folder, "threads": 1}})
+    assert open_backend(settings).name == settings.inference.model_name == "all-MiniLM-L6-v2 (int8)"
+
+
+def test_another_library_model_or_recipe_has_a_file_of_its_own(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = exported_path(PACKAGED_MODEL, folder)
+    assert known.exists()
+    assert exported_path("another", folder) != known
+    versions: Mapping[str, str] = {"onnxruntime": "99"}
+    real = module.version
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "version", lambda name: versions.get(name) or real(name))
+        assert exported_path(PACKAGED_MODEL, folder) != known
+    recipe = tmp_path / "exporting.py"
+    recipe.write_bytes(module.EXPORTING.read_bytes().replace(b"per_channel=True", b"per_channel=False"))
+    monkeypatch.setattr(module, "EXPORTING", recipe)
+    assert exported_path(PACKAGED_MODEL, folder) != known, "what was made otherwise before is not loaded for it"
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
+def test_a_missing_library_is_named_with_its_remedy(
+    folder: Path, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(Int8Unusable, match=rf"{library} is not installed; pip install 'touchstone-worker\[int8\]'"):
+        Int8Backend(PACKAGED_MODEL, folder)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    path = exported_path(PACKAGED_MODEL, tmp_path)
+    path.write_bytes(b"not a model")
+    with pytest.raises(Int8Unusable, match="remove it, and it is made anew"):
+        Int8Backend(PACKAGED_MODEL, tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_names_the_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(Int8Unusable, match=r"set inference\.export_dir"):
+        Int8Backend(PACKAGED_MODEL, tmp_path / "file")
+
+
+def test_a_model_that_cannot_be_exported_leaves_nothing_behind(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(Int8Unusable, match=r"cannot be exported to int8: .+; set inference\.precision to fp32"):
+        Int8Backend(str(model), tmp_path / "models")
+    assert list((tmp_path / "models").iterdir()) == []
