@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from schemas.quality import Consistency, Contradiction, EarlierAnswer
 from workers.steps.checks import compare, read_details
+from workers.steps.evidence import cosines
 
 SAME_MATTER = 0.8
 """Cosine from which two sentences may be on one matter (all-MiniLM-L6-v2; paraphrases lie above)."""
@@ -70,7 +71,7 @@ def disagree(one: str, other: str) -> bool:
 def _within(own: Sequence[str], matrix: NDArray[np.float32]) -> list[tuple[str, str]]:
     if len(own) < 2:
         return []
-    near = np.argwhere(np.triu(matrix @ matrix.T >= SAME_MATTER, k=1))
+    near = np.argwhere(np.triu(cosines(matrix, matrix) >= SAME_MATTER, k=1))
     return [(own[i], own[j]) for i, j in near.tolist() if disagree(own[i], own[j])]
 
 
@@ -78,9 +79,9 @@ def _counterparts(own: NDArray[np.float32], others: NDArray[np.float32]) -> list
     """For each own sentence the earlier one that is nearest, if it is near enough."""
     if not len(own) or not len(others):
         return []
-    cosines = own @ others.T
-    best = cosines.argmax(axis=1)
-    return [(i, int(j)) for i, j in enumerate(best) if cosines[i, j] >= SAME_MATTER]
+    likeness = cosines(own, others)
+    best = likeness.argmax(axis=1)
+    return [(i, int(j)) for i, j in enumerate(best) if likeness[i, j] >= SAME_MATTER]
 
 
 def _matrix(sentences: Sequence[str], vectors: Vectors) -> NDArray[np.float32]:

@@ -80,8 +80,19 @@ def stack(texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> M
 
 def cosines(claims: Matrix, units: Matrix) -> Matrix:
     """Cosine of each claim with each unit for L2-normalised rows, shape [n, m], clipped to -1..1."""
-    products: Matrix = np.clip(np.nan_to_num(claims @ units.T), -1.0, 1.0)
+    products: Matrix = np.clip(np.nan_to_num(_product(claims, units)), -1.0, 1.0)
     return products
+
+
+def _product(rows: Matrix, others: Matrix) -> Matrix:
+    """Scalar products of finite rows, shape [n, m].
+
+    OpenBLAS's kernels for wide vectors can raise the processor's flag for invalid values from
+    lanes that they throw away, and NumPy then warns of finite products: seen on one machine
+    out of three, by half of a test run.
+    """
+    with np.errstate(invalid="ignore"):
+        return rows @ others.T
 
 
 def containments(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
@@ -100,7 +111,7 @@ def containments(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str
     weights = np.log1p(len(units) / np.maximum(present.sum(axis=0), 1.0)).astype(np.float32)
     owned *= weights
     totals = np.maximum(owned.sum(axis=1, keepdims=True), 1e-9)
-    shares: Matrix = (owned @ present.T) / totals
+    shares: Matrix = _product(owned, present) / totals
     return np.clip(shares, 0.0, 1.0)
 
 
