@@ -19,8 +19,9 @@ from workers.steps.masking import Masker
 
 E = TypeVar("E", bound=Event)
 
-FROM_OUTSIDE = frozenset(topic.name for topic in TOPICS if topic.direction == "in")
-"""Topics whose records others write."""
+OURS = frozenset(topic.name for topic in TOPICS if topic.direction != "in")
+"""Topics whose records we write; all others come from outside."""
+KNOWN = frozenset(topic.name for topic in TOPICS)
 
 DEFAULT_TENANT = "default"
 """Of an event that names none, as its model has it."""
@@ -46,7 +47,7 @@ class Privacy:
 
     def concerns(self, record: Record) -> bool:
         """Whether a record may have to be masked; asked for each, so it costs nothing."""
-        return self.is_on and record.topic in FROM_OUTSIDE and record.value is not None
+        return self.is_on and record.topic not in OURS and record.value is not None
 
     def masker(self, tenant: str) -> Masker:
         """What masks for a tenant."""
@@ -55,13 +56,16 @@ class Privacy:
     def record(self, record: Record, agent: str) -> Record:
         """A record of an input topic, masked.
 
-        What is too large or no JSON object cannot be masked: it is marked as withheld, and its dead letter says where it stands
-        and how to recognise it, without what it holds.
+        What is too large, no JSON object or of a foreign format cannot be masked: it is marked as withheld, and its dead
+        letter says where it stands and how to recognise it, without what it holds. What is made of a foreign record is
+        masked before it is sent.
 
         Args:
             record: as it came.
             agent: who reads it, for the metric.
         """
+        if record.topic not in KNOWN:
+            return replace(record, withheld=True)
         too_large = record.topic == ANSWERS_GENERATED.name and len(record.value or b"") > self._max_bytes
         event = None if too_large else _read(record.value or b"")
         if event is None:

@@ -30,7 +30,7 @@ from workers.review.service import ReviewService
 from workers.review.shared import SharedState
 from workers.settings import Settings
 from workers.steps.reviewing import decided, review_event
-from workers.steps.rows import review_event_row, withdrawing_row
+from workers.steps.rows import MAX_TITLE, review_event_row, withdrawing_row
 from workers.stores.analytics import AnalyticsStore, connect
 from workers.stores.migrations import migrate
 from workers.stores.reviews import QueueState, ReviewStore
@@ -198,6 +198,52 @@ async def test_decided_requests_are_paged_the_latest_first_and_counted(console: 
     ]
 
 
+async def test_decided_requests_are_found_by_what_the_request_said_and_shown_with_it(
+    console: Console, rows: AnalyticsStore, settings: Settings
+) -> None:
+    settings.review.second_share = 1.0
+    other = review_request(
+        9, model_id="gpt", signals=[], reasons=["audit"], hallucination_risk="low", gate_score=0.9, priority=0.1,
+    )  # fmt: skip
+    requests = [review_request(1), other]
+    await store_requests(rows, requests)
+    await store_requests(rows, [review_request(3)])
+    for request in requests:
+        await store_decision(rows, request)
+    # A decision that came before its request.
+    early = review_request(4, signals=["refusal"], query="ポンプの点検は年に何回必要ですか。" * 20)
+    await store_decision(rows, early)
+    await store_requests(rows, [early])
+    # A degraded result of the same answer came first; the complete one counts.
+    await store_requests(rows, [review_request(1, rank=1, reasons=["degraded"], signals=["truncated"])])
+    service = console()
+    for state in ("decided", "second"):
+        for filters, expected in (
+            (Filters(signal="hedging", state=state), ["a-1"]),
+            (Filters(signal="refusal", state=state), ["a-4"]),
+            (Filters(reason="audit", state=state), ["a-9"]),
+            (Filters(reason="degraded", state=state), []),
+            (Filters(signal="truncated", state=state), []),
+            (Filters(min_risk="medium", state=state), ["a-1", "a-4"]),
+            (Filters(max_score=0.6, state=state), ["a-1", "a-4"]),
+            (Filters(queue="default", state=state), ["a-1", "a-4", "a-9"]),
+            (Filters(queue="escalated", state=state), []),
+        ):
+            found = await service.queue(filters, BEN, cursor=None, limit=10)
+            assert sorted(item.answer_id for item in found.items) == expected, filters
+            assert found.open_count == len(expected), filters
+    shown = {
+        item.answer_id: item
+        for item in (await service.queue(Filters(state="decided"), BEN, cursor=None, limit=10)).items
+    }
+    for request in (*requests, early):
+        item = shown[request.answer_id]
+        # Cut by code points, in whatever script.
+        assert item.query == request.query[:MAX_TITLE]
+        assert (item.reasons, item.priority) == (list(request.reasons), request.priority)
+        assert (item.signals, item.hallucination_risk) == (list(request.signals), request.hallucination_risk)
+
+
 async def test_second_reviews_are_paged_the_oldest_decision_first_and_counted(
     console: Console, rows: AnalyticsStore, settings: Settings
 ) -> None:
@@ -339,6 +385,20 @@ async def test_of_two_who_decide_at_once_one_is_told_who_was_faster(
     (refused,) = [result for result in results if isinstance(result, AlreadyDecided)]
     assert refused.who in ("first", "second")
     assert (await services[0].queue(Filters(), ANNA, cursor=None, limit=10)).items == []
+
+
+async def test_whoever_was_refused_because_another_console_was_faster_is_not_offered_it_again(
+    console: Console, rows: AnalyticsStore
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    faster, slower = console(), console()
+    await faster.decide(request.review_id, APPROVE, ANNA)
+    with pytest.raises(AlreadyDecided):
+        await slower.decide(request.review_id, DecisionBody(user_action="reject"), BEN)
+    assert (await slower.queue(Filters(), BEN, cursor=None, limit=10)).items == []
+    await faster.undo(request.review_id, ANNA)
+    assert [item.answer_id for item in (await slower.queue(Filters(), BEN, cursor=None, limit=10)).items] == ["a-1"]
 
 
 async def test_a_decision_carries_all_that_it_decides_on_and_sent_twice_is_one(

@@ -92,6 +92,26 @@ def test_equal_values_are_equal_however_they_are_written() -> None:
         assert [each.value for each in detectors[kind](one)] == [each.value for each in detectors[kind](other)] != []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4111111111111111 0", "12 4111111111111111", "items 3 4111 1111 1111 1111 7 pieces", "0-4111-1111-1111-1111-0",
+        "4111111111111111 5500005555555559", "378282246310005 2026", "47 3782 822463 10005 8",
+    ],
+)  # fmt: skip
+def test_a_card_between_other_numbers_is_found(text: str) -> None:
+    cards = MaskRules(mask=("card",))
+    known = {"4111111111111111", "5500005555555559", "378282246310005"}
+    compact = text.replace(" ", "").replace("-", "")
+    shown = {value.replace(" ", "").replace("-", "") for _, value in found(text, cards)}
+    assert shown == {card for card in known if card in compact}
+
+
+def test_rows_of_numbers_are_no_cards() -> None:
+    rows = "\n".join(" ".join(str(2_000 + 37 * row + 3 * column) for column in range(12)) for row in range(60))
+    assert found(rows.replace("\n", " ; "), MaskRules(mask=("card",))) == []
+
+
 @given(st.integers(min_value=10**14, max_value=10**15 - 1))
 def test_every_card_of_an_issuer_with_a_right_digit_is_found_and_with_a_wrong_one_none(body: int) -> None:
     digits = "4" + str(body)[1:]

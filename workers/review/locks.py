@@ -132,8 +132,14 @@ class ReviewLocks:
             # What was shared and is gone was taken back, in this console or another.
             for name in self._shared_claims.intersection(names) - found.keys():
                 self._drop(name)
+        seen = {name: _claim(value) for name, value in (found or {}).items()}
         ours = {name: self._claims[name] for name in names if name in self._claims}
-        return ours | {name: _claim(value) for name, value in (found or {}).items()}
+        # Also what another console has claimed: whoever was refused by it here must not be offered it again here.
+        self._claims |= seen
+        self._shared_claims |= seen.keys()
+        if seen:
+            self._forget(max(claim.at for claim in seen.values()))
+        return ours | seen
 
     async def claimed_here(self) -> list[str]:
         """Names that this process has seen claimed and that still are."""

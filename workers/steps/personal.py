@@ -127,7 +127,12 @@ def _ibans(text: str) -> Iterator[Found]:
                 break
 
 
-_CARD = compile_pattern(r"\b[2-6][0-9]{3}(?:[ \-]?[0-9]){8,15}\b", "card")
+_DIGITS = compile_pattern(r"\b[0-9](?:[ \-]?[0-9]){11,}\b", "digits")
+_GROUP = compile_pattern(r"[0-9]+", "group")
+_CARD_GROUPS = compile_pattern(
+    r"[0-9]{12,19}|(?:[0-9]{4}[ \-]){3}[0-9]{4}(?:[ \-][0-9]{3})?|[0-9]{4}[ \-][0-9]{6}[ \-][0-9]{4,5}", "card"
+)
+"""As cards are printed, and in one piece: other numbers may stand before and behind."""
 _ISSUERS = compile_pattern(
     # Visa, Mastercard, American Express, Diners, Discover, JCB, UnionPay, Maestro: first digits and length.
     r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})"
@@ -140,10 +145,33 @@ _ISSUERS = compile_pattern(
 
 
 def _cards(text: str) -> Iterator[Found]:
-    for match in _CARD.finditer(text):
-        digits = match.group().replace(" ", "").replace("-", "")
-        if _ISSUERS.fullmatch(digits) and luhn.is_valid(digits):
-            yield Found(match.start(), match.end(), digits)
+    for run in _DIGITS.finditer(text):
+        digits = run.group()
+        if _is_card(digits):
+            yield Found(run.start(), run.end(), _compact(digits))
+            continue
+        groups, end = list(_GROUP.finditer(digits)), 0
+        for place, first in enumerate(groups):
+            # 19 digits in groups of four are five groups.
+            for until in range(min(place + 5, len(groups)), place, -1):
+                part = digits[first.start() : groups[until - 1].end()]
+                beside = [
+                    len(each.group()) for each in (*groups[max(0, place - 1) : place], *groups[until : until + 1])
+                ]
+                # Four numbers of four digits among others of four digits are a row of a table.
+                apart = until == place + 1 or 4 not in beside
+                if first.start() >= end and apart and _CARD_GROUPS.fullmatch(part) and _is_card(part):
+                    end = groups[until - 1].end()
+                    yield Found(run.start() + first.start(), run.start() + end, _compact(part))
+
+
+def _compact(digits: str) -> str:
+    return digits.replace(" ", "").replace("-", "")
+
+
+def _is_card(digits: str) -> bool:
+    compact = _compact(digits[:40])
+    return len(digits) <= 40 and bool(_ISSUERS.fullmatch(compact)) and luhn.is_valid(compact)
 
 
 _PHONE_LIKE = compile_pattern(r"[+\x{ff0b}(\-]*\p{Nd}[\p{Nd}().\-/\x{2010}-\x{2013} \x{a0}]{5,}\p{Nd}", "phone")

@@ -17,6 +17,7 @@ from clickhouse_connect.driver.exceptions import Error
 from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.delivery.errors import StoreUnavailable
+from workers.steps.rows import MAX_TITLE
 from workers.stores.feedback import without_zone
 
 QueueState = Literal["open", "decided", "second"]
@@ -36,6 +37,10 @@ _PLACE = (
     "review_id, answer_id, tenant, rank, state, queue, held, risk_mode, reasons, signals, hallucination_risk,"
     " grounding_score, gate_score, priority, model_id, title, completed_at, requested_at, deadline_at, decision_id,"
     " action, decided_by, decided_at"
+)
+_ASKED = (
+    "review_id, queue, held, risk_mode, reasons, signals, hallucination_risk, grounding_score, gate_score, priority,"
+    " requested_at, deadline_at"
 )
 _ESCALATED = (
     "(SELECT review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
@@ -194,7 +199,7 @@ class ReviewStore:
         Raises:
             StoreUnavailable: ClickHouse does not answer.
         """
-        conditions, parameters = _conditions(filters)
+        conditions, parameters = self._conditions(filters)
         if after is not None:
             conditions.append(
                 "(-priority, requested_at, q.review_id) > (-{priority:Float64},"
@@ -226,7 +231,7 @@ class ReviewStore:
         Raises:
             StoreUnavailable: ClickHouse does not answer.
         """
-        conditions, parameters = _conditions(filters)
+        conditions, parameters = self._conditions(filters)
         _begin_after(after, "<", conditions, parameters)
         return await self._places(conditions, parameters, f"{_DECIDED} DESC, q.review_id", limit)
 
@@ -270,7 +275,7 @@ class ReviewStore:
 
     async def count(self, filters: QueueFilters, sample: Sample | None = None) -> int:
         """How many requests fit the filters, and the sample if there is one."""
-        conditions, parameters = _conditions(filters) if sample is None else self._sampled(filters, sample)
+        conditions, parameters = self._conditions(filters) if sample is None else self._sampled(filters, sample)
         source = self._source(conditions)
         rows = await self._rows(f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters)
         return int(rows[0]["number"])
@@ -380,7 +385,7 @@ class ReviewStore:
         return [(row["first"], row["second"]) for row in rows]
 
     def _sampled(self, filters: QueueFilters, sample: Sample) -> tuple[list[str], dict[str, Any]]:
-        conditions, parameters = _conditions(filters)
+        conditions, parameters = self._conditions(filters)
         conditions += [
             "decided_by NOT IN {others:Array(String)}",
             "decided_at > {since:DateTime64(3, 'UTC')}",
@@ -425,9 +430,57 @@ class ReviewStore:
             ),
             self._rows(f"SELECT * FROM {_ESCALATED.format(database=self._database, which=which)}", parameters),
         )
+        asked = await self._asked([row["review_id"] for row in rows if row["state"] != "open"])
         moved = {row["review_id"]: {"queue": row["moved_to"], "deadline_at": row["moved_deadline"]} for row in moves}
-        places = {row["review_id"]: _place(row | moved.get(row["review_id"], {})) for row in rows}
+        places = {
+            row["review_id"]: _place(row | asked.get(row["review_id"], {}) | moved.get(row["review_id"], {}))
+            for row in rows
+        }
         return [places[review_id] for review_id in ids if review_id in places]
+
+    async def _asked(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """What requests said of themselves; the rows of their decisions know nothing of it."""
+        if not ids:
+            return {}
+        rows = await self._rows(
+            f"SELECT {_ASKED}, leftUTF8(query, {MAX_TITLE}) AS title FROM {self._database}.reviews"
+            " WHERE review_id IN {ids:Array(String)} ORDER BY rank DESC LIMIT 1 BY review_id",
+            {"ids": list(ids)},
+        )
+        return {row["review_id"]: row for row in rows}
+
+    def _conditions(self, filters: QueueFilters) -> tuple[list[str], dict[str, Any]]:
+        of_place, of_request = ["state = 'open'" if filters.state == "open" else "state != 'open'"], list[str]()
+        parameters: dict[str, Any] = {}
+
+        def add(conditions: list[str], condition: str, name: str, value: object) -> None:
+            if value is not None:
+                conditions.append(condition)
+                parameters[name] = value
+
+        add(of_place, "tenant IN {tenants:Array(String)}", "tenants", list(filters.tenants) or None)
+        add(of_place, "model_id = {model:String}", "model", filters.model)
+        add(of_request, "has(signals, {signal:String})", "signal", filters.signal)
+        add(of_request, "has(reasons, {reason:String})", "reason", filters.reason)
+        risks = list(RISKS[filters.min_risk]) if filters.min_risk else None
+        add(of_request, "hallucination_risk IN {risks:Array(String)}", "risks", risks)
+        add(of_request, "ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
+        if filters.state == "open":
+            add(of_place, _QUEUE + " = {queue:String}", "queue", filters.queue)
+            return of_place + of_request, parameters
+        # The place was replaced by that of a decision, which knows nothing of this.
+        first = self._of_requests(["queue = {queue:String}"])
+        add(of_place, f"(moved_to = {{queue:String}} OR moved_to = '' AND {first})", "queue", filters.queue)
+        return of_place + ([self._of_requests(of_request)] if of_request else []), parameters
+
+    def _of_requests(self, conditions: Sequence[str]) -> str:
+        # The most complete result of each, as everywhere.
+        best = (
+            f"(SELECT review_id, queue, reasons, signals, hallucination_risk, gate_score FROM {self._database}.reviews"
+            " ORDER BY rank DESC LIMIT 1 BY review_id)"
+        )
+        asked = f"SELECT review_id FROM {best} WHERE {' AND '.join(conditions)}"
+        return f"q.review_id IN ({asked})"
 
     def _not_skipped(self) -> str:
         return (
@@ -448,29 +501,6 @@ class ReviewStore:
         except (Error, OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             raise StoreUnavailable(f"ClickHouse did not answer about reviews ({type(error).__name__})") from error
         return list(result.named_results())
-
-
-def _conditions(filters: QueueFilters) -> tuple[list[str], dict[str, Any]]:
-    conditions = ["state = 'open'" if filters.state == "open" else "state != 'open'"]
-    parameters: dict[str, Any] = {}
-
-    def add(condition: str, name: str, value: object) -> None:
-        if value is not None:
-            conditions.append(condition)
-            parameters[name] = value
-
-    add("tenant IN {tenants:Array(String)}", "tenants", list(filters.tenants) or None)
-    add("model_id = {model:String}", "model", filters.model)
-    add("has(signals, {signal:String})", "signal", filters.signal)
-    add("has(reasons, {reason:String})", "reason", filters.reason)
-    add(_QUEUE + " = {queue:String}", "queue", filters.queue)
-    add(
-        "hallucination_risk IN {risks:Array(String)}",
-        "risks",
-        list(RISKS[filters.min_risk]) if filters.min_risk else None,
-    )
-    add("ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
-    return conditions, parameters
 
 
 def _begin_after(
