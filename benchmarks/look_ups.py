@@ -5,7 +5,6 @@ from a cache of results. Measured in the store, and at the console over HTTP: to
 the note of the access and the entity tag included.
 """
 
-import asyncio
 import tempfile
 import time
 from collections import defaultdict
@@ -14,12 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
+import uvloop
 from clickhouse_connect.driver.asyncclient import AsyncClient
 from pydantic import SecretStr
 
 from workers.addresses import Addresses, adapted
 from workers.console.access import AccessLog
 from workers.console.app import create_app
+from workers.console.backpressure import IntakeGate
 from workers.console.resources import ConsoleResources
 from workers.console.scopes import Scope
 from workers.console.server import ConsoleServer
@@ -51,7 +52,7 @@ def look_up_seconds(citations: int, look_ups: int) -> dict[str, list[float]]:
         citations: rows in the table.
         look_ups: how many of each kind are timed.
     """
-    return asyncio.run(_measure(citations, look_ups))
+    return uvloop.run(_measure(citations, look_ups))
 
 
 async def _measure(citations: int, look_ups: int) -> dict[str, list[float]]:
@@ -123,6 +124,7 @@ async def _served(settings: Settings, addresses: Addresses, client: AsyncClient,
         overview=OverviewStore(analytics, database),
         producer=producer,
         accesses=accesses,
+        intake=IntakeGate(settings.gateways.in_flight_bytes),
     )
     server = ConsoleServer(create_app(resources), settings.console)
     stack.push_async_callback(server.stop)

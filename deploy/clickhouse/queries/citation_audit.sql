@@ -35,6 +35,13 @@ WITH
 SELECT
     response_id, user_id, session_id, query_text, response_text, citations, citation_count, invalid_references,
     grounding_score, ungrounded_claims, state, response_seconds, grounding_seconds, validated_at, created_at
-FROM {database:Identifier}.citation_logs FINAL
-WHERE run = if({run:String} = 'current', 'live', {run:String}) AND (tenant, toDate(completed_at), response_id) IN (SELECT * FROM chosen)
+FROM (
+    -- The best row of each by hand: FINAL would read the texts of all rows around them.
+    SELECT *
+    FROM {database:Identifier}.citation_logs
+    WHERE run = if({run:String} = 'current', 'live', {run:String})
+      AND (tenant, toDate(completed_at), response_id) IN (SELECT * FROM chosen)
+    ORDER BY rank DESC
+    LIMIT 1 BY tenant, response_id
+)
 ORDER BY created_at DESC, response_id
