@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from schemas.answers import GeneratedAnswer
-from workers.evaluation.labelled import LabelledRow
+from workers.evaluation.labelled import LabelledRow, UnreadableSet
 from workers.gateways.labelled import labelled_answer
 from workers.inference.backends import EmbeddingBackend
 from workers.steps.calibration import Floats, GroundingCalibration
@@ -51,7 +52,11 @@ class MeasuredRow:
 
 
 def answer_of(row: LabelledRow) -> GeneratedAnswer:
-    """A labelled row as an answer of the gateway."""
+    """A labelled row as an answer of the gateway.
+
+    Raises:
+        UnreadableSet: no answer may be like that; the message names set, row and field.
+    """
     fields = {
         "id": row.id,
         "dataset": row.set,
@@ -59,7 +64,12 @@ def answer_of(row: LabelledRow) -> GeneratedAnswer:
         "answer": row.answer,
         "contexts": list(row.contexts),
     }
-    return GeneratedAnswer.model_validate(labelled_answer(fields, COMPLETED))
+    try:
+        return GeneratedAnswer.model_validate(labelled_answer(fields, COMPLETED))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise UnreadableSet(f"{row.set}, row {row.id}: field {field}: {first['msg']}") from error
 
 
 def embed_in_batches(texts: Iterable[str], backend: EmbeddingBackend) -> Iterator[Vectors]:

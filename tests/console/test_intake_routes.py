@@ -1,0 +1,281 @@
+"""Answers by HTTP: single, in batches, as CloudEvents and OTLP; repeats, refusals, backpressure."""
+
+import asyncio
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from schemas.answers import GeneratedAnswer
+from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS
+from tests.harness.console import ConsoleThread
+from tests.harness.deployment import Deployment
+from workers.addresses import Addresses
+from workers.console.backpressure import IntakeGate
+
+GOLDEN = Path(__file__).resolve().parent.parent / "data" / "gateways"
+
+
+def golden(name: str, number: int = 0) -> Any:
+    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))["cases"][number]
+
+
+@pytest.fixture
+def sent(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Any:
+    """The records of these keys in a topic of the console."""
+    deployment = Deployment(addresses, tmp_path, name=console.settings.kafka.group_prefix)
+
+    def read(*keys: str, topic: Any = ANSWERS_GENERATED) -> list[Any]:
+        return [record for record in console.call(deployment.read(topic)) if record.key.decode() in keys]
+
+    return read
+
+
+@pytest.fixture
+def client(console: ConsoleThread) -> httpx.Client:
+    return console.client("ingest")
+
+
+def test_one_answer_and_a_batch_are_in_the_topic_when_they_are_accepted(client: httpx.Client, sent: Any) -> None:
+    context = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    one = client.post("/v1/answers", json={"answer": "Paris.", "answer_id": "v1-one"}, headers={"traceparent": context})
+    assert (one.status_code, one.json()) == (202, {"accepted": ["v1-one"], "skipped": 0})
+    batch = [{"answer": "Paris.", "answer_id": f"v1-batch-{number}", "tenant": "acme"} for number in range(3)]
+    several = client.post("/v1/answers", json=batch)
+    assert several.json()["accepted"] == ["v1-batch-0", "v1-batch-1", "v1-batch-2"]
+    records = sent("v1-one", "v1-batch-2")
+    answers = {record.key.decode(): GeneratedAnswer.from_bytes(record.value) for record in records}
+    assert answers["v1-batch-2"].tenant == "acme"
+    assert answers["v1-one"].trace is not None
+    assert answers["v1-one"].trace.traceparent == context
+    assert (
+        dict(next(record.headers for record in records if record.key == b"v1-one"))["traceparent"].decode() == context
+    )
+
+
+def test_an_answer_without_a_name_has_the_same_whenever_it_is_sent(client: httpx.Client) -> None:
+    body = {"query": "Capital of France?", "answer": "Paris."}
+    first, again = (client.post("/v1/answers", json=body).json()["accepted"] for _ in range(2))
+    assert first == again
+    other = client.post("/v1/answers", json=body | {"answer": "Lyon."}).json()["accepted"]
+    assert other != first
+
+
+def test_a_repeat_under_its_key_is_answered_alike_and_sent_once(client: httpx.Client, sent: Any) -> None:
+    headers = {"Idempotency-Key": "order-17"}
+    body = [{"answer": "One."}, {"answer": "Two."}]
+    first = client.post("/v1/answers", json=body, headers=headers)
+    again = client.post("/v1/answers", json=body, headers=headers)
+    assert first.status_code == again.status_code == 202
+    names = first.json()["accepted"]
+    assert again.json()["accepted"] == names
+    assert len(set(names)) == 2
+    assert len(sent(*names)) == 2
+    other = client.post("/v1/answers", json=[{"answer": "Three."}], headers=headers)
+    assert other.status_code == 422
+    assert "Idempotency-Key" in other.json()["detail"]
+
+
+def test_without_redis_a_repeat_under_its_key_has_the_same_names(
+    console: ConsoleThread, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from redis.asyncio import Redis
+
+    away = Redis.from_url("redis://127.0.0.1:1", socket_timeout=0.2)
+    monkeypatch.setattr(console.resources, "redis", away)
+    headers = {"Idempotency-Key": "order-18"}
+    first, again = (client.post("/v1/answers", json={"answer": "One."}, headers=headers) for _ in range(2))
+    assert first.status_code == again.status_code == 202
+    assert first.json() == again.json()
+    console.call(away.aclose())
+
+
+def test_records_of_other_formats_become_answers_and_feedback(client: httpx.Client, sent: Any) -> None:
+    record = golden("litellm")["record"] | {"id": "v1-litellm"}
+    embedding = record | {"call_type": "aembedding"}
+    taken = client.post("/v1/answers/litellm", params={"tenant": "acme"}, json=[record, embedding])
+    assert (taken.status_code, taken.json()) == (202, {"accepted": ["v1-litellm"], "skipped": 1})
+    (answer,) = (GeneratedAnswer.from_bytes(each.value) for each in sent("v1-litellm"))
+    assert answer.tenant == "acme"
+    assert len(sent("v1-litellm", topic=FEEDBACK_EVENTS)) == 1
+    unknown = client.post("/v1/answers/helicone", json=record)
+    assert unknown.status_code == 404
+    assert "litellm" in unknown.json()["detail"]
+
+
+def test_cloud_events_structured_binary_and_in_batches(client: httpx.Client, sent: Any) -> None:
+    def event(number: int, **data: Any) -> dict[str, Any]:
+        return {"specversion": "1.0", "id": str(number), "source": "/app", "type": "answer", "data": data}
+
+    structured = client.post(
+        "/v1/answers",
+        content=json.dumps(event(1, answer="One.")),
+        headers={"Content-Type": "application/cloudevents+json"},
+    )
+    attributes = {
+        "ce-specversion": "1.0",
+        "ce-id": "2",
+        "ce-source": "/app",
+        "ce-type": "answer",
+        "ce-time": "2026-11-02T08:00:00Z",
+    }
+    binary = client.post("/v1/answers", json={"answer": "Two."}, headers=attributes)
+    batch = client.post(
+        "/v1/answers",
+        content=json.dumps([event(3, answer="Three."), event(4, answer="Four.")]),
+        headers={"Content-Type": "application/cloudevents-batch+json"},
+    )
+    assert [each.json()["accepted"] for each in (structured, binary, batch)] == [
+        ["/app/1"],
+        ["/app/2"],
+        ["/app/3", "/app/4"],
+    ]
+    (record,) = sent("/app/2")
+    assert GeneratedAnswer.from_bytes(record.value).completed_at.isoformat() == "2026-11-02T08:00:00+00:00"
+    broken = client.post(
+        "/v1/answers", content=json.dumps({"specversion": "1.0", "data": {"answer": "x"}}),
+        headers={"Content-Type": "application/cloudevents+json"},
+    )  # fmt: skip
+    assert broken.status_code == 422
+    assert "id" in broken.json()["detail"]
+
+
+def test_an_exporter_of_opentelemetry_is_answered_as_it_expects(client: httpx.Client, sent: Any) -> None:
+    from google.protobuf.json_format import ParseDict
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    case = golden("otlp")
+    (answer,) = case["answers"]
+    plain = client.post("/v1/traces", json=case["record"])
+    assert (plain.status_code, plain.json(), plain.headers["Content-Type"]) == (200, {}, "application/json")
+    packed = client.post(
+        "/v1/traces", content=gzip.compress(json.dumps(case["record"]).encode()),
+        headers={"Content-Type": "application/json", "Content-Encoding": "gzip"},
+    )  # fmt: skip
+    assert packed.status_code == 200
+    spans = {"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "GET /"}]}]}]}
+    proto = client.post(
+        "/v1/traces", content=ParseDict(spans, ExportTraceServiceRequest()).SerializeToString(),
+        headers={"Content-Type": "application/x-protobuf"},
+    )  # fmt: skip
+    assert (proto.status_code, proto.content, proto.headers["Content-Type"]) == (200, b"", "application/x-protobuf")
+    events = client.post("/v1/logs", json=golden("otlp-logs")["record"])
+    assert events.status_code == 200
+    assert len(sent(answer["answer_id"])) == 3
+
+
+def test_of_an_export_with_a_call_that_cannot_be_taken_the_rest_is_taken_and_the_exporter_told(
+    client: httpx.Client, sent: Any
+) -> None:
+    from google.protobuf.json_format import ParseDict
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+        ExportTraceServiceRequest,
+        ExportTraceServiceResponse,
+    )
+
+    def call(said: str, **named: str) -> dict[str, Any]:
+        told = {"gen_ai.operation.name": "chat", "gen_ai.completion.0.content": said}
+        return named | {"attributes": [{"key": key, "value": {"stringValue": value}} for key, value in told.items()]}
+
+    # Base64 and hexadecimal of the same bytes, for protobuf's own mapping.
+    spans = [call("x" * 60_001), call("Taken.", traceId="qqqqqqqqqqqqqqqqqqqqqg==", spanId="u7u7u7u7u7s=")]
+    export = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    plain = client.post("/v1/traces", json=export)
+    assert plain.status_code == 200, plain.text
+    assert plain.json()["partialSuccess"]["rejectedSpans"] == "1"
+    proto = client.post(
+        "/v1/traces", content=ParseDict(export, ExportTraceServiceRequest()).SerializeToString(),
+        headers={"Content-Type": "application/x-protobuf"},
+    )  # fmt: skip
+    assert ExportTraceServiceResponse.FromString(proto.content).partial_success.rejected_spans == 1
+    assert len(sent(f"{'a' * 32}-{'b' * 16}")) == 2
+    details = {"eventName": "gen_ai.client.inference.operation.details"}
+    events = {"resourceLogs": [{"scopeLogs": [{"logRecords": [details | each for each in spans]}]}]}
+    logs = client.post("/v1/logs", json=events)
+    assert logs.json()["partialSuccess"]["rejectedLogRecords"] == "1"
+    none = {"resourceSpans": [{"scopeSpans": [{"spans": spans[:1]}]}]}
+    assert client.post("/v1/traces", json=none).status_code == 422
+
+
+@pytest.mark.parametrize("length", [ord("{"), ord("[")])
+def test_protobuf_is_read_as_such_whatever_the_length_of_its_first_message(client: httpx.Client, length: int) -> None:
+    from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, TracesData
+
+    export = TracesData(resource_spans=[ResourceSpans(schema_url="x" * (length - 2))]).SerializeToString()
+    assert export[:2] == bytes([ord("\n"), length])
+    taken = client.post("/v1/traces", content=export, headers={"Content-Type": "application/x-protobuf"})
+    assert taken.status_code == 200, taken.text
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ([{"answer": "Good."}, {"query": "?"}], "record 1 cannot be taken"),
+        ([], "1 to 500 records"),
+        ([{"answer": "x"}] * 501, "1 to 500 records"),
+        ("text", "must be a JSON object"),
+        ({"answer": "x", "schema_version": "7.0"}, "schema_version 7.0"),
+        ({"answer": "x", "contexts": [{"chunk_id": "c", "content": "y" * 90_000}] * 5}, "fewer or shorter contexts"),
+    ],
+)
+def test_a_request_with_a_record_that_cannot_be_taken_is_refused_as_a_whole(
+    client: httpx.Client, body: Any, told: str
+) -> None:
+    refused = client.post("/v1/answers", json=body)
+    assert refused.status_code == 422
+    assert told in refused.json()["detail"]
+
+
+def test_encodings_that_are_not_read_and_bombs_are_refused(client: httpx.Client) -> None:
+    headers = {"Content-Type": "application/json"}
+    brotli = client.post("/v1/traces", content=b"x", headers=headers | {"Content-Encoding": "br"})
+    assert brotli.status_code == 415
+    wrong = client.post("/v1/traces", content=b"x", headers=headers | {"Content-Encoding": "gzip"})
+    assert wrong.status_code == 422
+    bomb = client.post(
+        "/v1/traces", content=gzip.compress(b" " * 50_000_000), headers=headers | {"Content-Encoding": "gzip"}
+    )
+    assert bomb.status_code == 413
+
+
+def test_a_token_of_one_tenant_sends_in_its_name_alone(console: ConsoleThread, sent: Any) -> None:
+    mine = console.client("acme")
+    taken = mine.post("/v1/answers", json={"answer": "x", "answer_id": "v1-acme", "tenant": "other"})
+    assert taken.status_code == 202
+    (record,) = sent("v1-acme")
+    assert GeneratedAnswer.from_bytes(record.value).tenant == "acme"
+    assert mine.post("/v1/answers", params={"tenant": "other"}, json={"answer": "x"}).status_code == 403
+
+
+def test_while_too_much_waits_for_the_broker_senders_are_told_to_come_again(
+    console: ConsoleThread, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, go_on = asyncio.Event(), asyncio.Event()
+    send = console.resources.producer.send
+
+    async def slow(*arguments: Any, **options: Any) -> None:
+        waits.set()
+        await go_on.wait()
+        await send(*arguments, **options)
+
+    async def post() -> list[httpx.Response]:
+        async with httpx.AsyncClient(base_url=console.url, headers=client.headers, timeout=60) as sender:
+            first = asyncio.ensure_future(sender.post("/v1/answers", json={"answer": "first"}))
+            await waits.wait()
+            refused = await sender.post("/v1/answers", json={"answer": "second"})
+            go_on.set()
+            return [refused, await first, await sender.post("/v1/answers", json={"answer": "second"})]
+
+    monkeypatch.setattr(console.resources, "intake", IntakeGate(10))
+    with monkeypatch.context() as patched:
+        patched.setattr(console.resources.producer, "send", slow)
+        refused, accepted, later = console.call(post())
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == "1"
+    assert accepted.status_code == later.status_code == 202, "one request is always taken, and room comes back"

@@ -1,0 +1,157 @@
+"""Anthropic: Messages, request and response, with citations.
+
+Source: Anthropic's "Citations", "Search results" and "Web search" guides and the Messages API
+(``anthropic-version: 2023-06-01``), read November 2026. Documents are counted from 0 over all messages of
+the request (``document_index``: ``char_location``, ``page_location``, ``content_block_location``), search
+results by themselves (``search_result_index``), web results by URL. A document that was sent as a PDF, by
+URL or as a file has no text here: what the service cites of it (``cited_text``) stands in for it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workers.gateways.messages import part_texts
+from workers.gateways.reading import count, first_text, items, mapping, objects, text
+from workers.gateways.reply import MAX_CITATIONS, Reply
+
+MAX_CITED = 100_000
+"""Code points of cited passages that stand in for a source, as a context may have."""
+CITED_ONLY = "passages that the service cites"
+"""What a context says of its content where nobody has sent the whole."""
+
+
+def wrote(body: Mapping[str, Any]) -> bool:
+    """Whether a response looks like Anthropic's."""
+    return body.get("type") in ("message", "error") or (isinstance(body.get("content"), list) and "stop_reason" in body)
+
+
+def sources(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Documents and search results of a request that carry their text, in the order in which they stand."""
+    return [chunk for chunk in _counted(request).chunks if chunk["content"]]
+
+
+def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dict[str, Any]]) -> Reply:
+    """A response.
+
+    Args:
+        body: of the response.
+        request: whose documents and search results the response counts.
+        sources: other contexts, which come behind those of the request.
+    """
+    usage = mapping(body.get("usage"))
+    found = Reply(
+        identifier=first_text(body, "id"),
+        model=first_text(body, "model"),
+        finish_reason=first_text(body, "stop_reason"),
+        prompt_tokens=count(usage.get("input_tokens")),
+        completion_tokens=count(usage.get("output_tokens")),
+        error=first_text(mapping(body.get("error")), "message", "type"),
+    )
+    counted = _counted(request)
+    blocks = list(objects(body.get("content")))
+    found.calls_tools = any(block.get("type") == "tool_use" for block in blocks)
+    cited = []
+    for block in blocks:
+        written = block.get("text")
+        if block.get("type") != "text" or not isinstance(written, str):
+            continue
+        start = len(found.text or "")
+        found.text = (found.text or "") + written
+        cited += [(each, start, start + len(written)) for each in objects(block.get("citations"))]
+    targets = [(counted.target(citation), citation, start, end) for citation, start, end in cited[:MAX_CITATIONS]]
+    for chunk, citation, _, _ in targets:
+        _complete(chunk, citation)
+    found.contexts = [*(chunk for chunk in counted.chunks if chunk["content"]), *sources]
+    for chunk, citation, start, end in targets:
+        place = next((place for place, each in enumerate(found.contexts, 1) if each is chunk), None)
+        if place is None:
+            found.uncited += 1
+        else:
+            found.cite([place], start, end, first_text(citation, "cited_text"))
+    return found
+
+
+def _complete(chunk: dict[str, Any] | None, citation: Mapping[str, Any]) -> None:
+    """Let a source without text hold the passages that are cited of it."""
+    passage = text(citation.get("cited_text"))
+    if chunk is None or passage is None or (chunk["content"] and chunk.get("metadata") != {"content": CITED_ONLY}):
+        return
+    if len(chunk["content"]) < MAX_CITED and passage not in chunk["content"]:
+        chunk["content"] = "\n\n".join(filter(None, (chunk["content"], passage)))
+    chunk["metadata"] = {"content": CITED_ONLY}
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Sources as the service counts them."""
+
+    chunks: list[dict[str, Any]] = field(default_factory=list)
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
+
+    def target(self, citation: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The source that a citation names."""
+        document, result = count(citation.get("document_index")), count(citation.get("search_result_index"))
+        if document is not None:
+            return self.documents[document] if document < len(self.documents) else None
+        if result is not None:
+            return self.results[result] if result < len(self.results) else None
+        url = first_text(citation, "url")
+        if url is None:
+            return None
+        known = next((chunk for chunk in self.chunks if chunk.get("source_path") == url), None)
+        if known is None:
+            title = first_text(citation, "title")
+            known = {"chunk_id": url, "content": "", "source_type": "web", "source_name": title, "source_path": url}
+            self.chunks.append(known)
+        return known
+
+
+def _counted(request: Mapping[str, Any]) -> _Counted:
+    counted = _Counted()
+    for message in objects(request.get("messages")):
+        for block in _blocks(message.get("content")):
+            if block.get("type") == "document":
+                chunk = _document(block, len(counted.documents))
+                counted.documents.append(chunk)
+            else:
+                chunk = _search_result(block, len(counted.results))
+                counted.results.append(chunk)
+            counted.chunks.append(chunk)
+    return counted
+
+
+def _blocks(content: Any) -> Iterator[Mapping[str, Any]]:
+    """Documents and search results of a message, also those within results of tools."""
+    for block in objects(content):
+        if block.get("type") in ("document", "search_result"):
+            yield block
+        elif block.get("type") == "tool_result":
+            yield from _blocks(block.get("content"))
+
+
+def _document(block: Mapping[str, Any], place: int) -> dict[str, Any]:
+    source = mapping(block.get("source"))
+    kind = source.get("type")
+    content = ""
+    if kind == "text":
+        content = text(source.get("data")) or ""
+    elif kind == "content":
+        inner = source.get("content")
+        content = inner if isinstance(inner, str) else "\n\n".join(part_texts(items(inner)))
+    return {
+        "chunk_id": first_text(source, "file_id", "url") or f"document-{place}",
+        "content": content,
+        "source_name": first_text(block, "title"),
+        "source_path": first_text(source, "url"),
+    }
+
+
+def _search_result(block: Mapping[str, Any], place: int) -> dict[str, Any]:
+    return {
+        "chunk_id": f"search-result-{place}",
+        "content": "\n\n".join(part_texts(items(block.get("content")))),
+        "source_name": first_text(block, "title"),
+        "source_path": first_text(block, "source"),
+    }

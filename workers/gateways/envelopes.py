@@ -1,0 +1,133 @@
+"""CloudEvents around a record: structured (all in one JSON object) and binary (attributes in headers).
+
+Source: CloudEvents 1.0.2 with its bindings for HTTP (headers ``ce-…``) and Kafka (headers ``ce_…``); read with
+the project's own package ``cloudevents``. A record without an envelope stays as it is.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cloudevents.core.base import BaseCloudEvent
+from cloudevents.core.bindings import http, kafka
+from cloudevents.core.exceptions import BaseCloudEventException
+from cloudevents.core.formats.json import JSONFormat
+from pydantic_core import to_json
+
+from workers.gateways.adapted import Received
+from workers.gateways.errors import UnadaptableRecord
+from workers.gateways.reading import is_traceparent, items, parsed, time
+
+STRUCTURED = "application/cloudevents+json"
+BATCH = "application/cloudevents-batch+json"
+CONTENT_TYPE = "content-type"
+SPECVERSION = "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was in an envelope.
+
+    Attributes:
+        value: bytes of the record.
+        received: what is known of it, with what the envelope tells.
+    """
+
+    value: bytes | None
+    received: Received
+
+
+def from_kafka(value: bytes | None, headers: Iterable[tuple[str, bytes | None]], received: Received) -> Opened:
+    """The record in the value of a Kafka record.
+
+    Raises:
+        UnadaptableRecord: there is an envelope, and it is not whole.
+    """
+    named = {name.lower(): content for name, content in headers if content is not None}
+    is_binary = "ce_specversion" in named
+    if value is None or not (
+        is_binary or _media_type(named.get(CONTENT_TYPE, b"").decode("utf-8", "replace")) == STRUCTURED
+    ):
+        return Opened(value, _traced(received, _text(named.get("traceparent"))))
+    # The key is no part of the event; headers of others may hold anything.
+    known = {name: content for name, content in named.items() if name == CONTENT_TYPE or name.startswith("ce_")}
+    message = kafka.KafkaMessage(headers=known, key=None, value=value)
+    event = _read(lambda: kafka.from_kafka(message, JSONFormat()))
+    return Opened(value if is_binary else _content(event), _known(event, received, _text(named.get("traceparent"))))
+
+
+def from_http(body: bytes, headers: Mapping[str, str], received: Received) -> list[Opened]:
+    """The records in the body of a request: one, or those of a batch.
+
+    Raises:
+        UnadaptableRecord: there is an envelope, and it is not whole.
+    """
+    named = {name.lower(): content for name, content in headers.items()}
+    media_type = _media_type(named.get(CONTENT_TYPE, ""))
+    context = named.get("traceparent")
+    if media_type == BATCH:
+        return [_structured(each, received, context) for each in items(parsed(body, "the batch"))]
+    if media_type == STRUCTURED:
+        return [_structured(parsed(body, "the event"), received, context)]
+    if "ce-specversion" not in named:
+        return [Opened(body, _traced(received, context))]
+    known = {name: content for name, content in named.items() if name == CONTENT_TYPE or name.startswith("ce-")}
+    event = _read(lambda: http.from_http(http.HTTPMessage(headers=known, body=body), JSONFormat()))
+    return [Opened(body, _known(event, received, context))]
+
+
+def _structured(event: Any, received: Received, context: str | None) -> Opened:
+    message = http.HTTPMessage(headers={CONTENT_TYPE: STRUCTURED}, body=to_json(event, inf_nan_mode="null"))
+    read = _read(lambda: http.from_http(message, JSONFormat()))
+    return Opened(_content(read), _known(read, received, context))
+
+
+def _read(read: Any) -> BaseCloudEvent:
+    try:
+        event: BaseCloudEvent = read()
+    except BaseCloudEventException as error:
+        told = getattr(error, "errors", None)
+        names = ", ".join(sorted(told)) if isinstance(told, dict) and told else type(error).__name__
+        raise UnadaptableRecord(
+            f"the CloudEvent is not valid: {names}; it needs id, source, type and specversion 1.0"
+        ) from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise UnadaptableRecord(
+            f"the CloudEvent cannot be read ({type(error).__name__}); it needs id, source, type, specversion 1.0 and data"
+        ) from None
+    if event.get_specversion() != SPECVERSION:
+        raise UnadaptableRecord("the CloudEvent has another specversion; send 1.0")
+    return event
+
+
+def _content(event: BaseCloudEvent) -> bytes:
+    data = event.get_data()
+    return bytes(data) if isinstance(data, bytes | bytearray) else to_json(data, inf_nan_mode="null")
+
+
+def _known(event: BaseCloudEvent, received: Received, context: str | None) -> Received:
+    """What the envelope tells: source and id name the event, its time is that of the record."""
+    name = f"{event.get_source()}/{event.get_id()}"
+    extension = event.get_extension("traceparent")
+    told = context or (extension if isinstance(extension, str) else None)
+    return _traced(
+        replace(
+            received,
+            # Events of two tenants may be called alike.
+            identifier=name if received.tenant is None else f"{received.tenant}:{name}",
+            at=time(str(event.get_time())) or received.at,
+        ),
+        told,
+    )
+
+
+def _traced(received: Received, context: str | None) -> Received:
+    return replace(received, traceparent=context) if context and is_traceparent(context) else received
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+def _media_type(value: str) -> str:
+    return value.partition(";")[0].strip().lower()

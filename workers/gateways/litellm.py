@@ -1,0 +1,168 @@
+"""LiteLLM's ``StandardLoggingPayload``: what its callbacks and log topics carry.
+
+Source: LiteLLM's "StandardLoggingPayload Specification" and ``litellm.types.utils``, versions 1.97 and
+1.109. Times are in camel case, in seconds since the epoch; ``messages`` and ``response`` are a text, a list
+or an object; with message logging off they hold ``redacted-by-litellm``. Sources come from
+``metadata.vector_store_request_metadata`` (what LiteLLM itself retrieved) and from what the caller puts
+into the request's ``metadata`` (``contexts`` or ``sources``, as texts or as fields of a context).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workers.gateways.adapted import Adapted, Draft, Received, finished
+from workers.gateways.contexts import chunks_of
+from workers.gateways.errors import NothingToJudge, UnadaptableRecord
+from workers.gateways.reading import an_object, count, first_text, mapping, number, objects, text, time, without
+from workers.gateways.replies import asked, reply_of
+
+NAME = "litellm"
+REDACTED = "redacted-by-litellm"
+_ANSWERS = frozenset(
+    {
+        "", "completion", "acompletion", "text_completion", "atext_completion", "responses", "aresponses",
+        "_aresponses_websocket", "anthropic_messages", "aanthropic_messages", "generate_content", "agenerate_content",
+        "generate_content_stream", "agenerate_content_stream", "pass_through_endpoint", "llm_passthrough_route",
+        "allm_passthrough_route",
+    }
+)  # fmt: skip
+"""Calls whose response is an answer (``litellm.types.utils.CallTypes``): of the rest (embedding, rerank …) nothing can
+be judged, and those about an earlier answer (``aget_responses``) would take its place."""
+_TOLD = frozenset(
+    {
+        "id", "call_type", "status", "model", "custom_llm_provider", "startTime", "endTime", "completionStartTime",
+        "response_time", "prompt_tokens", "completion_tokens", "end_user", "messages", "response", "error_str",
+        "response_cost", "cache_hit", "metadata", "session_id", "error_information", "total_tokens",
+    }
+)  # fmt: skip
+_PERSONAL = frozenset({"requester_ip_address", "user_agent", "user_api_key_hash", "user_api_key_user_email"})
+"""Fields that say who called from where, and that no judgement needs: they are not kept."""
+_CALLER = ("tenant", "session_id", "user_id", "query_type", "risk_mode", "prompt_version", "reference_answer")
+"""Fields of an answer that the caller may put into the request's metadata."""
+
+
+def adapt(record: Any, received: Received) -> list[Adapted]:
+    """The answer of a payload.
+
+    Raises:
+        NothingToJudge: it logs another call than one for an answer, or one that asks for tools.
+        UnadaptableRecord: it is no such payload.
+    """
+    payload = an_object(record, "the record")
+    if "status" not in payload or "startTime" not in payload:
+        raise UnadaptableRecord(
+            "litellm: fields status and startTime are missing; send kwargs['standard_logging_object'] of a callback"
+        )
+    call_type = text(payload.get("call_type")) or ""
+    if call_type not in _ANSWERS:
+        raise NothingToJudge("call_type")
+    metadata = mapping(payload.get("metadata"))
+    caller = mapping(metadata.get("requester_metadata"))
+    request = _request(payload.get("messages"))
+    reply = reply_of(payload.get("response"), request, list(_sources(metadata, caller)))
+    failed = payload.get("status") == "failure"
+    if (not reply.text or _is_redacted(reply.text)) and reply.calls_tools and not failed:
+        raise NothingToJudge("tool_call")
+    error = mapping(payload.get("error_information"))
+    draft = Draft(
+        identifier=first_text(payload, "id"),
+        # Whose key it is, the gateway has verified; what a caller says of itself, nobody has.
+        tenant=first_text(metadata, "user_api_key_team_id") or first_text(caller, "tenant"),
+        session_id=first_text(caller, "session_id") or first_text(payload, "session_id"),
+        user_id=first_text(caller, "user_id")
+        or first_text(payload, "end_user")
+        or first_text(metadata, "user_api_key_end_user_id")
+        or first_text(mapping(payload.get("model_parameters")), "user"),
+        query=asked(request).query,
+        answer=None if failed else reply.text,
+        contexts=reply.contexts,
+        citations=reply.citations,
+        model_id=first_text(payload, "model"),
+        provider=first_text(payload, "custom_llm_provider"),
+        prompt_version=first_text(caller, "prompt_version")
+        or first_text(mapping(metadata.get("prompt_management_metadata")), "prompt_id"),
+        temperature=number(mapping(payload.get("model_parameters")).get("temperature")),
+        query_type=first_text(caller, "query_type"),
+        risk_mode=first_text(caller, "risk_mode"),
+        reference_answer=first_text(caller, "reference_answer"),
+        status="error" if failed else "success",
+        error=first_text(payload, "error_str") or first_text(error, "error_message"),
+        error_type=first_text(error, "error_class", "error_code"),
+        finish_reason=reply.finish_reason,
+        requested_at=time(payload.get("startTime")),
+        completed_at=time(payload.get("endTime")),
+        first_token_at=_first_token(payload),
+        prompt_tokens=count(payload.get("prompt_tokens")),
+        completion_tokens=count(payload.get("completion_tokens")),
+        trace_id=first_text(payload, "trace_id"),
+        traceparent=first_text(caller, "traceparent"),
+        cost_usd=number(payload.get("response_cost")),
+        cache_hit=payload.get("cache_hit") if isinstance(payload.get("cache_hit"), bool) else None,
+        kept=_kept(payload, metadata, caller, reply.uncited),
+    )
+    _mark_redacted(draft)
+    return [finished(draft, NAME, payload, received)]
+
+
+def _request(messages: Any) -> dict[str, Any]:
+    """The messages as a request: a text, a list, or the request itself."""
+    return dict(messages) if isinstance(messages, dict) and "messages" in messages else {"messages": messages}
+
+
+def _first_token(payload: Mapping[str, Any]) -> Any:
+    """When the first token was there; without streaming LiteLLM writes the end, which says nothing."""
+    first = payload.get("completionStartTime")
+    return time(first) if payload.get("stream") is True and first != payload.get("endTime") else None
+
+
+def _sources(metadata: Mapping[str, Any], caller: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for request in objects(metadata.get("vector_store_request_metadata")):
+        found = mapping(request.get("vector_store_search_response"))
+        for result in objects(found.get("data")):
+            content = "\n\n".join(part for each in objects(result.get("content")) if (part := text(each.get("text"))))
+            if content:
+                yield {
+                    "chunk_id": first_text(result, "file_id", "filename"),
+                    "content": content,
+                    "source_name": first_text(result, "filename"),
+                    "source_table": first_text(request, "vector_store_id"),
+                    "retrieval_score": number(result.get("score")),
+                    "metadata": dict(mapping(result.get("attributes"))),
+                }
+    for name in ("contexts", "sources"):
+        yield from chunks_of(caller.get(name))
+
+
+def _kept(
+    payload: Mapping[str, Any], metadata: Mapping[str, Any], caller: Mapping[str, Any], uncited: int
+) -> dict[str, Any]:
+    kept = without(payload, _TOLD | _PERSONAL)
+    told = frozenset({"vector_store_request_metadata", "requester_metadata", "user_api_key_end_user_id"})
+    rest = without(metadata, told | _PERSONAL)
+    said = without(caller, frozenset({*_CALLER, "contexts", "sources", "traceparent"}))
+    return (
+        kept
+        | ({"metadata": rest} if rest else {})
+        | ({"requester_metadata": said} if said else {})
+        | ({"citations_without_content": uncited} if uncited else {})
+    )
+
+
+def _is_redacted(said: str) -> bool:
+    """Whether a text is nothing but what LiteLLM writes in its place, once for each block."""
+    return REDACTED in said and not said.replace(REDACTED, "").strip()
+
+
+def _mark_redacted(draft: Draft) -> None:
+    """What LiteLLM has replaced is withheld, not said."""
+    if draft.answer is not None and _is_redacted(draft.answer):
+        draft.answer = None
+        draft.withheld.add("answer")
+    if draft.query is not None and _is_redacted(draft.query):
+        draft.query = None
+        draft.withheld.add("query")
+    if draft.contexts:
+        shown = [chunk for chunk in draft.contexts if chunk.get("content") != REDACTED]
+        if len(shown) < len(draft.contexts):
+            draft.contexts = shown
+            draft.withheld.add("contexts")

@@ -1,0 +1,211 @@
+"""Any other format, by a mapping file: for each field of an answer an expression (JMESPath) that finds it.
+
+::
+
+    version = 1
+    name = "support-bot"
+    each = "events[?type=='completion']"   # one record, or a list of them; the whole document by default
+
+    [answer]
+    answer_id = "request_id"
+    query = "input.question"
+    answer = "output.text"
+    completed_at = "finished"
+
+    [contexts]
+    each = "retrieval.hits"
+    chunk_id = "doc.id"
+    content = "doc.body"
+
+A fixed value is a raw text of JMESPath: ``tenant = "'acme'"``. Fields at the top of the record that no
+expression looks at are kept aside.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+
+from schemas.answers import ContextChunk, ProvidedCitation
+from workers.gateways.adapted import Adapted, Draft, Received, finished, named_apart
+from workers.gateways.contexts import chunks_of
+from workers.gateways.errors import NothingToJudge, UnadaptableRecord
+from workers.gateways.reading import count, items, mapping, number, text, time
+
+VERSION = 1
+_TEXTS = ("answer_id", "tenant", "session_id", "user_id", "query", "answer", "model", "provider", "prompt_version", "query_type",
+          "risk_mode", "reference_answer", "error", "error_type", "finish_reason", "trace_id", "span_id", "traceparent")  # fmt: skip
+_TIMES = ("requested_at", "completed_at", "first_token_at")
+_NUMBERS = ("temperature", "latency_seconds", "cost_usd")
+_COUNTS = ("prompt_tokens", "completion_tokens")
+_FLAGS = ("failed", "cache_hit")
+FIELDS = frozenset({*_TEXTS, *_TIMES, *_NUMBERS, *_COUNTS, *_FLAGS})
+"""Fields of the table ``answer``."""
+_RENAMED = {"answer_id": "identifier", "model": "model_id"}
+_LISTS = {"contexts": frozenset(ContextChunk.model_fields), "citations": frozenset(ProvidedCitation.model_fields)}
+
+_STUMBLES = (JMESPathError, RecursionError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What JMESPath's functions and comparisons raise for values that they cannot take: not all of it is its own."""
+
+
+class UnusableMapping(ValueError):
+    """A mapping file that cannot be used; the text names the entry and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A mapping that has been read.
+
+    Attributes:
+        name: of the format.
+        each: where the records of a document are; ``None`` for the document itself.
+        answer: expressions by field.
+        lists: by ``contexts`` and ``citations``: where the items are, and expressions by field.
+        used: fields at the top of a record that some expression looks at.
+    """
+
+    name: str
+    each: Any
+    answer: Mapping[str, Any]
+    lists: Mapping[str, tuple[Any, Mapping[str, Any]]]
+    used: frozenset[str]
+
+
+def read_mapping(content: bytes, name: str) -> Mapped:
+    """Read a mapping file (TOML).
+
+    Raises:
+        UnusableMapping: it is none.
+    """
+    try:
+        tables = tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise UnusableMapping(f"{name} is not TOML: {error}") from None
+    if tables.get("version") != VERSION:
+        raise UnusableMapping(f"{name}: write version = {VERSION} at the top")
+    unknown = set(tables) - {"version", "name", "each", "answer", *_LISTS}
+    if unknown:
+        raise UnusableMapping(
+            f"{name}: there is no entry {sorted(unknown)[0]}; there are name, each, answer, contexts, citations"
+        )
+    answer = _expressions(tables.get("answer"), FIELDS, f"{name}: answer")
+    if "answer" not in answer:
+        raise UnusableMapping(f"{name}: answer.answer is missing; say where the text of the answer is")
+    lists = {}
+    for key, fields in _LISTS.items():
+        table = dict(tables.get(key) or {})
+        if table:
+            where = _expression(table.pop("each", None), f"{name}: {key}.each")
+            lists[key] = where, _expressions(table, fields, f"{name}: {key}")
+    each = _expression(tables["each"], f"{name}: each") if "each" in tables else None
+    looked_at = [*answer.values(), *(where for where, _ in lists.values())]
+    return Mapped(str(tables.get("name") or name), each, answer, lists, frozenset().union(*map(_roots, looked_at)))
+
+
+def adapt(record: Any, received: Received, *, by: Mapped) -> list[Adapted]:
+    """The answers of a document.
+
+    Raises:
+        NothingToJudge: it holds no record.
+        UnadaptableRecord: an expression cannot be used on it.
+    """
+    records = [record] if by.each is None else items(_found(by.each, record, f"{by.name}: each"))
+    if not records:
+        raise NothingToJudge("no_answer")
+    drafts = [_draft(each, by) for each in records]
+    known = named_apart(drafts, received)
+    return [finished(draft, by.name, each, beside) for draft, each, beside in zip(drafts, records, known, strict=True)]
+
+
+def adapter(by: Mapped) -> Any:
+    """The adapter of a mapping."""
+    return partial(adapt, by=by)
+
+
+def _draft(record: Any, by: Mapped) -> Draft:
+    draft = Draft(kept={name: value for name, value in mapping(record).items() if name not in by.used})
+    for name, expression in by.answer.items():
+        value = _found(expression, record, f"{by.name}: answer.{name}")
+        if name in _FLAGS:
+            _flag(draft, name, value)
+            continue
+        convert: Any = time if name in _TIMES else number if name in _NUMBERS else count if name in _COUNTS else text
+        setattr(draft, _RENAMED.get(name, name), convert(value))
+    if draft.status == "error":
+        draft.answer = None
+    for key, (where, fields) in by.lists.items():
+        rows = [
+            _row(each, fields, f"{by.name}: {key}") for each in items(_found(where, record, f"{by.name}: {key}.each"))
+        ]
+        if key == "contexts":
+            draft.contexts = chunks_of(rows)
+        else:
+            draft.citations = [row for row in rows if isinstance(row, dict)]
+    return draft
+
+
+def _flag(draft: Draft, name: str, value: Any) -> None:
+    # What JMESPath calls false: nothing, an empty text or list, false itself.
+    if name == "cache_hit":
+        draft.cache_hit = bool(value) if value is not None else None
+    elif value:
+        draft.status = "error"
+
+
+def _row(item: Any, fields: Mapping[str, Any], where: str) -> Any:
+    if not fields:
+        return item
+    return {name: _found(expression, item, f"{where}.{name}") for name, expression in fields.items()}
+
+
+def _expressions(table: Any, known: frozenset[str], where: str) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise UnusableMapping(f"{where} is missing; write a table with an expression for each field")
+    for name in table:
+        if name not in known:
+            raise UnusableMapping(f"{where}: there is no field {name}; there are {', '.join(sorted(known))}")
+    return {name: _expression(source, f"{where}.{name}") for name, source in table.items()}
+
+
+def _expression(source: Any, where: str) -> Any:
+    if not isinstance(source, str):
+        raise UnusableMapping(f"{where} must be an expression of JMESPath in quotes")
+    try:
+        return jmespath.compile(source)
+    except JMESPathError as error:
+        raise UnusableMapping(f"{where}: {' '.join(str(error).split())[:200]}") from None
+
+
+def _found(expression: Any, record: Any, where: str) -> Any:
+    try:
+        return expression.search(record)
+    except _STUMBLES as error:
+        raise UnadaptableRecord(f"{where} cannot be used on this record ({type(error).__name__})") from None
+
+
+def _roots(expression: Any) -> frozenset[str]:
+    """The fields at the top that an expression looks at; all that it names where that cannot be told."""
+    names: set[str] = set()
+
+    def walk(node: Mapping[str, Any]) -> None:
+        children = [child for child in node.get("children", ()) if isinstance(child, dict)]
+        if node.get("type") == "field":
+            names.add(str(node.get("value")))
+        # What stands to the right of these is looked up in what stands to their left.
+        leading = node.get("type") in (
+            "subexpression",
+            "index_expression",
+            "projection",
+            "value_projection",
+            "filter_projection",
+            "pipe",
+        )
+        for child in children[:1] if leading else children:
+            walk(child)
+
+    walk(expression.parsed)
+    return frozenset(names)

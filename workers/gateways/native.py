@@ -1,0 +1,36 @@
+"""Our own format: a ``GeneratedAnswer``, in which a name and a time may be left out."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemas.answers import GeneratedAnswer
+from workers.gateways.adapted import Adapted, Received, digest_identifier
+from workers.gateways.errors import UnadaptableRecord
+from workers.gateways.reading import an_object
+
+NAME = "touchstone"
+SHOWN = 5
+
+
+def adapt(record: Any, received: Received) -> list[Adapted]:
+    """The answer; without ``answer_id`` or ``completed_at`` it is named by its envelope or content, and complete now.
+
+    Raises:
+        UnadaptableRecord: it is no answer; the text names the fields.
+    """
+    fields = {name: value for name, value in an_object(record, "the record").items() if value is not None}
+    if received.tenant is not None:
+        fields["tenant"] = received.tenant
+    if received.traceparent is not None and not fields.get("trace"):
+        fields["trace"] = {"traceparent": received.traceparent}
+    fields.setdefault("answer_id", received.identifier or digest_identifier(record, received.tenant))
+    fields.setdefault("completed_at", received.at)
+    try:
+        return [Adapted(GeneratedAnswer.model_validate(fields))]
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False, include_context=False)[:SHOWN]
+        told = "; ".join(
+            f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg'][:200]}" for detail in details
+        )
+        raise UnadaptableRecord(f"no GeneratedAnswer: {told}") from None

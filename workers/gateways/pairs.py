@@ -1,0 +1,111 @@
+"""A request to a model service and its response, side by side: ``{"request": …, "response": …}``.
+
+Both are bodies as the service's API has them. Beside them may stand ``id``, ``requested_at``,
+``completed_at``, ``latency_seconds``, ``status_code``, ``error``, ``contexts`` and the fields of an answer
+that no service knows (``tenant``, ``session_id``, ``user_id``, ``query_type``, ``risk_mode`` …).
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from workers.gateways.adapted import Adapted, Draft, Received, finished
+from workers.gateways.contexts import chunks_of
+from workers.gateways.errors import NothingToJudge, UnadaptableRecord
+from workers.gateways.reading import an_object, count, first_text, mapping, number, text, time, without
+from workers.gateways.replies import asked, reply_of
+
+_BESIDE = frozenset(
+    {
+        "request", "response", "id", "answer_id", "tenant", "session_id", "user_id", "query_type", "risk_mode", "contexts",
+        "requested_at", "completed_at", "latency_seconds", "status_code", "error", "prompt_version", "reference_answer",
+        "trace_id", "traceparent",
+    }
+)  # fmt: skip
+_SAID = frozenset({"messages", "input", "prompt", "contents", "model", "temperature", "user"})
+_FAILED = 400
+
+
+def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
+    """The answer of a pair.
+
+    Raises:
+        NothingToJudge: the response asks for tools and says nothing.
+        UnadaptableRecord: there is no response.
+    """
+    pair = an_object(record, "the record")
+    if not isinstance(pair.get("response"), dict) and not _failed(pair):
+        raise UnadaptableRecord(
+            f'{form}: field response is missing; send {{"request": …, "response": …}} with the bodies of both, '
+            "or status_code or error for a call that failed"
+        )
+    request, response = mapping(pair.get("request")), mapping(pair.get("response"))
+    given = chunks_of(pair.get("contexts"))
+    reply = reply_of(response, request, given)
+    failed = _failed(pair) or (reply.error is not None and reply.text is None)
+    if not failed and reply.text is None and reply.calls_tools:
+        raise NothingToJudge("tool_call")
+    draft = Draft(
+        identifier=first_text(pair, "answer_id", "id") or reply.identifier,
+        tenant=first_text(pair, "tenant"),
+        session_id=first_text(pair, "session_id") or first_text(mapping(request.get("metadata")), "session_id"),
+        user_id=first_text(pair, "user_id") or _user(request),
+        query=asked(request).query,
+        answer=None if failed else reply.text,
+        contexts=reply.contexts,
+        citations=reply.citations,
+        model_id=reply.model or first_text(request, "model"),
+        provider=form,
+        prompt_version=first_text(pair, "prompt_version"),
+        temperature=_temperature(request),
+        query_type=first_text(pair, "query_type"),
+        risk_mode=first_text(pair, "risk_mode"),
+        reference_answer=first_text(pair, "reference_answer"),
+        status="error" if failed else "success",
+        error=_error_text(pair) or reply.error,
+        error_type=first_text(mapping(pair.get("error")), "type", "code") or text(pair.get("status_code")),
+        finish_reason=reply.finish_reason,
+        requested_at=time(pair.get("requested_at")),
+        completed_at=time(pair.get("completed_at")) or time(reply.created),
+        latency_seconds=number(pair.get("latency_seconds")),
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+        trace_id=first_text(pair, "trace_id"),
+        traceparent=first_text(pair, "traceparent"),
+        kept=_kept(pair, request, reply.uncited),
+    )
+    return [finished(draft, form, pair, received)]
+
+
+openai = partial(adapt, form="openai")
+anthropic = partial(adapt, form="anthropic")
+google = partial(adapt, form="google")
+
+
+def _failed(pair: Mapping[str, Any]) -> bool:
+    status = count(pair.get("status_code"))
+    return bool(pair.get("error")) or (status is not None and status >= _FAILED)
+
+
+def _error_text(pair: Mapping[str, Any]) -> str | None:
+    error = pair.get("error")
+    return first_text(mapping(error), "message", "type") if isinstance(error, dict) else text(error)
+
+
+def _user(request: Mapping[str, Any]) -> str | None:
+    """OpenAI's ``safety_identifier`` and ``user``, Anthropic's ``metadata.user_id``."""
+    return first_text(request, "safety_identifier", "user") or first_text(mapping(request.get("metadata")), "user_id")
+
+
+def _temperature(request: Mapping[str, Any]) -> float | None:
+    config = mapping(request.get("generationConfig", request.get("generation_config")))
+    return number(request.get("temperature", config.get("temperature")))
+
+
+def _kept(pair: Mapping[str, Any], request: Mapping[str, Any], uncited: int) -> dict[str, Any]:
+    asked_for = without(request, _SAID)
+    return (
+        without(pair, _BESIDE)
+        | ({"request": asked_for} if asked_for else {})
+        | ({"citations_without_content": uncited} if uncited else {})
+    )
