@@ -78,7 +78,8 @@ class ConsoleThread:
             _env_file=None,
             kafka=KafkaSettings(topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=6.0),
             console=ConsoleSettings(tokens=tokens(), requests_per_minute=1_000_000, failures_per_minute=1_000_000),
-            review=ReviewSettings(undo_seconds=UNDO_SECONDS, second_share=0.0),
+            # A reviewer who looks at what is overdue must not lose it to the policy meanwhile.
+            review=ReviewSettings(undo_seconds=UNDO_SECONDS, second_share=0.0, sweep_seconds=3_600.0),
             state_dir=directory / "state",
         )
         self.settings.clickhouse.database = name

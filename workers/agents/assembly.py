@@ -16,6 +16,7 @@ from workers import metrics
 from workers.agents.base import AgentDefinition, Handler, Resources, event_output, read_answer, traceparent
 from workers.agents.judging import Origin
 from workers.delivery.records import Output, Record, Result, Work
+from workers.exporters.traces import exemplar
 from workers.steps.enrichment import enrich
 from workers.steps.rows import enriched_rows
 from workers.steps.trimming import fit_record
@@ -110,16 +111,17 @@ def _outputs(enriched: EnrichedAnswer, value: bytes, resources: Resources) -> li
 
 
 def _observe(enriched: EnrichedAnswer, arrived: float, resources: Resources) -> None:
+    trace = exemplar(enriched.answer)
     if arrived:
-        metrics.END_TO_END_SECONDS.observe(max(0.0, resources.now().timestamp() - arrived))
+        metrics.END_TO_END_SECONDS.observe(max(0.0, resources.now().timestamp() - arrived), trace)
     for agent in (*enriched.missing, *enriched.failed):
         metrics.JOIN_DEGRADED.labels(agent).inc()
     if enriched.quality and enriched.quality.overall_score is not None:
-        metrics.RESPONSE_QUALITY.observe(enriched.quality.overall_score)
+        metrics.RESPONSE_QUALITY.observe(enriched.quality.overall_score, trace)
     if enriched.grounding and enriched.grounding.hallucination_risk is not None:
         metrics.HALLUCINATION_RISK.labels(enriched.grounding.hallucination_risk).inc()
     if enriched.grounding and enriched.grounding.grounding_score is not None:
-        metrics.GROUNDING_SCORE.observe(enriched.grounding.grounding_score)
+        metrics.GROUNDING_SCORE.observe(enriched.grounding.grounding_score, trace)
     for claim in enriched.grounding.claims if enriched.grounding else ():
         metrics.CLAIMS.labels(claim.verdict).inc()
     metrics.DECISIONS.labels(enriched.decision.state).inc()

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from schemas.answers import GeneratedAnswer, TraceReference
 from schemas.base import Event
-from schemas.headers import event_headers, header
+from schemas.headers import TRACEPARENT, event_headers, header
 from schemas.topics import Topic
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.dead_letters import DeadLetterSender
+from workers.delivery.erasures import ErasureRegister
 from workers.delivery.errors import OversizeRecord, UnreadableRecord
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Result, Work
 from workers.delivery.released import ReleasedAnswers
-from workers.delivery.tracing import TRACEPARENT, Tracing
+from workers.delivery.tracing import Tracing
 from workers.inference.embedding import EmbeddingService
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
@@ -26,6 +27,8 @@ from workers.stores.history import QueryHistory
 from workers.stores.reviews import ReviewStore
 
 if TYPE_CHECKING:
+    import aiohttp
+
     # LanceDB takes a second that who judges without memory, as commands do, need not wait for.
     from workers.stores.memory import MemoryStore
 
@@ -46,6 +49,7 @@ class Resources:
     steps_pool: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=2, thread_name_prefix="steps")
     )
+    erasures: ErasureRegister = field(default_factory=ErasureRegister)
     embedding: EmbeddingService | None = None
     analytics: AnalyticsStore | None = None
     feedback: FeedbackStore | None = None
@@ -53,6 +57,7 @@ class Resources:
     memory: "MemoryStore | None" = None
     tracing: Tracing | None = None
     released: ReleasedAnswers | None = None
+    http: "aiohttp.ClientSession | None" = None
     reviews: ReviewStore | None = None
 
 
@@ -67,6 +72,7 @@ class AgentDefinition:
         needs: fields of the resources that must be open.
         sink: writes to a store, in larger batches.
         ordered: the order of the log matters, so that one batch is in work at a time.
+        switched_on: whether the settings name its receiver; ``None`` for agents that always run.
     """
 
     name: str
@@ -75,6 +81,7 @@ class AgentDefinition:
     needs: tuple[str, ...] = ()
     sink: bool = False
     ordered: bool = False
+    switched_on: Callable[[Settings], bool] | None = None
 
     def limits(self, settings: Settings) -> BatchLimits:
         """Size of its batches."""

@@ -21,6 +21,7 @@ from workers import metrics
 from workers.agents.base import Handler, Resources, event_output, read_answer, traceparent
 from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRecord
 from workers.delivery.records import Output, Record, Result, Work
+from workers.exporters.traces import exemplar
 from workers.inference.embedding import Vector
 from workers.logs import get_logger
 from workers.settings import Settings
@@ -212,7 +213,7 @@ def _judge(judge: Judge, case: _Case, vectors: Mapping[str, Vector]) -> None:
     except Exception as error:
         case.failure = error
     case.seconds += time.perf_counter() - started
-    metrics.RESPONSE_PROCESSING_SECONDS.labels(judge.agent).observe(case.seconds)
+    metrics.RESPONSE_PROCESSING_SECONDS.labels(judge.agent).observe(case.seconds, exemplar(case.answer))
 
 
 def _output(judge: Judge, case: _Case, resources: Resources) -> Output:
