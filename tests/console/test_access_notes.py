@@ -43,6 +43,9 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
 """Routes that show what answers say: the token to ask with, what is noted, and what is asked."""
 
 NOTHING_SHOWN = {
+    # What is sent in is not shown to anybody; a check tells its caller about what he has sent himself.
+    ("POST", "/v1/answers"), ("POST", "/v1/answers/{form}"), ("POST", "/v1/traces"), ("POST", "/v1/logs"),
+    ("POST", "/v1/check"),
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/login"), ("GET", "/review"),
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.

@@ -10,12 +10,24 @@ from workers.console import pages, problems
 from workers.console.middleware import BodyLimit, SecurityHeaders
 from workers.console.problems import ProblemDocument
 from workers.console.resources import ConsoleResources
-from workers.console.routes import answers, audit, citations, feedback, memory, overview, review, session, system
+from workers.console.routes import (
+    answers,
+    audit,
+    check,
+    citations,
+    feedback,
+    intake,
+    memory,
+    overview,
+    review,
+    session,
+    system,
+)
 from workers.console.security import Guard
 from workers.versions import package_version
 
 STATIC = Path(__file__).with_name("static")
-SUBJECTS = (system, session, answers, citations, feedback, memory, review, overview, audit, pages)
+SUBJECTS = (system, session, check, answers, citations, feedback, intake, memory, review, overview, audit, pages)
 
 
 class Console(FastAPI):

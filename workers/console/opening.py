@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from redis.asyncio import Redis
 
 from workers.addresses import Addresses
+from workers.checking.service import CheckService
 from workers.console.access import AccessLog
+from workers.console.backpressure import IntakeGate
 from workers.console.resources import ConsoleResources
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
@@ -81,6 +83,8 @@ async def opened_resources(
         stack.push_async_callback(review.stop)
         if worker is None:
             worker = await _own_parts(settings, stack)
+        check = CheckService(settings, worker.embedding, version, lambda: datetime.now(UTC))
+        stack.push_async_callback(check.stop)
         yield ConsoleResources(
             settings=settings,
             pipeline_version=version,
@@ -90,6 +94,8 @@ async def opened_resources(
             overview=OverviewStore(analytics, database),
             producer=producer,
             accesses=accesses,
+            check=check,
+            intake=IntakeGate(settings.gateways.in_flight_bytes),
             redis=redis,
             review=review,
             memory=worker.memory,
@@ -99,7 +105,7 @@ async def opened_resources(
 
 
 async def _own_parts(settings: Settings, stack: AsyncExitStack) -> WorkerParts:
-    embedding = await open_embedding(settings.inference)
+    embedding = await open_embedding(settings)
     stack.push_async_callback(embedding.stop)
     memory = MemoryStore(settings.memory_uri, embedding.dimensions)
     await memory.open()

@@ -129,7 +129,7 @@ def login_redirect(request: Request) -> Response:
 
 def respond(request: Request, problem: StarletteHTTPException) -> Response:
     """A problem as a page for people who asked for one, else as a document."""
-    if request.url.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
+    if request.url.path.startswith(("/api/", "/v1/")) or "text/html" not in request.headers.get("Accept", ""):
         return problem_response(problem)
     title = HTTPStatus(problem.status_code).phrase
     return page("problem.html", request, None, problem.status_code, title=title, detail=str(problem.detail))

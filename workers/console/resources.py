@@ -8,7 +8,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis
 
+from workers.checking.service import CheckService
 from workers.console.access import AccessLog
+from workers.console.backpressure import IntakeGate
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
 from workers.review.service import ReviewService
@@ -33,9 +35,11 @@ class ConsoleResources:
         overview: reads figures.
         producer: sends feedback, answers and decisions, confirmed.
         accesses: notes who looked at which answer.
+        intake: bounds the answers that wait for the broker.
         redis: for what several consoles share and may lose; ``None`` without one.
         memory: conversational memory; ``None`` where it is not opened.
         embedding: makes the vectors for searching memory; ``None`` without memory.
+        check: judges answers for who waits; ``None`` where no model is opened.
         review: the review queue; ``None`` where none is served.
         lag: records that each agent is behind, where the agents run in this process.
         now: the clock.
@@ -49,9 +53,11 @@ class ConsoleResources:
     overview: OverviewStore
     producer: ConfirmedProducer
     accesses: AccessLog
+    intake: IntakeGate
     redis: Redis | None = None
     memory: MemoryStore | None = None
     embedding: EmbeddingService | None = None
+    check: CheckService | None = None
     review: ReviewService | None = None
     lag: Callable[[], Mapping[str, int]] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

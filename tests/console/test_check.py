@@ -1,0 +1,403 @@
+"""One answer judged now: the same verdicts as in the stream, within a deadline, and what is said where that fails."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from schemas.answers import GeneratedAnswer
+from tests.harness.console import ConsoleThread, secret
+from workers import metrics
+from workers.addresses import Addresses
+from workers.checking.models import AnswerToCheck, CheckedAnswer
+from workers.checking.service import ChecksBusy, CheckService, CheckTimedOut
+from workers.client import Refused, check, send
+from workers.delivery.errors import OversizeRecord
+from workers.inference.embedding import EmbeddingService
+from workers.paths import examples_directory
+from workers.settings import CheckSettings, InferenceSettings, PrivacySettings, Settings
+from workers.steps.mitigation import FALLBACK_TEXT
+
+EXAMPLES: list[dict[str, Any]] = [
+    json.loads(line) for line in (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:12]
+]
+GROUNDED = {
+    "query": "How fast does the rotor turn?",
+    "answer": "The rotor turns at 47 rpm [1].",
+    "contexts": [{"chunk_id": "c-1", "content": "The rotor turns at 47 rpm."}],
+}
+WRONG = GROUNDED | {"answer": "The rotor turns at 470 rpm [1]."}
+NOW = datetime(2026, 11, 2, tzinfo=UTC)
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "reference" / "check.md"
+
+
+# ---------------------------------------------------------------- over HTTP, with the real model
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["answer_id"])
+def test_the_verdict_is_that_of_the_stream(console: ConsoleThread, example: dict[str, Any]) -> None:
+    enriched = console.judge(GeneratedAnswer.model_validate(example))
+    reply = console.client("ingest").post("/v1/check", params={"deadline_ms": 30_000}, json=example)
+    told = CheckedAnswer.model_validate(reply.raise_for_status().json())
+    assert (told.degraded, told.late, told.answer_id) == (False, False, example["answer_id"])
+    assert (told.state, told.reasons, told.review) == (
+        enriched.decision.state, enriched.decision.reasons, enriched.decision.review,
+    )  # fmt: skip
+    assert told.claims == (enriched.grounding.claims if enriched.grounding else [])
+    assert told.gate_score == enriched.evaluation.score
+    assert told.pipeline_version == enriched.pipeline_version
+    expected = {"held": None, "fallback": FALLBACK_TEXT}.get(
+        told.state, enriched.formatted.content if enriched.formatted else None
+    )
+    assert told.content == expected
+
+
+def test_a_wrong_figure_is_held_for_a_gatekeeper_and_warned_of_for_an_observer(console: ConsoleThread) -> None:
+    client = console.client("ingest")
+
+    def judged(body: dict[str, Any]) -> dict[str, Any]:
+        reply = client.post("/v1/check", params={"deadline_ms": 30_000}, json=body)
+        return dict(reply.raise_for_status().json())
+
+    good = judged(GROUNDED | {"risk_mode": "gatekeeper"})
+    assert (good["state"], good["claims"][0]["verdict"]) == ("released", "supported")
+    assert "47 rpm" in good["content"]
+    wrong = judged(WRONG | {"risk_mode": "gatekeeper"})
+    assert wrong["claims"][0]["verdict"] == "contradicted"
+    assert wrong["state"] in ("held", "fallback")
+    assert "470" not in (wrong["content"] or "")
+    shown = judged(WRONG | {"risk_mode": "observer"})
+    assert shown["state"] == "warned"
+    assert "470 rpm" in shown["content"]
+
+
+def test_nothing_of_it_is_stored_or_sent(console: ConsoleThread) -> None:
+    sent = metrics.RECORDS_PRODUCED.labels("console", "answers.generated")._value.get()
+    reply = console.client("ingest").post("/v1/check", params={"deadline_ms": 30_000}, json=GROUNDED)
+    identifier = reply.raise_for_status().json()["answer_id"]
+    assert identifier.startswith("check-")
+    assert console.client("read").get(f"/api/answers/{identifier}").status_code == 404
+    assert metrics.RECORDS_PRODUCED.labels("console", "answers.generated")._value.get() == sent
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"query": "no answer"}, "body.answer"),
+        (GROUNDED | {"contexts": [{"content": "no name"}]}, "body.contexts.0.chunk_id"),
+        (GROUNDED | {"schema_version": "7.0"}, "schema_version"),
+    ],
+)
+def test_what_cannot_be_judged_is_told_by_its_field(console: ConsoleThread, body: dict[str, Any], field: str) -> None:
+    reply = console.client("ingest").post("/v1/check", json=body)
+    assert reply.status_code == 422
+    assert [each["field"] for each in reply.json()["fields"]] == [field]
+
+
+def test_an_answer_that_the_stream_would_not_take_is_not_judged(console: ConsoleThread) -> None:
+    chunks = [{"chunk_id": str(number), "content": "x" * 90_000} for number in range(4)]
+    reply = console.client("ingest").post("/v1/check", json=GROUNDED | {"contexts": chunks})
+    assert (reply.status_code, "at most" in reply.json()["detail"]) == (422, True)
+
+
+def test_a_token_of_one_tenant_has_no_answers_of_others_judged(console: ConsoleThread) -> None:
+    assert console.client("acme").post("/v1/check", json=GROUNDED | {"tenant": "globex"}).status_code == 403
+
+
+# ---------------------------------------------------------------- the client
+
+
+def test_the_client_has_an_answer_judged_and_sends_it(console: ConsoleThread) -> None:
+    verdict = check(GROUNDED, url=console.url, token=secret("ingest"), deadline_ms=30_000)
+    assert verdict["state"] == "released"
+    answer = GROUNDED | {"answer_id": verdict["answer_id"], "completed_at": "2026-11-02T10:00:00Z"}
+    assert send(answer, url=console.url + "/", token=secret("ingest")) == [verdict["answer_id"]]
+    assert send([answer, answer], url=console.url, token=secret("ingest")) == [verdict["answer_id"]] * 2
+
+
+def test_the_client_says_what_was_refused_and_what_may_be_tried_again(console: ConsoleThread) -> None:
+    with pytest.raises(Refused, match="401: there is no such access token") as unknown:
+        check(GROUNDED, url=console.url, token="not-a-token")
+    assert (unknown.value.status, unknown.value.retry_after) == (401, 0.0)
+    with pytest.raises(Refused, match=r"body\.answer: Field required"):
+        check({"query": "x"}, url=console.url, token=secret("ingest"))
+    with pytest.raises(Refused, match="no answer") as nobody:
+        send(GROUNDED, url="http://127.0.0.1:9", token="t")
+    assert nobody.value.status == 0
+    with pytest.raises(ValueError, match="must begin with"):
+        check(GROUNDED, url="file:///etc/passwd", token="t")
+
+
+def documented(language: str) -> str:
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    return str(block)
+
+
+def environment(console: ConsoleThread) -> dict[str, str]:
+    return os.environ | {"CONSOLE": console.url, "TOKEN": secret("ingest"), "PYTHONPATH": str(ROOT)}
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_documented_line_of_curl_runs(console: ConsoleThread) -> None:
+    line = documented("sh").replace("deadline_ms=2000", "deadline_ms=30000")
+    finished = subprocess.run(
+        ["sh", "-c", line], env=environment(console), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    told = json.loads(finished.stdout)
+    assert told["claims"][0]["verdict"] == "contradicted"
+    assert told["state"] in ("held", "fallback")
+
+
+def test_the_documented_program_runs(console: ConsoleThread, tmp_path: Path) -> None:
+    program = documented("python").replace("deadline_ms=2_000", "deadline_ms=30_000")
+    finished = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path, env=environment(console), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert finished.returncode == 0, finished.stderr[-1_000:]
+    assert "47 rpm" in finished.stdout
+
+
+def test_the_client_needs_nothing_but_the_standard_library(tmp_path: Path) -> None:
+    copied = shutil.copy(ROOT / "workers" / "client.py", tmp_path / "touchstone_client.py")
+    finished = subprocess.run(
+        [sys.executable, "-S", "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import touchstone_client"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (finished.returncode, finished.stderr) == (0, ""), copied
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """A server that is no console: what it is asked decides what it says; the headers it was sent."""
+    asked: list[dict[str, str]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(dict(self.headers))
+            self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path.startswith("/moved"):
+                self.send_response(302)
+                self.send_header("Location", "/elsewhere")
+                self.end_headers()
+                return
+            page = b"<html>Please log in.</html>"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(page) + (100 if self.path.startswith("/cut") else 0)))
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing of it belongs into the output of tests."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_client_takes_its_token_nowhere_else_and_knows_no_error_but_refused(
+    elsewhere: tuple[str, list[dict[str, str]]],
+) -> None:
+    url, asked = elsewhere
+    with pytest.raises(Refused) as refused:
+        check(GROUNDED, url=f"{url}/moved", token="a-token-0123456789")
+    assert (refused.value.status, len(asked)) == (302, 1)
+    with pytest.raises(Refused, match="no JSON"):
+        check(GROUNDED, url=f"{url}/page", token="a-token-0123456789")
+    with pytest.raises(Refused, match="IncompleteRead"):
+        send(GROUNDED, url=f"{url}/cut", token="a-token-0123456789")
+
+
+# ---------------------------------------------------------------- the deadline, with a model that obeys the test
+
+
+class Model:
+    """A model that answers when it is let."""
+
+    name, dimensions = "model-under-test", 4
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.calls = 0
+        self.fails = False
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        self.calls += 1
+        self.go_on.wait(30)
+        if self.fails:
+            raise RuntimeError("out of order")
+        return np.tile(np.array([1, 0, 0, 0], dtype=np.float32), (len(texts), 1))
+
+
+class Checking:
+    """A service with such a model."""
+
+    def __init__(self, settings: Settings, model: Model) -> None:
+        self.model = model
+        self.embedding = EmbeddingService(model, InferenceSettings())
+        self.embedding.start()
+        self.service = CheckService(settings, self.embedding, "1-abc", lambda: NOW)
+
+    async def judged(self, deadline: float = 20.0, **parts: Any) -> CheckedAnswer:
+        answer = AnswerToCheck.model_validate(GROUNDED | parts)
+        return CheckedAnswer.model_validate_json(await self.service.check(answer, deadline))
+
+    async def stop(self) -> None:
+        self.model.go_on.set()
+        await self.service.stop()
+        await self.embedding.stop()
+
+
+@pytest.fixture
+async def checking(tmp_path: Path) -> AsyncIterator[Checking]:
+    settings = Settings(_env_file=None, check=CheckSettings(concurrent=1), state_dir=tmp_path)
+    made = Checking(settings, Model())
+    yield made
+    await made.stop()
+
+
+@contextmanager
+def counting(result: str) -> Iterator[None]:
+    counter = metrics.CHECKS.labels(result)
+    before = counter._value.get()
+    yield
+    assert counter._value.get() == before + 1
+
+
+@pytest.mark.parametrize(("mode", "state"), [("gatekeeper", "held"), ("observer", "released")])
+async def test_a_model_that_is_late_makes_a_degraded_verdict_by_what_is_known(
+    checking: Checking, mode: str, state: str
+) -> None:
+    checking.model.go_on.clear()
+    with counting("degraded"):
+        told = await checking.judged(4.0, risk_mode=mode)
+    assert (told.late, told.degraded, set(told.failed)) == (True, True, {"grounding", "quality"})
+    assert told.seconds < 4.0
+    assert told.state == state
+    assert "degraded" in told.reasons
+    assert (told.grounding_score, told.claims) == (None, [])
+
+
+async def test_a_model_that_fails_makes_a_degraded_verdict_at_once(checking: Checking) -> None:
+    checking.model.fails = True
+    told = await checking.judged()
+    assert (told.late, told.degraded) == (False, True)
+
+
+async def test_too_many_at_once_are_refused_and_what_was_given_up_keeps_its_slot(checking: Checking) -> None:
+    checking.model.go_on.clear()
+    assert (await checking.judged(2.0)).late
+    with counting("refused"), pytest.raises(ChecksBusy, match="1 answers are in work"):
+        await checking.judged(0.1, query="another")
+    assert checking.model.calls == 1
+    checking.model.go_on.set()
+    assert not (await checking.judged(query="another")).degraded
+
+
+async def test_steps_that_are_late_are_told_as_such(checking: Checking, monkeypatch: pytest.MonkeyPatch) -> None:
+    going = threading.Event()
+    prepare = checking.service._judge.prepare
+
+    def slowly(*given: Any) -> Any:
+        going.wait(20)
+        return prepare(*given)
+
+    monkeypatch.setattr(checking.service._judge, "prepare", slowly)
+    with counting("late"), pytest.raises(CheckTimedOut):
+        await checking.judged(0.1)
+    going.set()
+    # Another query, whose texts the first check would not have left in the cache.
+    assert (await checking.judged(query="another")).state == "released"
+    assert checking.model.calls == 1, "the model does not work for those who are gone"
+
+
+async def test_the_loop_goes_on_while_an_answer_is_judged(checking: Checking) -> None:
+    long = " ".join(f"The rotor {number} turns at {number} rpm [1]." for number in range(900))
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await asyncio.sleep(0.001)
+            beats += 1
+
+    beating = asyncio.create_task(beat())
+    await checking.judged(60.0, answer=long)
+    beating.cancel()
+    assert beats > 20
+
+
+async def test_an_answer_is_masked_as_in_the_stream(tmp_path: Path) -> None:
+    privacy = PrivacySettings(mask=("mail",), key="0123456789abcdef0123")
+    checking = Checking(Settings(_env_file=None, state_dir=tmp_path, privacy=privacy), Model())
+    try:
+        told = await checking.judged(answer="Write to someone@example.org [1].", risk_mode="observer")
+    finally:
+        await checking.stop()
+    assert "someone@example.org" not in told.model_dump_json()
+
+
+async def test_an_answer_beyond_the_limit_is_refused_before_it_is_read(checking: Checking) -> None:
+    chunks = [{"chunk_id": str(number), "content": "x" * 90_000} for number in range(4)]
+    with pytest.raises(OversizeRecord):
+        await checking.judged(contexts=chunks)
+    assert not (await checking.judged()).degraded
+
+
+# ---------------------------------------------------------------- as a process
+
+
+def test_a_console_by_itself_judges_and_counts(addresses: Addresses, console: ConsoleThread, tmp_path: Path) -> None:
+    tokens = [{"name": "gateway", "token": "gateway-0123456789", "scopes": ["ingest"]}]
+    settings = {
+        "KAFKA_BOOTSTRAP_SERVERS": addresses.kafka,
+        "REDIS_URL": addresses.redis,
+        "CLICKHOUSE_URL": addresses.clickhouse,
+        "TOUCHSTONE_KAFKA__TOPIC_PREFIX": console.settings.kafka.topic_prefix,
+        "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": str(console.settings.kafka.idempotent_producer),
+        "TOUCHSTONE_CLICKHOUSE__DATABASE": console.settings.clickhouse.database,
+        "TOUCHSTONE_CONSOLE__TOKENS": json.dumps(tokens),
+        "TOUCHSTONE_STATE_DIR": str(tmp_path / "state"),
+        "PYTHONUNBUFFERED": "1",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "workers.cli", "console"],
+        cwd=tmp_path, env=environment(console) | settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        try:
+            said: dict[str, str] = {}
+            for line in process.stdout:
+                if found := re.search(r"(metrics|console) on (http://\S+)", line):
+                    said[found[1]] = found[2]
+                if "console" in said:
+                    break
+            verdict = check(GROUNDED, url=said["console"], token="gateway-0123456789", deadline_ms=30_000)
+            assert verdict["state"] == "released"
+            told = httpx.get(said["metrics"]).text
+            assert 'touchstone_checks_total{result="judged"} 1.0' in told
+        finally:
+            process.terminate()
+            process.stdout.read()
+    assert process.returncode == 0

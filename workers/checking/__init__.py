@@ -1,0 +1,1 @@
+"""Judging one answer now, for who waits: a gateway's guardrail call."""
