@@ -16,7 +16,7 @@ install: $(INSTALLED) ## Set up .venv with the pinned dependencies
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,tracing,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,int8,tracing,dev]'
 	@touch $(INSTALLED)
 
 demo: install ## Run the examples through everything and sum up
@@ -53,13 +53,19 @@ chaos: install ## Play all fault scenarios with 10,000 answers each (hours)
 	$(BIN)/touchstone chaos --json chaos.json
 
 bench: install ## Measure, as ratios within one run
+	$(BIN)/python -m benchmarks.seed
+	$(BIN)/python -m benchmarks.limit
+	$(BIN)/python -m benchmarks.stages --precision int8
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.grounding_times
 	$(BIN)/python -m benchmarks.feedback_times
 	$(BIN)/python -m benchmarks.masking
+	$(BIN)/python -m benchmarks.check
+	TOUCHSTONE_INFERENCE__PRECISION=int8 $(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.review_queue
 	$(BIN)/python -m benchmarks.replay_speed
 	$(BIN)/python -m benchmarks.rebuild
+	$(BIN)/python -m benchmarks.callback
 
 bench-analytics: install ## Ten million answers in ClickHouse: every question within its limit (half an hour)
 	$(BIN)/python -m benchmarks.analytics --json docs/reference/analytics.json

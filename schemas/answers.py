@@ -134,6 +134,11 @@ class GeneratedAnswer(Event):
     usage: TokenUsage | None = None
     trace: TraceReference | None = None
     citations: list[ProvidedCitation] = Field(default_factory=list, max_length=1_000)
+    withheld: list[Literal["query", "answer", "contexts"]] = Field(
+        default_factory=list,
+        max_length=3,
+        description="Parts that exist and were not sent (content turned off at the gateway); judged by what is there.",
+    )
     reference_answer: AnswerText | None = Field(default=None, description="A known good answer, if any.")
     metadata: Metadata = Field(
         default_factory=dict,
@@ -145,6 +150,6 @@ class GeneratedAnswer(Event):
     def _null_collections_are_absent(cls, data: Any) -> Any:
         """Producers in typed languages send null for an empty list or object."""
         if isinstance(data, dict):
-            nullable = ("citations", "metadata", "model", "query", "tenant", "status")
+            nullable = ("citations", "metadata", "model", "query", "tenant", "status", "withheld")
             return {key: value for key, value in data.items() if value is not None or key not in nullable}
         return data

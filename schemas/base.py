@@ -95,7 +95,10 @@ LongText = Annotated[str, Field(max_length=20_000)]
 AnswerText = Annotated[str, Field(max_length=60_000)]
 """A generated answer."""
 
-SourceText = Annotated[str, Field(max_length=100_000)]
+MAX_SOURCE_LENGTH = 100_000
+"""Code points of a context chunk."""
+
+SourceText = Annotated[str, Field(max_length=MAX_SOURCE_LENGTH)]
 """The content of one context chunk."""
 
 Offset = Annotated[int, Field(ge=0, lt=2**63)]

@@ -63,6 +63,9 @@ class ExecutionSignals(Part):
         default=None, description="hard_error, empty_response, refusal, or the gateway's word; set, it is an error."
     )
     latency_seconds: Seconds | None = None
+    first_token_seconds: Seconds | None = Field(default=None, description="From the query to the first token.")
+    cost_usd: FiniteFloat | None = Field(default=None, description="Of the call, as the gateway reckons it.")
+    cache_hit: bool | None = Field(default=None, description="Whether the gateway answered from its cache.")
     query_features: QueryFeatures | None = Field(
         default=None, description="What of the query a router learns from; null where it was not embedded."
     )

@@ -3,11 +3,15 @@
 Source: CloudEvents 1.0.2, Kafka protocol binding, section 3.2.
 """
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
 SOURCE = "/touchstone"
 TYPE_PREFIX = "touchstone."
+
+TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+"""W3C Trace Context, version 0."""
 
 Headers = list[tuple[str, bytes | None]]
 """In their order; names may repeat, and Kafka knows headers without value."""

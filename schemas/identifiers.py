@@ -53,6 +53,21 @@ def feedback_id(answer_id: str, kind: str, *about: str) -> str:
     return _identifier("feedback", answer_id, kind, *about)
 
 
+def evaluation_id(answer_id: str, name: str) -> str:
+    """Identifier of one evaluation of an answer for who is exported to; judged again, it is the same."""
+    return _identifier("evaluation", answer_id, name)
+
+
+def feedback_score_id(answer_id: str, feedback_id: str, name: str) -> str:
+    """Identifier of a score made of feedback; a revision of the feedback on the same day replaces it."""
+    return _identifier("feedback score", answer_id, feedback_id, name)
+
+
+def content_id(*parts: str) -> str:
+    """Identifier of a message by what it says: sent twice, it is one."""
+    return _identifier("content", *parts)
+
+
 def decision_id(review_id: str, reviewer: str, said: str, *, second: bool) -> str:
     """Identifier of a reviewer's decision; said twice, it is the same."""
     return _identifier("decision", review_id, reviewer, said, *(["second"] if second else []))

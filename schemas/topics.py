@@ -44,6 +44,7 @@ class Topic:
         retention: how long records are kept; ``None`` keeps them.
         cleanup: delete by age, or compact by key.
         joined: must have as many partitions as answers.generated.
+        foreign: of others, under its own name: no prefix is put before it and nobody here creates it.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Topic:
     retention: timedelta | None = KEEP
     cleanup: Cleanup = "delete"
     joined: bool = False
+    foreign: bool = False
 
 
 ANSWERS_GENERATED = Topic(
@@ -144,3 +146,8 @@ def topic_named(name: str) -> Topic:
         if topic.name == name:
             return topic
     raise KeyError(f"no topic {name!r}; there are {', '.join(topic.name for topic in TOPICS)}")
+
+
+def foreign_topic(name: str) -> Topic:
+    """A topic that a gateway writes in a format of its own, by its name at the broker."""
+    return Topic(name, Event, "as the gateway has it", "in", "records of a gateway", foreign=True)

@@ -10,9 +10,12 @@ import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Or litellm asks the network for prices when it is imported.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from workers.addresses import Addresses, adapted
 from workers.inference.backends import SentenceTransformerBackend
+from workers.inference.int8 import Int8Backend
 from workers.local.services import LocalServices
 from workers.settings import DeliverySettings, KafkaSettings, Settings
 
@@ -59,6 +62,8 @@ def settings(addresses: Addresses, tmp_path: Path) -> Settings:
         ),
         state_dir=tmp_path / "state",
     )
+    # Tests side by side make each other wait; that is no outage.
+    settings.redis.timeout_seconds = 10.0
     settings.clickhouse.database = name
     settings.redis.key_prefix = f"{name}:"
     return adapted(settings, addresses)
@@ -78,3 +83,9 @@ async def topics(settings: Settings, addresses: Addresses) -> AsyncIterator[None
 def backend() -> SentenceTransformerBackend:
     """The packaged embedding model, loaded once; one thread, so that tests side by side do not starve each other."""
     return SentenceTransformerBackend("all-MiniLM-L6-v2", threads=1)
+
+
+@pytest.fixture(scope="session")
+def int8(tmp_path_factory: pytest.TempPathFactory) -> Int8Backend:
+    """The same model in int8, exported once; two threads, since texts share them."""
+    return Int8Backend("all-MiniLM-L6-v2", tmp_path_factory.mktemp("models"), threads=2)

@@ -22,11 +22,16 @@ from workers.agents.deadlines import DeadlineSweeper
 from workers.agents.decisions import DECISIONS, FinalityKeeper
 from workers.agents.feedback import FEEDBACK
 from workers.agents.grounding import GROUNDING
+from workers.agents.intake import AGENT as INTAKE
+from workers.agents.intake import intake_agent
+from workers.agents.langfuse import LANGFUSE
 from workers.agents.memory import MEMORY
+from workers.agents.otel import OTEL
 from workers.agents.posteriors import PosteriorPublisher
 from workers.agents.quality import QUALITY
 from workers.agents.release import RELEASE
 from workers.agents.signals import SIGNALS
+from workers.agents.webhooks import ALERT_WEBHOOK, REVIEW_WEBHOOK
 from workers.background import start_background
 from workers.delivery.application import AgentApplication
 from workers.delivery.assembler import Assembler
@@ -40,6 +45,7 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Work
 from workers.delivery.released import ReleasedAnswers
 from workers.delivery.tracing import Tracing
+from workers.exporters.receiver import open_session
 from workers.health import HealthServer
 from workers.inference.embedding import EmbeddingService
 from workers.inference.opening import open_embedding
@@ -54,6 +60,7 @@ from workers.stores.migrations import migrate
 from workers.stores.reviews import ReviewStore
 from workers.topics import TopicAdministration
 from workers.versions import package_version, pipeline_version, version_parts
+from workers.watchdog import watch_loop
 
 AGENTS: dict[str, AgentDefinition] = {
     agent.name: agent
@@ -61,7 +68,10 @@ AGENTS: dict[str, AgentDefinition] = {
         CITATIONS, GROUNDING, QUALITY, ASSEMBLY, RELEASE, DECISIONS, SIGNALS, FEEDBACK, MEMORY, ANALYTICS,
     )
 }  # fmt: skip
-"""Every agent there is, by name."""
+"""The agents that always run, by name."""
+
+EXPORTERS: dict[str, AgentDefinition] = {agent.name: agent for agent in (OTEL, LANGFUSE, ALERT_WEBHOOK, REVIEW_WEBHOOK)}
+"""The agents that run where the settings name their receiver."""
 
 LAG_SECONDS = 2.0
 """Time between two observations of the lag."""
@@ -85,21 +95,43 @@ class UnknownAgent(TouchstoneError):
     """There is no such agent."""
 
 
-def chosen_agents(names: Iterable[str] | None) -> list[AgentDefinition]:
-    """The agents of those names, or all.
+class AgentSwitchedOff(UnknownAgent):
+    """An agent is named that the settings would have to ask for."""
+
+
+def optional_agents(settings: Settings) -> dict[str, AgentDefinition]:
+    """The agents that are there because the settings ask for them, by name."""
+    intake = intake_agent(settings.gateways)
+    exporters = (agent for agent in EXPORTERS.values() if agent.switched_on is not None and agent.switched_on(settings))
+    return {agent.name: agent for agent in (*([] if intake is None else [intake]), *exporters)}
+
+
+def chosen_agents(names: Iterable[str] | None, settings: Settings) -> list[AgentDefinition]:
+    """The agents of those names; without names those that always run, and those that the settings ask for.
+
+    Args:
+        names: of agents, or ``None``.
+        settings: all settings.
 
     Raises:
         UnknownAgent: naming those there are.
+        AgentSwitchedOff: naming the settings that are missing.
     """
+    known = AGENTS | optional_agents(settings)
     if names is None:
-        return list(AGENTS.values())
+        return list(known.values())
     names = list(names)
     if not names:
-        raise UnknownAgent(f"no agent is named; there are {', '.join(AGENTS)}")
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        raise UnknownAgent(f"no agent is called {', '.join(unknown)}; there are {', '.join(AGENTS)}")
-    return [AGENTS[name] for name in dict.fromkeys(names)]
+        raise UnknownAgent(f"no agent is named; there are {', '.join(known)}")
+    missing = [name for name in names if name not in known]
+    if INTAKE in missing:
+        raise AgentSwitchedOff("the agent intake has no topics to read; set TOUCHSTONE_GATEWAYS__TOPICS")
+    if off := [name for name in missing if name in EXPORTERS]:
+        groups = ", ".join(f"TOUCHSTONE_{name.replace('-', '_').upper()}__…" for name in off)
+        raise AgentSwitchedOff(f"no receiver is set for {', '.join(off)}; set {groups} (docs/reference/exporters.md)")
+    if missing:
+        raise UnknownAgent(f"no agent is called {', '.join(missing)}; there are {', '.join(known)}")
+    return [known[name] for name in dict.fromkeys(names)]
 
 
 @dataclass(slots=True)
@@ -170,7 +202,7 @@ class Worker:
     def __init__(self, settings: Settings, addresses: Addresses, agents: Iterable[str] | None = None) -> None:
         self._settings = settings
         self._addresses = addresses
-        self._definitions = chosen_agents(agents)
+        self._definitions = chosen_agents(agents, settings)
         self._resources: Resources | None = None
         self._erasures = ErasureFollower(settings, addresses.kafka)
         self._running: list[RunningAgent] = []
@@ -187,7 +219,9 @@ class Worker:
             TouchstoneError: something is missing; the message says what and the remedy.
         """
         async with TopicAdministration(self._settings, self._addresses.kafka) as topics:
-            await topics.require()
+            await topics.require(
+                topic for definition in self._definitions for topic in definition.reads if topic.foreign
+            )
         await self._start_health()
         await self._erasures.start()
         self._watch("erasures", self._erasures.run())
@@ -195,6 +229,7 @@ class Worker:
         self._running = [self._agent(definition, resources) for definition in self._definitions]
         await self._join_groups()
         self._watch("lag", self._observe_lag())
+        self._watch("watchdog", watch_loop())
         if resources.analytics is not None:
             self._watch("store-check", self._check_store(resources.analytics))
         if resources.history is not None:
@@ -300,12 +335,7 @@ class Worker:
     async def _start_health(self) -> None:
         http = self._settings.http
         self._health = HealthServer(http.host, http.metrics_port, self.readiness)
-        try:
-            self.metrics_port = await self._health.start()
-        except OSError as error:
-            raise TouchstoneError(
-                f"port {http.metrics_port} on {http.host} cannot be used ({error.strerror}); set http.metrics_port"
-            ) from error
+        self.metrics_port = await self._health.start()
         metrics.BUILD.info({"version": package_version(), "pipeline_version": pipeline_version(self._settings)})
 
     async def _open(self) -> Resources:
@@ -320,6 +350,7 @@ class Worker:
             producer=producer,
             dead_letters=DeadLetterSender(producer, version),
             journal=AttemptJournal(settings.state_dir / "attempts", settings.kafka.group_prefix),
+            erasures=self._erasures.register,
             now=lambda: datetime.now(UTC),
         )
         self._resources = resources  # from here on a stop closes what is open
@@ -327,7 +358,7 @@ class Worker:
             resources.tracing = Tracing(settings.tracing, version)
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
-            resources.embedding = await open_embedding(settings.inference)
+            resources.embedding = await open_embedding(settings)
         if "memory" in needs:
             resources.memory = await _open_memory(settings, resources.embedding)
         if "history" in needs:
@@ -335,6 +366,8 @@ class Worker:
             resources.history = QueryHistory(
                 self._addresses.redis, settings.redis, settings.feedback.retry_window_seconds
             )
+        if "http" in needs:
+            resources.http = open_session(settings.exports)
         if "released" in needs:
             resources.released = ReleasedAnswers(settings, self._addresses.kafka)
             await resources.released.start()
@@ -420,6 +453,8 @@ async def _close(resources: Resources) -> None:
         await resources.analytics.close()
     if resources.history is not None:
         await resources.history.close()
+    if resources.http is not None:
+        await resources.http.close()
     if resources.tracing is not None:
         await asyncio.to_thread(resources.tracing.close)
     resources.journal.close()

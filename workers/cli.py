@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from workers.commands import (
+    adapt,
     archive,
     best,
     chaos,
@@ -49,6 +50,7 @@ app.command("console")(console.console_command)
 app.command("services")(local.services)
 app.command("worker")(worker.worker)
 app.command("ingest")(ingest.ingest)
+app.command("adapt")(adapt.adapt)
 app.command("forget")(forget.forget)
 app.command("replay")(replay.replay)
 app.command("rebuild")(rebuild.rebuild)

@@ -5,7 +5,10 @@ from typing import Any
 
 import orjson
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import REGISTRY
+from prometheus_client.exposition import choose_encoder
+
+from workers.delivery.errors import TouchstoneError
 
 Readiness = Callable[[], Mapping[str, str | None]]
 """Reasons by part of the worker; ``None`` where it is ready."""
@@ -37,7 +40,7 @@ class HealthServer:
             The port.
 
         Raises:
-            OSError: the port is taken.
+            TouchstoneError: the port cannot be used.
         """
         app = web.Application()
         app.add_routes(
@@ -49,7 +52,12 @@ class HealthServer:
         )
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port).start()
+        try:
+            await web.TCPSite(self._runner, self._host, self._port).start()
+        except OSError as error:
+            raise TouchstoneError(
+                f"port {self._port} on {self._host} cannot be used ({error.strerror}); set http.metrics_port"
+            ) from error
         port: int = self._runner.addresses[0][1]
         return port
 
@@ -58,8 +66,10 @@ class HealthServer:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def _metrics(self, _: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    async def _metrics(self, request: web.Request) -> web.Response:
+        # OpenMetrics where it is asked for, as Prometheus does: it alone carries exemplars.
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return web.Response(body=encode(REGISTRY), headers={"Content-Type": content_type})
 
     async def _healthz(self, _: web.Request) -> web.Response:
         return _json({"alive": True}, 200)

@@ -80,7 +80,7 @@ def look(answers: list[RatedAnswer], before: list[RatedAnswer], period: Period, 
     messages: list[FeedbackMessage] = []
     rows: list[AnalyticsRow] = []
     if bad:
-        backend = open_backend(settings.inference)
+        backend = open_backend(settings)
         distinct = list(dict.fromkeys(answer.text for answer in answers))
         known = dict(zip(distinct, backend.encode(distinct), strict=True))
         vectors = np.stack([known[answer.text] for answer in answers])

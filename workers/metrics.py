@@ -46,7 +46,9 @@ MASKED_VALUES = Counter(
 )
 IN_FLIGHT = Gauge("touchstone_records_in_flight", "Records accepted and not yet settled", ["agent"])
 BATCH_SIZE = Histogram("touchstone_batch_size_records", "Records in a batch", ["agent"], buckets=SIZE_BUCKETS)
-AGENT_WAITING = Gauge("touchstone_agent_waiting", "1 while an agent waits for a store or the broker", ["agent"])
+AGENT_WAITING = Gauge(
+    "touchstone_agent_waiting", "1 while an agent waits for a store, the broker or a receiver", ["agent"]
+)
 BREAKER_OPEN = Gauge("touchstone_breaker_open", "1 once an agent has stopped for too many dead letters", ["agent"])
 CONSUMER_LAG = Gauge("touchstone_consumer_lag_records", "Records not yet committed", ["agent", "topic", "partition"])
 
@@ -70,6 +72,11 @@ DEADLINES_PASSED = Counter(
     "touchstone_review_deadlines_total", "What the policy did about passed deadlines", ["action"]
 )
 
+CHECKS = Counter("touchstone_checks_total", "Answers judged for who waits, by what became of them", ["result"])
+CHECK_SECONDS = Histogram(
+    "touchstone_check_duration_seconds", "From the request to the result of a check", buckets=STAGE_BUCKETS
+)
+
 REDIS_AVAILABLE = Gauge(
     "touchstone_redis_available", "1 while the query history answers; without it no retry is detected"
 )
@@ -80,9 +87,17 @@ INFERENCE_SECONDS = Histogram(
     "touchstone_inference_duration_seconds", "Time that one inference batch took", buckets=STAGE_BUCKETS
 )
 INFERENCE_BATCH = Histogram("touchstone_inference_batch_texts", "Texts in an inference batch", buckets=SIZE_BUCKETS)
+LOOP_PAUSE = Histogram(
+    "touchstone_event_loop_pause_seconds",
+    "Time that the event loop stood still, at each look",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0),
+)
 EMBEDDING_CACHE = Counter("touchstone_embedding_cache_total", "Look-ups in the embedding cache", ["result"])
 SINK_FLUSH_SECONDS = Histogram(
     "touchstone_sink_flush_duration_seconds", "Time that a confirmed write took", ["sink"], buckets=STAGE_BUCKETS
+)
+EXPORTS = Counter(
+    "touchstone_exports_total", "Records of an exporting agent by what became of them", ["agent", "result"]
 )
 SINK_ROWS = Counter("touchstone_sink_rows_total", "Rows confirmed by a store", ["sink", "table"])
 

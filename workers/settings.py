@@ -7,11 +7,14 @@ The three addresses also answer to their usual names:
 """
 
 import os
+import re
+from base64 import b64decode
 from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -28,8 +31,10 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from schemas.base import RiskMode
-from schemas.topics import DEFAULT_PARTITIONS
+from schemas.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 from workers.console.scopes import Scope
+from workers.gateways.formats import Format, format_named
+from workers.gateways.mapped import Mapped, read_mapping
 from workers.logs import LogFormat
 from workers.secret_files import EnvironmentWithFiles
 from workers.steps.addresses import check_template
@@ -132,11 +137,23 @@ class InferenceSettings(Group):
     model: str = Field(
         default="all-MiniLM-L6-v2", description="Packaged model, or a name or path for sentence-transformers."
     )
+    precision: Literal["fp32", "int8"] = Field(
+        default="fp32",
+        description="int8 takes a third of the CPU, and the extra packages touchstone-worker[int8].",
+    )
+    export_dir: Path | None = Field(
+        default=None, description="Where models in int8 are kept once made; the folder models of state_dir if not set."
+    )
     batch_texts: Count = Field(default=64, description="Texts encoded in one call.")
     batch_wait_seconds: Positive = Field(default=0.004, description="Longest wait for texts of other answers.")
     cache_texts: Count = Field(default=50_000, description="Vectors kept; 384 floats each, about 1.7 kB with its key.")
-    threads: int = Field(default=0, ge=0, description="Threads of the model; 0 leaves it to torch.")
+    threads: int = Field(default=0, ge=0, description="Threads of the model; 0 for as many as this process has cores.")
     timeout_seconds: Positive = Field(default=30.0, description="One call of the model may take this long.")
+
+    @property
+    def model_name(self) -> str:
+        """The model as reports name it; vectors of two names are not compared."""
+        return self.model if self.precision == "fp32" else f"{self.model} ({self.precision})"
 
 
 class RedisSettings(Group):
@@ -338,6 +355,130 @@ class TracingSettings(Group):
     service_name: str = Field(default="touchstone", min_length=1, description="What spans are shown under.")
 
 
+class ExportSettings(Group):
+    """What all exporters share; each of them is off until its receiver is set."""
+
+    max_age_hours: Positive = Field(
+        default=72.0,
+        description="Older records are not exported: at the first start, or after one was refused for so long.",
+    )
+    timeout_seconds: Positive = Field(default=10.0, description="One request may take this long.")
+    plaintext: bool = Field(
+        default=False,
+        description="Also over http to other machines, as inside a cluster; secrets are in the clear then.",
+    )
+    console_url: str | None = Field(
+        default=None, pattern=r"^https?://[^\s<>|]+$", description="Where people reach the console, for links."
+    )
+
+
+class OtelSettings(Group):
+    """Evaluations as events for an OpenTelemetry collector (agent otel); off without an endpoint."""
+
+    endpoint: str | None = Field(
+        default=None, pattern=r"^https?://", description="OTLP over HTTP for logs, as https://collector:4318/v1/logs."
+    )
+    headers: SecretStr | None = Field(
+        default=None,
+        description="Headers as in OTEL_EXPORTER_OTLP_HEADERS: name=value,name=value, values percent-encoded.",
+    )
+
+    @field_validator("headers")
+    @classmethod
+    def _can_be_sent(cls, headers: SecretStr | None) -> SecretStr | None:
+        given = headers.get_secret_value() if headers else ""
+        if not given.isprintable() or re.search("%(?:[01]|7F)", given, re.IGNORECASE):
+            raise ValueError("headers must not hold control characters; percent-encode values as in a URL")
+        if any("=" not in pair for pair in given.split(",") if pair.strip()):
+            raise ValueError("headers are written as name=value,name=value")
+        return headers
+
+
+class LangfuseSettings(Group):
+    """Scores for Langfuse (agent langfuse); off without an address."""
+
+    url: str | None = Field(
+        default=None, pattern=r"^https?://", description="Langfuse, as https://cloud.langfuse.com or your own."
+    )
+    public_key: str = Field(default="", description="Public key of the project (pk-lf-…).")
+    secret_key: SecretStr | None = Field(default=None, description="Its secret key (sk-lf-…).")
+    environment: str | None = Field(
+        default=None,
+        pattern=r"^[a-z0-9_-]{1,40}$",
+        description="Environment of the scores; Langfuse's own default without it.",
+    )
+
+    @field_validator("environment")
+    @classmethod
+    def _is_not_reserved(cls, environment: str | None) -> str | None:
+        if environment is not None and environment.startswith("langfuse"):
+            raise ValueError("environment must not begin with langfuse: Langfuse refuses such scores")
+        return environment
+
+    tag_traces: bool = Field(
+        default=False,
+        description="Also tag traces that people have judged (002): Langfuse 3 alone; later versions refuse it.",
+    )
+
+    @model_validator(mode="after")
+    def _has_its_keys(self) -> Self:
+        if self.url is not None and not (self.public_key and self.secret_key):
+            raise ValueError("a url needs public_key and secret_key as well, from the settings of the Langfuse project")
+        return self
+
+
+MIN_SIGNING_KEY, MAX_SIGNING_KEY = 24, 64
+"""Bytes of a signing secret, by Standard Webhooks 1.0."""
+
+
+class WebhookSettings(Group):
+    """A webhook; off without an address."""
+
+    url: SecretStr | None = Field(default=None, description="Where to; a secret, since Slack's addresses are.")
+    secret: SecretStr | None = Field(
+        default=None, description="Signs what is sent: whsec_ and 24 to 64 bytes in base64. Needed for format json."
+    )
+    format: Literal["json", "slack"] = Field(
+        default="json", description="json is signed by Standard Webhooks; slack is a message for an incoming webhook."
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.url is None:
+            return self
+        if not self.url.get_secret_value().startswith(("https://", "http://")):
+            raise ValueError("url must begin with https:// or http://")
+        if self.format == "json" and self.secret is None:
+            raise ValueError("format json is signed; set secret, or format to slack")
+        if self.secret is not None:
+            _check_signing_secret(self.secret.get_secret_value())
+        return self
+
+
+class AlertWebhookSettings(WebhookSettings):
+    """Alerts by webhook (agent alert-webhook); off without an address."""
+
+    least_severity: Literal["info", "warning", "critical"] = Field(
+        default="warning", description="Lesser alerts are not sent."
+    )
+
+
+class ReviewWebhookSettings(WebhookSettings):
+    """Review requests by webhook (agent review-webhook); off without an address."""
+
+
+def _check_signing_secret(secret: str) -> None:
+    try:
+        key = b64decode(secret.removeprefix("whsec_"), validate=True)
+    except ValueError:
+        key = b""
+    if not MIN_SIGNING_KEY <= len(key) <= MAX_SIGNING_KEY:
+        raise ValueError(
+            f"secret must be whsec_ and {MIN_SIGNING_KEY} to {MAX_SIGNING_KEY} bytes in base64; make one with: "
+            "echo whsec_$(openssl rand -base64 32)"
+        )
+
+
 class HttpSettings(Group):
     """Metrics and health."""
 
@@ -398,6 +539,10 @@ class ConsoleSettings(Group):
         return self
 
 
+def _revealed(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None
+
+
 def is_loopback(host: str) -> bool:
     """Whether an address to listen on is reached from this machine alone."""
     if host == "localhost":
@@ -433,12 +578,96 @@ def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
         ) from None
 
 
+class CheckSettings(Group):
+    """Judging one answer now (POST /v1/check of the console)."""
+
+    deadline_seconds: Positive = Field(default=1.0, description="Longest wait of a caller who names none.")
+    concurrent: Count = Field(default=2, description="Answers judged at once; about one for each core.")
+
+
 class ReplaySettings(Group):
     """Replays beside the live stream."""
 
     max_live_lag: Count = Field(
         default=1_000, description="Answers that the judging agents may be behind before a replay waits for them."
     )
+
+
+MAX_MAPPING_BYTES = 1_000_000
+"""Largest mapping file."""
+
+
+def _mapping(name: str, path: Any) -> Any:
+    """A mapping from its file.
+
+    Raises:
+        ValueError: it cannot be read; the message names it.
+    """
+    if isinstance(path, Mapped):
+        return path
+    try:
+        content = Path(str(path)).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{name}: {path}: {error.strerror}") from None
+    if len(content) > MAX_MAPPING_BYTES:
+        raise ValueError(f"{name}: a mapping file has at most {MAX_MAPPING_BYTES} bytes")
+    return read_mapping(content, name)
+
+
+class GatewayTopic(Group):
+    """A topic that somebody else writes."""
+
+    format: str = Field(description="Of its records: a built-in one, or the name of a mapping.")
+    tenant: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Whose all of them are; by default as each of them says.",
+    )
+
+
+class GatewaySettings(Group):
+    """Answers in the formats of others, from topics and by HTTP."""
+
+    topics: dict[str, GatewayTopic] = Field(
+        default_factory=dict,
+        description="Topics, by their name at the broker, whose records become answers: their format and, if they are "
+        "all of one, their tenant. The agent intake reads them; without any it does not run.",
+    )
+    mappings: dict[str, Mapped] = Field(
+        default_factory=dict, description="Formats of your own: a name and the path of its mapping file."
+    )
+    in_flight_bytes: Count = Field(
+        default=32_000_000,
+        description="Bytes of answers by HTTP that wait for the broker; more are told to come again.",
+    )
+    idempotency_hours: Positive = Field(default=24.0, description="An Idempotency-Key is known for so long.")
+
+    @field_validator("mappings", mode="before")
+    @classmethod
+    def _read_mappings(cls, mappings: object) -> object:
+        return (
+            {name: _mapping(name, path) for name, path in mappings.items()} if isinstance(mappings, dict) else mappings
+        )
+
+    @model_validator(mode="after")
+    def _formats_exist(self) -> Self:
+        for name, topic in self.topics.items():
+            if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", name):
+                raise ValueError(f"topics: {name!r} cannot be the name of a topic")
+            try:
+                self.format_named(topic.format)
+            except KeyError as error:
+                raise ValueError(f"topics.{name}.format: {error.args[0]}") from None
+        return self
+
+    def format_named(self, name: str) -> Format:
+        """A format by its name.
+
+        Raises:
+            KeyError: naming those there are.
+        """
+        return format_named(name, self.mappings)
 
 
 class Settings(BaseSettings):
@@ -485,8 +714,15 @@ class Settings(BaseSettings):
     http: HttpSettings = Field(default_factory=HttpSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     tracing: TracingSettings = Field(default_factory=TracingSettings)
+    exports: ExportSettings = Field(default_factory=ExportSettings)
+    otel: OtelSettings = Field(default_factory=OtelSettings)
+    langfuse: LangfuseSettings = Field(default_factory=LangfuseSettings)
+    alert_webhook: AlertWebhookSettings = Field(default_factory=AlertWebhookSettings)
+    review_webhook: ReviewWebhookSettings = Field(default_factory=ReviewWebhookSettings)
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
+    check: CheckSettings = Field(default_factory=CheckSettings)
     replay: ReplaySettings = Field(default_factory=ReplaySettings)
+    gateways: GatewaySettings = Field(default_factory=GatewaySettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gate: GateThresholds = Field(default_factory=GateThresholds)
@@ -506,9 +742,36 @@ class Settings(BaseSettings):
         """Arguments first, then the environment with its files of secrets, then ``.env``."""
         return init_settings, EnvironmentWithFiles(settings_cls), dotenv_settings
 
+    @model_validator(mode="after")
+    def _exports_are_encrypted(self) -> Self:
+        receivers = {
+            "otel.endpoint": self.otel.endpoint,
+            "langfuse.url": self.langfuse.url,
+            "alert_webhook.url": _revealed(self.alert_webhook.url),
+            "review_webhook.url": _revealed(self.review_webhook.url),
+        }
+        for name, url in receivers.items():
+            parts = urlsplit(url or "")
+            if parts.scheme == "http" and not self.exports.plaintext and not is_loopback(parts.hostname or ""):
+                raise ValueError(
+                    f"{name} would send over the network in the clear; use https, or set exports.plaintext inside a cluster"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _reads_no_topic_of_ours_as_a_gateways(self) -> Self:
+        ours = {self.topic_name(topic.name) for topic in TOPICS} & set(self.gateways.topics)
+        if ours:
+            raise ValueError(f"gateways.topics: {min(ours)} is a topic of ours; answers in our format need no gateway")
+        return self
+
     def topic_name(self, name: str) -> str:
         """The name of a topic at the broker."""
         return self.kafka.topic_prefix + name
+
+    def broker_name(self, topic: Topic) -> str:
+        """The name of a topic at the broker, ours or another's."""
+        return topic.name if topic.foreign else self.topic_name(topic.name)
 
     @property
     def memory_uri(self) -> str:

@@ -129,13 +129,23 @@ class TopicAdministration:
         policies = await self._policies([name for name in names if name in present])
         return [self._finding(topic, present, expected, policies) for topic in TOPICS]
 
-    async def require(self) -> None:
+    async def require(self, foreign: Iterable[Topic] = ()) -> None:
         """Refuse to go on with missing or mismatched topics.
+
+        Args:
+            foreign: topics of others that are read as well.
 
         Raises:
             TopicsNotReady: naming each topic and the remedy.
         """
         problems = [f"{finding.name}: {problem}" for finding in await self.check() for problem in finding.problems]
+        names = [topic.name for topic in foreign]
+        present = {entry["topic"] for entry in await self._ask(self._client.describe_topics())} if names else set()
+        problems += [
+            f"{name}: is missing; its gateway or you create it, or gateways.topics names another"
+            for name in names
+            if name not in present
+        ]
         if problems:
             raise TopicsNotReady("topics are not ready:\n  " + "\n  ".join(problems))
 

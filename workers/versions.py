@@ -7,15 +7,14 @@ has to remember to raise a number, and no remark in the code makes a new version
 import ast
 from collections.abc import Iterator, Mapping
 from functools import cache
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from workers.inference.backends import model_path
+from workers.inference.backends import model_digest
 from workers.settings import Settings
 from workers.steps.calibration import CALIBRATION
 from workers.steps.pattern_packs import LANGUAGES, PatternPack
@@ -36,11 +35,14 @@ JUDGING = (
 MASKING = ("workers.steps.masking", "workers.steps.personal")
 """Modules that decide what is judged in place of what was written."""
 
+QUANTISING = ("workers.inference.int8", "workers.inference.exporting")
+"""Modules that make the vectors in int8."""
+
+QUANTISERS = ("onnx", "onnxruntime", "tokenizers")
+"""Their libraries."""
+
 LIBRARIES = ("google-re2", "markdown-it-py", "numpy", "sentence-transformers", "sentencex", "torch", "transformers")
 """Libraries that take part in a judgement; another version of theirs may cut a sentence otherwise."""
-
-MODEL_FILES = ("*.safetensors", "*.bin", "*.json", "*.txt")
-"""What of a model's folder decides on its vectors."""
 
 SHORT = 6
 """Digits of the fingerprint, hexadecimal: of a thousand versions two are alike with a chance of 3 %."""
@@ -87,6 +89,7 @@ def version_parts(settings: Settings) -> dict[str, str]:
         "rules": rules_digest()[:12],
         "calibration": _digest(to_json(_calibration()))[:12],
         "model": f"{settings.inference.model}@{_model_digest(settings.inference.model)[:12]}",
+        **_precision(settings.inference.precision),
         **{f"pack.{language}": _pack_digest(pack) for language, pack in LANGUAGES.items()},
         **{f"library.{name}": version(name) for name in LIBRARIES},
         **dict(_flat(judged, "")),
@@ -108,8 +111,24 @@ def rule_versions(settings: Settings, *parts: str) -> dict[str, str]:
     """
     versions = {"rules": f"{RELEASE}-{rules_digest()[:SHORT]}"}
     if "embedding" in parts:
-        versions["embedding"] = settings.inference.model
+        versions["embedding"] = settings.inference.model_name
     return versions
+
+
+def _precision(precision: str) -> dict[str, str]:
+    # Of fp32 nothing is said, so that it is the same version as before there was another one.
+    if precision == "fp32":
+        return {}
+    rules = digest_of_code({name: _source(name) for name in QUANTISING})
+    return {"precision": f"{precision}@{rules[:12]}"} | {f"library.{name}": _library(name) for name in QUANTISERS}
+
+
+def _library(name: str) -> str:
+    # Whoever opens the model says what is missing, and how to get it.
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 @cache
@@ -177,15 +196,7 @@ def _calibration() -> dict[str, Any]:
 
 @cache
 def _model_digest(model: str) -> str:
-    """Digest of a model's files; of a model that is no folder here nobody knows more than its name."""
-    folder = Path(model_path(model))
-    paths = sorted({path for pattern in MODEL_FILES for path in folder.rglob(pattern)}) if folder.is_dir() else []
-    return _digest(b"".join(map(_file_digest, paths)) or model.encode())
-
-
-def _file_digest(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").digest()
+    return model_digest(model)
 
 
 def _pack_digest(pack: PatternPack) -> str:

@@ -5,7 +5,7 @@ import pytest
 from schemas.export import example
 from schemas.reports import Report
 from schemas.topics import ANSWERS_GENERATED, REPORT_TOPICS, TOPICS, Topic, topic_named
-from workers.app import AGENTS
+from workers.app import AGENTS, EXPORTERS
 from workers.steps.enrichment import JUDGES
 from workers.topics import topic_configuration
 
@@ -56,9 +56,9 @@ def test_joined_topics_are_those_of_assembly_and_of_final_states() -> None:
     assert joined == reports | {"review.decisions", "answers.released"}
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENTS | EXPORTERS)
 def test_an_agent_reads_topics_of_the_registry(agent: str) -> None:
-    definition = AGENTS[agent]
+    definition = (AGENTS | EXPORTERS)[agent]
     assert definition.name == agent
     assert definition.reads
     assert all(any(topic is registered for registered in TOPICS) for topic in definition.reads)

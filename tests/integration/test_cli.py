@@ -155,11 +155,14 @@ def test_no_agent_is_not_all_of_them(touchstone: Touchstone) -> None:
 
 
 def test_agents_are_chosen_once_each_and_in_order() -> None:
-    assert [agent.name for agent in chosen_agents(None)] == list(AGENTS)
-    assert [agent.name for agent in chosen_agents(["quality", "citations", "quality"])] == ["quality", "citations"]
+    assert [agent.name for agent in chosen_agents(None, Settings(_env_file=None))] == list(AGENTS)
+    assert [agent.name for agent in chosen_agents(["quality", "citations", "quality"], Settings(_env_file=None))] == [
+        "quality",
+        "citations",
+    ]
     for none in ([], iter(())):
         with pytest.raises(UnknownAgent, match="no agent is named"):
-            chosen_agents(none)
+            chosen_agents(none, Settings(_env_file=None))
 
 
 def test_a_worker_without_topics_says_how_to_make_them(

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,8 @@ from workers.settings import Settings
 from workers.steps.enrichment import enrich
 from workers.steps.rows import CHARACTERISTICS, decision_row, enriched_rows
 from workers.stores import comparison as comparison_store
-from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.analytics import AnalyticsStore
 from workers.stores.comparison import ComparisonStore, Wanted
-from workers.stores.migrations import migrate
 
 JUDGED, COPIES = 12, 5
 ANSWERS = JUDGED * COPIES
@@ -81,27 +80,18 @@ def decided(judged: EnrichedAnswer, settings: Settings, gate_score: float) -> En
     )  # fmt: skip
 
 
-async def store_all(store: AnalyticsStore, enriched: Iterable[EnrichedAnswer]) -> None:
+async def store_all(analytics: AnalyticsStore, enriched: Iterable[EnrichedAnswer]) -> None:
     rows: dict[str, list[dict[str, Any]]] = {}
     for answer in enriched:
         for row in enriched_rows(answer):
             rows.setdefault(row.table, []).append(row.columns)
     for table, columns in rows.items():
-        await store.insert(table, columns)
+        await analytics.insert(table, columns)
 
 
-@pytest.fixture
-async def store(settings: Settings, addresses: Addresses) -> AsyncIterator[AnalyticsStore]:
-    client = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(client, settings.clickhouse.database)
-    yield AnalyticsStore(client, settings.clickhouse.database)
-    await client.command(f"DROP DATABASE {settings.clickhouse.database}")
-    await client.close()
-
-
-async def compared(store: AnalyticsStore, settings: Settings, **wanted: Any) -> Comparison:
+async def compared(analytics: AnalyticsStore, settings: Settings, **wanted: Any) -> Comparison:
     asked = Wanted(**({"a": "live", "b": "b"} | wanted))
-    return await ComparisonStore(store, settings.clickhouse.database).compare(asked)
+    return await ComparisonStore(analytics, settings.clickhouse.database).compare(asked)
 
 
 def touchstone(
@@ -137,11 +127,11 @@ def scores_of(answer: EnrichedAnswer) -> dict[str, float | None]:
 
 
 async def test_exactly_the_answers_that_a_changed_threshold_must_move_are_found(
-    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
     live, replay = judged
-    await store_all(store, [*live, *replay])
-    found = await compared(store, settings, top=ANSWERS)
+    await store_all(analytics, [*live, *replay])
+    found = await compared(analytics, settings, top=ANSWERS)
     must = {
         a.answer_id: (a.decision.state, b.decision.state)
         for a, b in zip(live, replay, strict=True)
@@ -163,7 +153,7 @@ async def test_exactly_the_answers_that_a_changed_threshold_must_move_are_found(
 
 
 async def test_sums_are_those_of_the_scores_themselves(
-    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
     """Other scores, nulls that come and go, rows that come twice, degraded ones, and answers of one run alone."""
     live, replay = judged
@@ -176,9 +166,9 @@ async def test_sums_are_those_of_the_scores_themselves(
             answer.model_copy(update={"grounding": answer.grounding.model_copy(update={"grounding_score": after})})
         )
     degraded = [answer.model_copy(update={"rank": 1, "quality": None}) for answer in moved[:5]]
-    await store_all(store, [*live[:-2], *moved[3:], *degraded])
-    await store_all(store, [*moved[:3], *moved[:5]])
-    found = findings(await compared(store, settings))
+    await store_all(analytics, [*live[:-2], *moved[3:], *degraded])
+    await store_all(analytics, [*moved[:3], *moved[:5]])
+    found = findings(await compared(analytics, settings))
     pairs = [(scores_of(a), scores_of(b)) for a, b in zip(live[:-2], moved[:-2], strict=True)]
     assert (found.comparison.pairs, found.comparison.a.alone, found.comparison.b.alone) == (ANSWERS - 2, 0, 2)
     for each in found.measures[: len(SCORES)]:
@@ -200,7 +190,7 @@ async def test_sums_are_those_of_the_scores_themselves(
 
 
 async def test_slices_hold_their_own_pairs_and_find_the_model_that_moved(
-    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
     live, _ = judged
 
@@ -213,8 +203,8 @@ async def test_slices_hold_their_own_pairs_and_find_the_model_that_moved(
 
     a = [of(answer, "live", number, 0.0) for number, answer in enumerate(live)]
     b = [of(answer, "b", number, 0.1 + number / 1_000) for number, answer in enumerate(live)]
-    await store_all(store, [*a, *b])
-    found = findings(await compared(store, settings, slices=("model", "source", "query_type")))
+    await store_all(analytics, [*a, *b])
+    found = findings(await compared(analytics, settings, slices=("model", "source", "query_type")))
     assert {(each.dimension, each.value) for each in found.slices if each.moved and each.dimension == "model"} == {
         ("model", f"model 1{QUOTES}")
     }
@@ -245,7 +235,7 @@ def said_of(answer: EnrichedAnswer, action: str, by: str = "first", **changes: A
 
 
 async def test_the_version_that_people_agree_with_more_often_is_told(
-    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
     live = [answer for answer in judged[0] if answer.grounding and answer.grounding.claims]
     people: list[AnalyticsRow] = []
@@ -282,12 +272,12 @@ async def test_the_version_that_people_agree_with_more_often_is_told(
         else:
             people.append(said_of(answer, "reject", by="policy"))
             people.append(said_of(answer, "approve", with_warning=True))
-    await store_all(store, stored)
-    await store.insert("review_decisions", [row.columns for row in people])
+    await store_all(analytics, stored)
+    await analytics.insert("review_decisions", [row.columns for row in people])
     # What a reviewer has decided is in its reward as well, and counts once.
     decided = {**rewards[0], "reward_id": live[0].answer_id, "answer_id": live[0].answer_id}
-    await store.insert("rewards", [*rewards, decided])
-    found = await compared(store, settings)
+    await analytics.insert("rewards", [*rewards, decided])
+    found = await compared(analytics, settings)
     counted = {each.of: [each.both, each.only_a, each.only_b, each.neither] for each in found.agreements}
     assert counted == expected
     assert expected["claims"][2] >= 6
@@ -295,7 +285,7 @@ async def test_the_version_that_people_agree_with_more_often_is_told(
 
 
 async def test_claims_that_a_later_judgement_no_longer_makes_are_not_shown(
-    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
     live = next(answer for answer in judged[0] if answer.grounding and len(answer.grounding.claims) > 1)
     assert live.grounding
@@ -307,11 +297,11 @@ async def test_claims_that_a_later_judgement_no_longer_makes_are_not_shown(
         return live.model_copy(update=changes | {"grounding": live.grounding.model_copy(update={"claims": claims})})
 
     held = live.decision.model_copy(update={"state": "held"})
-    await store_all(store, [live.model_copy(update={"pipeline_version": "old"})])
+    await store_all(analytics, [live.model_copy(update={"pipeline_version": "old"})])
     await store_all(
-        store, [with_claims([first], pipeline_version="new"), with_claims([doubted], run="b", decision=held)]
+        analytics, [with_claims([first], pipeline_version="new"), with_claims([doubted], run="b", decision=held)]
     )
-    (changed,) = (await compared(store, settings)).answers
+    (changed,) = (await compared(analytics, settings)).answers
     assert changed.query == live.answer.query
     assert [(claim.start, claim.verdict_a, claim.verdict_b, claim.moved) for claim in changed.claims] == [
         (first.span.start, first.verdict, "unsupported", True)
@@ -319,7 +309,7 @@ async def test_claims_that_a_later_judgement_no_longer_makes_are_not_shown(
 
 
 async def test_how_much_is_read_at_once_changes_nothing_and_filters_choose(
-    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]],
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     live, replay = judged
@@ -327,12 +317,12 @@ async def test_how_much_is_read_at_once_changes_nothing_and_filters_choose(
         answer.model_copy(update={"evaluation": answer.evaluation.model_copy(update={"score": number / ANSWERS})})
         for number, answer in enumerate(replay)
     ]
-    await store_all(store, [*live, *lowered])
-    at_once = await compared(store, settings, slices=("source",), top=ANSWERS)
+    await store_all(analytics, [*live, *lowered])
+    at_once = await compared(analytics, settings, slices=("source",), top=ANSWERS)
     monkeypatch.setattr(comparison_store, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(comparison_store, "DETAILS_AT_ONCE", 25)
     monkeypatch.setattr(comparison_store, "MAX_VALUES", 2)
-    in_parts = await compared(store, settings, slices=("source",), top=ANSWERS)
+    in_parts = await compared(analytics, settings, slices=("source",), top=ANSWERS)
     assert in_parts.answers == at_once.answers
     assert all(answer.claims for answer in in_parts.answers if answer.answer_id.startswith(live[0].answer_id))
     assert len(in_parts.answers) > ANSWERS // 2
@@ -343,28 +333,28 @@ async def test_how_much_is_read_at_once_changes_nothing_and_filters_choose(
     assert len(in_parts.slices) == 2
     assert in_parts.left_out == {"source": len(at_once.slices) - 2}
     middle = live[ANSWERS // 2].answer.completed_at
-    earlier, later = [await compared(store, settings, top=0, **{side: middle}) for side in ("until", "since")]
+    earlier, later = [await compared(analytics, settings, top=0, **{side: middle}) for side in ("until", "since")]
     assert (earlier.pairs, later.pairs) == (ANSWERS // 2, ANSWERS - ANSWERS // 2)
-    assert (await compared(store, settings, top=0, tenant="acme")).pairs == ANSWERS
-    assert (await compared(store, settings, top=0, tenant="other")).pairs == 0
+    assert (await compared(analytics, settings, top=0, tenant="acme")).pairs == ANSWERS
+    assert (await compared(analytics, settings, top=0, tenant="other")).pairs == 0
 
 
 async def test_a_run_that_is_compared_with_itself_differs_in_nothing(
-    store: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
-    await store_all(store, judged[0])
-    found = findings(await compared(store, settings, b="live", slices=("model", "source")))
+    await store_all(analytics, judged[0])
+    found = findings(await compared(analytics, settings, b="live", slices=("model", "source")))
     assert (found.comparison.pairs, found.comparison.moved(), found.comparison.answers) == (ANSWERS, 0, [])
     assert 20 <= np.count_nonzero(found.comparison.overall.pairs) <= ANSWERS // 2, "sessions of two fall apart"
     moves = {name: value for name, value in found.figures.items() if name.endswith((".difference", ".up", ".down"))}
     assert set(moves.values()) <= {0, None}
     assert not any(each.moved for each in found.slices)
     with pytest.raises(UnknownRun, match="there are live"):
-        await compared(store, settings, b="nobody")
+        await compared(analytics, settings, b="nobody")
 
 
 async def test_the_command_tells_tables_json_and_a_page_and_ends_as_the_gates_say(
-    store: AnalyticsStore, settings: Settings, addresses: Addresses, tmp_path: Path,
+    analytics: AnalyticsStore, settings: Settings, addresses: Addresses, tmp_path: Path,
     judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]],
 ) -> None:  # fmt: skip
     live, replay = judged
@@ -372,7 +362,7 @@ async def test_the_command_tells_tables_json_and_a_page_and_ends_as_the_gates_sa
     a = [*live, live[0].model_copy(update={"answer_id": hostile.answer_id, "answer": hostile})]
     held = live[0].decision.model_copy(update={"state": "rejected"})
     b = [*replay, a[-1].model_copy(update={"run": "b", "decision": held})]
-    await store_all(store, [*a, *b])
+    await store_all(analytics, [*a, *b])
 
     async def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return await asyncio.to_thread(touchstone, settings, addresses, tmp_path, "live", *arguments)

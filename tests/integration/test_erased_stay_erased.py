@@ -48,14 +48,6 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     yield deployment
 
 
-@pytest.fixture
-async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
-    opened = await deployment.client()
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await opened.close()
-
-
 def answer(name: str, user: str, at: datetime = AT) -> dict[str, Any]:
     return {
         "answer_id": name, "tenant": "acme", "user_id": user, "query": f"Why does Loki restart? ({name})", "answer": FACT,

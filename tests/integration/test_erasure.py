@@ -40,14 +40,6 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     yield deployment
 
 
-@pytest.fixture
-async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
-    opened = await deployment.client()
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await opened.close()
-
-
 def feedback(name: str, answer_id: str, tenant: str, user: str, kind: str = "execution") -> FeedbackEvent:
     part = {"status": "success"} if kind == "execution" else {"rating": 2, "comment": "private words"}
     return FeedbackEvent.model_validate(

@@ -45,14 +45,6 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     await deployment.stop()
 
 
-@pytest.fixture
-async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
-    opened = await deployment.client()
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await opened.close()
-
-
 class Running:
     """A worker in this process."""
 

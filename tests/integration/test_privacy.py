@@ -80,14 +80,6 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     await deployment.stop()
 
 
-@pytest.fixture
-async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
-    opened = await deployment.client()
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await opened.close()
-
-
 async def tables(deployment: Deployment, client: AsyncClient) -> dict[str, str]:
     """Every row of every table, as text; of dead letters also what their base64 holds."""
     database, contents = deployment.name, await deployment.table_texts(client)

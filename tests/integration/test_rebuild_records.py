@@ -47,14 +47,6 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     yield deployment
 
 
-@pytest.fixture
-async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
-    opened = await deployment.client()
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await opened.close()
-
-
 async def run(deployment: Deployment, store: Store, settings: Settings | None = None, **how: Any) -> Rebuilt:
     return await rebuild(store, settings or deployment.settings, deployment.addresses, lambda *_: None, **how)
 

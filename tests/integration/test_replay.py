@@ -45,8 +45,9 @@ from workers.replay.opening import Listeners, count_replay, open_replay
 from workers.replay.options import ReplayOptions, read_offsets
 from workers.replay.outputs import shadow
 from workers.replay.replaying import Replay, ReplayRefused
-from workers.settings import PrivacySettings, Settings
+from workers.settings import PrivacySettings, ReplaySettings, Settings
 from workers.stores.analytics import AnalyticsStore
+from workers.stores.rollups import refresh_rollups
 from workers.stores.runs import RunStore
 from workers.topics import TopicAdministration
 
@@ -203,6 +204,9 @@ async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) 
     released = [json.loads(record.value or b"") for record in await deployment.read(ANSWERS_RELEASED)]
     assert len(released) == count + count // 4, "a replay releases nothing"
     assert len({each["pipeline_version"] for each in released}) == 1
+    for topic in (REVIEW_REQUESTS, ALERTS_RAISED, MEMORY_TURNS, FEEDBACK_EVENTS):
+        identifiers = [dict(record.headers)["ce_id"] for record in await deployment.read(topic)]
+        assert len(identifiers) == len(set(identifiers)), f"{topic.name}: a replay added what live answers had already"
     sql = """
         SELECT answer_id, state, reasons, gate_score, risk_mode FROM {db}.answers FINAL WHERE run = '{run}' ORDER BY answer_id
     """
@@ -382,3 +386,81 @@ async def test_only_what_is_asked_for_is_replayed_and_nobody_who_is_erased(strea
     assert (await stream.replay("chosen", since=None, offsets=read_offsets(path)))["judged"] == 2
     found = await stream.rows("SELECT answer_id FROM {db}.answers FINAL WHERE run = 'chosen' ORDER BY answer_id")
     assert found == [("own-0",), ("own-2",)]
+
+
+async def test_it_waits_while_live_traffic_is_behind_and_goes_on_when_that_has_caught_up(stream: Stream) -> None:
+    deployment = stream.deployment
+    worker = await deployment.start_worker()
+    await deployment.send(records(40))
+    await stream.judged(40)
+    await deployment.caught_up(RELEASE, ANSWERS_ENRICHED)
+    await worker.terminate()
+    # Nobody judges these: the groups are 30 records behind, and 20 are allowed.
+    await deployment.send(records(30, start=40))
+    settings = deployment.settings
+    settings.replay = ReplaySettings(max_live_lag=20)
+    lags: list[int | None] = []
+    listeners = Listeners(lambda _: None, lambda _, __: None, lags.append)
+    options = ReplayOptions(run="patient", since=AGES_AGO)
+    async with open_replay(settings, deployment.addresses, options, listeners, backend=stream.backend) as replay:
+        assert isinstance(replay, Replay)
+        running = asyncio.ensure_future(replay.run())
+
+        async def waits() -> bool:
+            return len(lags) > 1 or running.done()
+
+        await until(waits, "it waits", 60)
+        assert lags[:2] == [30, 30] and not running.done()
+        assert await stream.rows("SELECT count() FROM {db}.answers WHERE run = 'patient'") == [(0,)]
+        await deployment.start_worker()
+        row = await asyncio.wait_for(running, 300)
+    assert lags[-1] is None
+    assert row.counts["judged"] == 70
+
+
+async def test_the_commands_judge_anew_what_is_asked_for_let_it_count_and_take_it_back(stream: Stream) -> None:
+    deployment = stream.deployment
+    # Short answers with context, which are remembered.
+    await deployment.start_worker()
+    await deployment.send(records(12))
+    await stream.judged(12)
+    await deployment.caught_up(RELEASE, ANSWERS_ENRICHED)
+    await deployment.caught_up(MEMORY, MEMORY_TURNS)
+    await deployment.stop()
+    turns = len(await deployment.read(MEMORY_TURNS))
+    assert turns
+
+    arguments = ("replay", "--from", "2026-01-01", "--version", "again", "--agents", "grounding,quality", "--memory")
+    code, output, errors = await touchstone(deployment, *arguments, "--json")
+    assert code == 0, errors
+    assert json.loads(output)["counts"]["judged"] == 12
+    assert len(await deployment.read(MEMORY_TURNS)) == 2 * turns, "asked for, turns are sent again"
+    # What was not asked for is the stored report, with the time of the judgement then.
+    sql = (
+        "SELECT answer_id, citations_seconds, grounding_seconds FROM {db}.answers FINAL WHERE run = '{run}' ORDER BY 1"
+    )
+    live, again = await stream.rows(sql, "live"), await stream.rows(sql, "again")
+    assert [row[:2] for row in again] == [row[:2] for row in live]
+    assert [row[2] for row in again] != [row[2] for row in live]
+
+    async def counting() -> list[dict[str, Any]]:
+        code, output, errors = await touchstone(deployment, "runs", "list", "--json")
+        assert code == 0, errors
+        return [each for each in json.loads(output) if each["promoted_hours"]]
+
+    async def counted_by() -> set[str]:
+        await refresh_rollups(stream.client, deployment.name)
+        sql = "SELECT DISTINCT run FROM {db}.promoted_hours"
+        return {row[0] for row in await stream.rows(sql)}
+
+    assert await counting() == [] and await counted_by() == set()
+    code, output, errors = await touchstone(deployment, "runs", "promote", "again", "--json")
+    assert code == 0, errors
+    assert json.loads(output)["promoted"] is True
+    assert await counted_by() == {"again"}
+    assert [each["run"] for each in await counting()] == ["again"]
+    code, _, errors = await touchstone(deployment, "runs", "demote", "again")
+    assert code == 0, errors
+    assert await counted_by() == set() and await counting() == []
+    code, _, errors = await touchstone(deployment, "runs", "promote", "nobody")
+    assert code == 2 and "there is no replay nobody" in errors and "Traceback" not in errors

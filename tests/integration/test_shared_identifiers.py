@@ -1,29 +1,17 @@
 """Figures and insights of one tenant are made of that tenant's rows, also where another uses the same identifier."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from workers.addresses import Addresses
 from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
+from workers.stores.analytics import AnalyticsStore
 from workers.stores.overview import OverviewStore
 from workers.stores.ratings import RatingStore
 
 NOW = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AT = "2026-11-02 11:00:00.000"
 PERIOD = (NOW - timedelta(days=1), NOW)
-
-
-@pytest.fixture
-async def analytics(settings: Settings, addresses: Addresses) -> AsyncIterator[AnalyticsStore]:
-    client = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(client, settings.clickhouse.database)
-    yield AnalyticsStore(client, settings.clickhouse.database)
-    await client.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await client.close()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from schemas.export import example
 from schemas.reports import Report
 from workers.agents.judging import Judge, judging_handler
 from workers.agents.release import RELEASE
-from workers.app import AGENTS
+from workers.app import AGENTS, EXPORTERS
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
 from workers.delivery.dead_letters import DeadLetterSender
@@ -151,7 +151,7 @@ async def test_bytes_of_records_of_a_past_assignment_are_given_back(probes: Any)
 
 def test_every_agent_is_bounded_in_bytes() -> None:
     settings = Settings(_env_file=None)
-    for agent in AGENTS.values():
+    for agent in (AGENTS | EXPORTERS).values():
         limits = agent.limits(settings)
         assert limits.batch_bytes <= 4_000_000
         assert limits.in_flight_bytes == settings.delivery.in_flight_bytes

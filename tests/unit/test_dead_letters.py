@@ -22,6 +22,7 @@ from workers.delivery.errors import Fate, PoisonError, ResultTooLarge, Touchston
 from workers.delivery.records import Output, Record
 from workers.delivery.requeue import plan_requeue, requeue_output
 from workers.delivery.tracing import TracingNotInstalled
+from workers.settings import KafkaSettings, Settings
 from workers.stores.dead_letters import LetterKey
 
 NAMES = st.one_of(
@@ -113,6 +114,20 @@ def test_the_plan_sends_each_record_once_in_the_order_of_its_topic_and_says_what
     assert "answers.generated[0]@4" in plan.refused["id-answers.generated-4"]
     assert "no topic 'gone'" in plan.refused["id-gone-5"]
     assert plan_requeue(letters, again=True).letters == 5
+
+
+def test_a_record_of_a_gateway_goes_back_to_its_topic_while_that_is_read() -> None:
+    letters = [key(1, topic="litellm.logs")]
+    assert "no topic 'litellm.logs'" in plan_requeue(letters).refused["id-litellm.logs-1"]
+    assert plan_requeue(letters, foreign={"litellm.logs"}).letters == 1
+    letter = DeadLetter(
+        dead_letter_id="id", topic="litellm.logs", partition=3, offset=2, agent="intake", error_class="E", error="e",
+        failed_at=datetime.now(UTC), value_base64="e30=",
+    )  # fmt: skip
+    topic = requeue_output(letter).topic
+    settings = Settings(_env_file=None, kafka=KafkaSettings(topic_prefix="ours."))
+    assert settings.broker_name(topic) == "litellm.logs", "its own name, without our prefix"
+    assert settings.broker_name(ANSWERS_GENERATED) == "ours.answers.generated"
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)

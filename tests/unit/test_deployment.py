@@ -254,6 +254,8 @@ def test_prometheus_finds_the_worker_and_grafana_finds_prometheus(services: dict
     scrapes = yaml.safe_load((ROOT / mounted[file]).read_text(encoding="utf-8"))["scrape_configs"]
     (worker,) = [job["dns_sd_configs"][0] for job in scrapes if job["job_name"] == "touchstone"]
     assert worker["names"] == ["worker"]
+    (console,) = [job["dns_sd_configs"][0] for job in scrapes if job["job_name"] == "touchstone-console"]
+    assert (console["names"], console["port"]) == (["console"], worker["port"])
     assert str(worker["port"]) == services["worker"]["environment"]["TOUCHSTONE_HTTP__METRICS_PORT"]
     port = prometheus["ports"][0].rpartition(":")[2]
     assert services["grafana"]["environment"]["PROMETHEUS_URL"] == f"http://prometheus:{port}"

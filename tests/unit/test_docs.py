@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -20,15 +21,16 @@ from prometheus_client.metrics import MetricWrapperBase
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.feedback import FeedbackEvent
-from schemas.release import AlertType
+from schemas.release import Alert, AlertType
 from schemas.topics import TOPICS
 from workers import metrics
-from workers.app import AGENTS
+from workers.app import AGENTS, EXPORTERS, chosen_agents
 from workers.cli import app
 from workers.delivery.errors import TouchstoneError
+from workers.exporters.webhooks import alert_notice, signature_headers
 from workers.local.errors import LocalServiceError
 from workers.review.errors import ReviewConflict
-from workers.settings import RetentionSettings
+from workers.settings import RetentionSettings, Settings
 from workers.stores.queries import read_queries
 from workers.stores.retention import ttl_expressions
 
@@ -36,6 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
 ARCHITECTURE = ROOT / "docs" / "ARCHITECTURE.md"
 OPERATIONS = ROOT / "docs" / "operations.md"
+EXPORTERS_PAGE = ROOT / "docs" / "reference" / "exporters.md"
 DOCUMENTS = [README, ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCES = sorted((ROOT / "workers").rglob("*.py"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
@@ -162,9 +165,12 @@ def test_every_command_of_the_command_line_is_documented() -> None:
         assert f"touchstone {name}" in text, name
 
 
-@pytest.mark.parametrize("agents", re.findall(r"--agents[ ,\"]+([\w,]+)", text_of(README) + text_of(OPERATIONS)))
+@pytest.mark.parametrize(
+    "agents",
+    re.findall(r"--agents[ ,\"]+([\w,-]+)", "".join(text_of(path) for path in (README, OPERATIONS, EXPORTERS_PAGE))),
+)
 def test_every_agent_in_a_command_exists(agents: str) -> None:
-    assert set(agents.split(",")) <= set(AGENTS)
+    assert set(agents.split(",")) <= set(AGENTS | EXPORTERS)
 
 
 def test_the_readme_names_every_make_target_that_it_uses() -> None:
@@ -397,6 +403,58 @@ def test_every_block_of_data_can_be_read() -> None:
 def test_the_probe_in_the_document_names_every_agent() -> None:
     (block,) = fenced(OPERATIONS, "json")
     assert set(json.loads(block)["checks"]) == set(AGENTS)
+
+
+# ---------------------------------------------------------------- exporters
+
+
+def test_every_exporter_has_its_row_with_what_it_reads() -> None:
+    table = {cells[0].strip("`"): INLINE.findall(cells[1]) for cells in rows(EXPORTERS_PAGE, "| agent | reads |")}
+    assert table == {name: [topic.name for topic in agent.reads] for name, agent in EXPORTERS.items()}
+
+
+def test_each_configuration_of_an_exporter_switches_it_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    secrets = {
+        "HEADERS": "authorization=Bearer%20x", "KEY": "sk-lf-1", "URL": "https://hooks.example/T0/B0",
+        "SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    }  # fmt: skip
+    names: list[str] = []
+    for block in fenced(EXPORTERS_PAGE, "sh"):
+        for line in block.splitlines():
+            name, _, value = line.partition("=")
+            if name.endswith("_FILE"):
+                (tmp_path / name).write_text(secrets[name.removesuffix("_FILE").rpartition("_")[2]])
+                value = str(tmp_path / name)
+            monkeypatch.setenv(name, value)
+            names.append(name)
+    assert len(names) == len(set(names)) > 8
+    assert {agent.name for agent in chosen_agents(None, Settings(_env_file=None))} == set(AGENTS | EXPORTERS)
+
+
+def test_the_documented_verification_takes_what_is_signed_and_nothing_else() -> None:
+    (snippet,) = fenced(EXPORTERS_PAGE, "python")
+    scope: dict[str, Any] = {}
+    exec(compile(snippet, "exporters.md", "exec"), scope)
+    (shown,) = fenced(EXPORTERS_PAGE, "json")
+    body, secret = shown.encode(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    headers = signature_headers("e-1", datetime.now(UTC), body, secret)
+    assert scope["is_genuine"](headers, body, secret)
+    assert scope["is_genuine"](headers | {"webhook-signature": "v1,x " + headers["webhook-signature"]}, body, secret)
+    for forged in (
+        (headers, body + b" ", secret),
+        (headers | {"webhook-id": "e-2"}, body, secret),
+        (headers | {"webhook-timestamp": str(int(headers["webhook-timestamp"]) + 1)}, body, secret),
+        (headers, body, "whsec_" + "A" * 32),
+        (signature_headers("e-1", datetime.now(UTC) - timedelta(minutes=6), body, secret), body, secret),
+    ):
+        assert not scope["is_genuine"](*forged)
+
+
+def test_the_notice_that_is_shown_is_what_is_sent() -> None:
+    (shown,) = fenced(EXPORTERS_PAGE, "json")
+    told = json.loads(shown)
+    sent = json.loads(alert_notice(Alert.model_validate(told["data"]), "https://touchstone.example").body())
+    assert sent == told
 
 
 # ---------------------------------------------------------------- questions, changes

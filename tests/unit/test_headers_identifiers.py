@@ -6,7 +6,17 @@ from uuid import UUID
 import pytest
 
 from schemas.headers import event_headers, header
-from schemas.identifiers import NAMESPACE, citation_id, claim_id, dead_letter_id, fact_id, judgement_id
+from schemas.identifiers import (
+    NAMESPACE,
+    citation_id,
+    claim_id,
+    content_id,
+    dead_letter_id,
+    evaluation_id,
+    fact_id,
+    feedback_score_id,
+    judgement_id,
+)
 
 A = "7d0c2f0e-6a1c-4f0e-9a59-3f1a1a6a0001"
 
@@ -21,6 +31,9 @@ A = "7d0c2f0e-6a1c-4f0e-9a59-3f1a1a6a0001"
         (claim_id(A, 0, 73), "e8f6a2d4-20e0-568c-a1e3-a4966dee53ad"),
         (citation_id(A, "runbook-loki-1"), "f3b996a6-62ef-5540-9d63-64e52cb7d2a7"),
         (dead_letter_id("answers.generated", 2, 1042, "assembly"), "cb5c472f-a864-5c39-992f-032fc3ce61d3"),
+        (evaluation_id(A, "faithfulness"), "902cb689-2ab5-5d11-a729-27dd318aaaa1"),
+        (feedback_score_id(A, "fb-1", "user_satisfaction"), "7d50463b-0395-5f43-9122-f6d135893034"),
+        (content_id("a", "b"), "d12e6be1-b929-5d8a-80ad-4f1b69850462"),
         (fact_id("Größe\n日本", "review"), "9b4851e5-b22f-559a-81b0-48a8b5df15fb"),
     ],
 )

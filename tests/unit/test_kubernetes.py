@@ -11,7 +11,7 @@ import yaml
 
 from schemas.topics import DEFAULT_PARTITIONS
 from tests.unit.test_deployment import image_environment, known_names, ours, settings_from
-from workers.app import AGENTS
+from workers.app import AGENTS, EXPORTERS, chosen_agents
 from workers.cli import app
 from workers.metrics import CONSUMER_LAG
 from workers.stores.roles import MIGRATOR, READER, WRITER
@@ -22,9 +22,11 @@ VERSIONS = ("1.29", "1.33", "1.37")
 """The oldest that is in use with autoscaling/v2 and policy/v1, one between, the newest whose schemas are at hand."""
 
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text(encoding="utf-8"))
+OPTIONAL = ("exporting.yaml", "intake.yaml")
+"""Manifests of agents that are off by default; they are held to the same rules."""
 OBJECTS: list[dict[str, Any]] = [
     document
-    for name in KUSTOMIZATION["resources"]
+    for name in (*KUSTOMIZATION["resources"], *OPTIONAL)
     for document in yaml.safe_load_all((FOLDER / name).read_text(encoding="utf-8"))
 ]
 
@@ -63,13 +65,39 @@ def test_a_misspelt_field_would_be_noticed() -> None:
 
 def test_every_manifest_is_part_of_the_kustomization_or_says_that_it_is_not() -> None:
     others = {path.name for path in FOLDER.glob("*.yaml")} - set(KUSTOMIZATION["resources"]) - {"kustomization.yaml"}
-    assert others == {"prometheus-adapter.yaml"}
-    assert "Not part of the kustomization" in (FOLDER / "prometheus-adapter.yaml").read_text(encoding="utf-8")
+    assert others == {"prometheus-adapter.yaml", *OPTIONAL}
+    for name in others:
+        assert "Not part of the kustomization" in (FOLDER / name).read_text(encoding="utf-8")
 
 
 def test_every_agent_runs_in_exactly_one_deployment() -> None:
     agents = [name for pod in DEPLOYMENTS.values() for name in agents_of(pod["spec"]["template"])]
-    assert sorted(agents) == sorted(AGENTS)
+    assert sorted(agents) == sorted([*AGENTS, *EXPORTERS, "intake"])
+    assert set(agents_of(DEPLOYMENTS["touchstone-exporting"]["spec"]["template"])) == set(EXPORTERS)
+
+
+def test_the_settings_of_the_exporters_switch_them_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pod = DEPLOYMENTS["touchstone-exporting"]["spec"]["template"]
+    secrets = {
+        "URL": "https://hooks.example", "SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "KEY": "sk", "HEADERS": "a=b",
+    }  # fmt: skip
+    given = {}
+    for variable in container(pod)["env"]:
+        name, value = variable["name"], variable.get("value")
+        if name.endswith("_FILE"):
+            (tmp_path / name).write_text(secrets[name.removesuffix("_FILE").rpartition("_")[2]])
+            value = str(tmp_path / name)
+        if value is not None:
+            given[name] = value
+    settings = settings_from(given, monkeypatch)
+    assert {agent.name for agent in chosen_agents(agents_of(pod), settings)} == set(EXPORTERS)
+
+
+def test_the_settings_of_the_intake_name_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    pod = DEPLOYMENTS["touchstone-intake"]["spec"]["template"]
+    given = {each["name"]: each["value"] for each in container(pod)["env"] if "value" in each}
+    settings = settings_from(given, monkeypatch)
+    assert [agent.name for agent in chosen_agents(agents_of(pod), settings)] == ["intake"]
 
 
 def agents_of(pod: dict[str, Any]) -> list[str]:
@@ -105,9 +133,8 @@ def test_the_settings_accept_what_workers_get(monkeypatch: pytest.MonkeyPatch, t
 
 @POD
 def test_secrets_are_references_and_their_names_are_those_of_the_instructions(pod: dict[str, Any]) -> None:
-    told = set(
-        re.findall(r"--from-(?:literal|file)=([\w.-]+)", (FOLDER / "kustomization.yaml").read_text(encoding="utf-8"))
-    )
+    instructions = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("kustomization.yaml", *OPTIONAL))
+    told = set(re.findall(r"--from-(?:literal|file)=([\w.-]+)", instructions))
     mount = next(each for each in container(pod)["volumeMounts"] if each["name"] == "secrets")
     assert mount["readOnly"] is True
     files = [Path(value) for name, value in settings_file().items() if name.endswith("_FILE")]
@@ -196,7 +223,10 @@ def test_the_console_listens_where_its_service_and_probes_ask(monkeypatch: pytes
     tokens.write_text('[{"name": "a", "token": "0123456789abcdef", "scopes": ["read"]}]')
     settings = settings_from(given | {"TOUCHSTONE_CONSOLE__TOKENS_FILE": str(tokens)}, monkeypatch).console
     assert (settings.host, len(settings.tokens)) == ("0.0.0.0", 1)
-    assert only["ports"] == [{"name": "http", "containerPort": settings.port}]
+    metrics_port = int(settings_file()["TOUCHSTONE_HTTP__METRICS_PORT"])
+    assert only["ports"] == [
+        {"name": "http", "containerPort": settings.port}, {"name": "metrics", "containerPort": metrics_port},
+    ]  # fmt: skip
     assert {only[f"{kind}Probe"]["httpGet"]["port"] for kind in ("startup", "liveness", "readiness")} == {"http"}
     service = of_kind("Service")["touchstone-console"]["spec"]
     assert service["selector"] == CONSOLE["spec"]["template"]["metadata"]["labels"]
@@ -224,7 +254,8 @@ def test_the_network_policy_lets_in_the_scrape_and_out_to_the_servers_of_the_set
     environment = settings_file()
     inward = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
     ports = {port["containerPort"] for port in container(CONSOLE["spec"]["template"])["ports"]}
-    assert inward == {int(environment["TOUCHSTONE_HTTP__METRICS_PORT"])} | ports
+    assert inward == ports
+    assert int(environment["TOUCHSTONE_HTTP__METRICS_PORT"]) in ports
     outward = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
     servers = f"{environment['KAFKA_BOOTSTRAP_SERVERS']},{environment['CLICKHOUSE_URL']}"
     assert {int(port) for port in re.findall(r":(\d+)", servers)} | {53, 6379} <= outward

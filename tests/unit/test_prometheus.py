@@ -11,6 +11,7 @@ import yaml
 from prometheus_client import generate_latest
 
 from workers import metrics
+from workers.app import EXPORTERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "deploy" / "prometheus"
@@ -90,3 +91,11 @@ def test_every_recorded_series_is_asked_for() -> None:
     asked = "".join(rule["expr"] for rule in ALERTS.values())
     boards = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "deploy").rglob("*.json"))
     assert {name for name in RECORDED if name not in asked + boards} == set()
+
+
+def test_the_alerts_on_waiting_tell_exporters_from_all_other_agents() -> None:
+    """One is for the night, the other for the morning; an agent without either would wait unseen."""
+    (others,) = re.findall(r'agent!~"([^"]+)"', ALERTS["TouchstoneSinkPaused"]["expr"])
+    (exporters,) = re.findall(r'agent=~"([^"]+)"', ALERTS["TouchstoneReceiverAway"]["expr"])
+    assert others == exporters
+    assert set(exporters.split("|")) == set(EXPORTERS)

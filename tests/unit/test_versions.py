@@ -45,6 +45,14 @@ def test_a_version_is_readable() -> None:
     assert re.fullmatch(r"2026\.11-[0-9a-f]{6}", rule_versions(Settings(_env_file=None))["rules"])
 
 
+def test_another_precision_is_another_version_and_fp32_the_one_of_before() -> None:
+    int8 = Settings(_env_file=None)
+    int8.inference.precision = "int8"
+    added = {"precision", "library.onnx", "library.onnxruntime", "library.tokenizers"}
+    assert set(differences(parts(), version_parts(int8))) == added
+    assert pipeline_version(int8) != pipeline_version(Settings(_env_file=None))
+
+
 @pytest.mark.parametrize(
     "changed",
     [

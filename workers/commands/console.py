@@ -5,18 +5,20 @@ import os
 import secrets
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+import uvloop
 from pydantic import SecretStr
 
 from workers.addresses import Addresses, adapted, find_addresses
 from workers.commands.output import console, read_settings
 from workers.console.scopes import Scope
 from workers.delivery.errors import TouchstoneError
+from workers.health import HealthServer
 from workers.logs import safe_text
 from workers.settings import AccessToken, Settings
 
@@ -68,7 +70,7 @@ def console_command() -> None:
     """
     settings = read_settings()
     addresses = find_addresses(settings)
-    raise typer.Exit(asyncio.run(_run(adapted(settings, addresses), addresses)))
+    raise typer.Exit(uvloop.run(_run(adapted(settings, addresses), addresses)))
 
 
 async def _run(settings: Settings, addresses: Addresses) -> int:
@@ -76,7 +78,12 @@ async def _run(settings: Settings, addresses: Addresses) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with served_console(settings, addresses) as running:
+    async with AsyncExitStack() as stack:
+        health = HealthServer(settings.http.host, settings.http.metrics_port, lambda: {"console": None})
+        port = await health.start()
+        stack.push_async_callback(health.stop)
+        running = await stack.enter_async_context(served_console(settings, addresses))
+        console.print(f"metrics on http://{settings.http.host}:{port}/metrics", highlight=False)
         console.print(f"ready: console on {running.link}", highlight=False, soft_wrap=True)
         stopped = asyncio.ensure_future(stop.wait())
         failed = asyncio.ensure_future(running.wait_failed())

@@ -52,6 +52,8 @@ HINTS = {
     "limit, then requeue.",
     "RejectedByStore": "The store refuses the values. Is the schema older than the worker? Run `touchstone migrate`, "
     "then requeue.",
+    "RefusedByReceiver": "Who is exported to (OpenTelemetry, Langfuse, a webhook) refuses what was made of the record; the "
+    "letter says what it answered. Mend its settings or upgrade the worker, then requeue.",
     "ProcessKilled": "Handling it ended the process three times. Do not requeue before the defect is found: keep it "
     "with `touchstone dlq export` and send it to the developers.",
     "HandlerTimeout": "A store was slow for longer than all attempts. Look at the store, then requeue.",
@@ -222,7 +224,7 @@ def requeue_letters(
         raise typer.BadParameter("give identifiers or filters, not both")
 
     async def run(store: DeadLetterStore) -> tuple[RequeuePlan, RequeueResult]:
-        plan = plan_requeue(await store.keys(which, limit), again=again)
+        plan = plan_requeue(await store.keys(which, limit), again=again, foreign=settings.gateways.topics)
         if dry_run or not plan.records:
             return plan, RequeueResult(refused=plan.refused)
         if plan.letters > ASK_ABOVE and not yes:

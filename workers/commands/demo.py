@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import uvloop
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from workers.addresses import Addresses, adapted
@@ -46,7 +47,7 @@ def demo(
     """
     settings = read_settings(quiet=True)
     path = file or examples_directory() / "answers.jsonl"
-    summary = asyncio.run(_run(settings, path, keep=keep))
+    summary = uvloop.run(_run(settings, path, keep=keep))
     if not keep:
         print_summary(summary, console)
         console.print("look at the answers: [bold]touchstone up[/]")

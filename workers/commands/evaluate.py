@@ -15,7 +15,8 @@ from workers.delivery.errors import TouchstoneError
 from workers.evaluation import fitting, methods, report
 from workers.evaluation.labelled import LabelledRow, read_labelled
 from workers.evaluation.measured import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
-from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend
+from workers.inference.backends import EmbeddingBackend
+from workers.inference.opening import open_backend
 from workers.settings import Settings
 from workers.steps.calibration import GroundingCalibration, shipped_calibration
 
@@ -59,7 +60,7 @@ def eval_grounding(
       touchstone eval grounding --data a.jsonl.gz --cross-validate a.jsonl.gz --errors 10
     """
     calibration = _calibration(calibration_file)
-    backend = SentenceTransformerBackend(Settings(_env_file=None).inference.model)
+    backend = open_backend(Settings(_env_file=None))
     rows, embed_ms = _measure(read_labelled(data), backend, calibration)
     scored: dict[str, list[methods.Scored]] = {}
     wanted = [name for name in Method if name is not Method.ALL] if method is Method.ALL else [method]
@@ -109,7 +110,7 @@ def calibrate_grounding(
     if not any(row.spans for row in rows):
         raise TouchstoneError("field spans is empty in every row; at least one set must mark what is unsupported")
     weights = fitting.word_weights([*rows, *read_labelled(words or [])])
-    backend = SentenceTransformerBackend(Settings(_env_file=None).inference.model)
+    backend = open_backend(Settings(_env_file=None))
     measured, _ = _measure(rows, backend, GroundingCalibration(fitting.empty_document(weights)))
     with console.status("fitting"):
         document = fitting.fit_calibration(measured, weights, version)

@@ -1,6 +1,5 @@
 """``touchstone ingest``: answers from a file onto the input topic."""
 
-import asyncio
 import gzip
 import os
 import sys
@@ -16,6 +15,7 @@ from typing import Annotated, Any, BinaryIO
 
 import orjson
 import typer
+import uvloop
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from schemas.answers import GeneratedAnswer
@@ -80,7 +80,7 @@ def ingest(
     """
     settings = read_settings()
     addresses = find_addresses(settings, ["kafka"])
-    result = asyncio.run(ingest_file(adapted(settings, addresses), addresses, file, form, quiet=as_json))
+    result = uvloop.run(ingest_file(adapted(settings, addresses), addresses, file, form, quiet=as_json))
     if as_json:
         print_json(
             {

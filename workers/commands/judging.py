@@ -26,7 +26,7 @@ class LocalJudge:
         self._settings = settings
         self._version = pipeline_version(settings)
         self._judge = AnswerJudge(settings)
-        self._backend = backend or open_backend(settings.inference)
+        self._backend = backend or open_backend(settings)
 
     def judge(self, answer: GeneratedAnswer) -> EnrichedAnswer:
         """Judge an answer as the three agents and assembly would."""

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Annotated, Any
 
 import typer
+import uvloop
 
 from workers.addresses import Addresses, adapted
 from workers.commands.console import served_console
@@ -34,7 +35,7 @@ def services(
     """
     settings = read_settings()
     ports = ServicePorts(kafka=kafka_port, redis=redis_port, clickhouse=clickhouse_port)
-    raise typer.Exit(asyncio.run(_serve(settings, ports, with_worker=False)))
+    raise typer.Exit(uvloop.run(_serve(settings, ports, with_worker=False)))
 
 
 def up(kafka_port: KafkaPort = None, redis_port: RedisPort = None, clickhouse_port: ClickHousePort = None) -> None:
@@ -46,7 +47,7 @@ def up(kafka_port: KafkaPort = None, redis_port: RedisPort = None, clickhouse_po
     """
     settings = read_settings()
     ports = ServicePorts(kafka=kafka_port, redis=redis_port, clickhouse=clickhouse_port)
-    raise typer.Exit(asyncio.run(_serve(settings, ports, with_worker=True)))
+    raise typer.Exit(uvloop.run(_serve(settings, ports, with_worker=True)))
 
 
 def local_addresses(found: ServiceAddresses) -> Addresses:

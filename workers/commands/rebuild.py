@@ -1,12 +1,12 @@
 """``touchstone rebuild``: restore a store from topics or an archive, and verify it."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import uvloop
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -53,7 +53,7 @@ def rebuild(
     addresses = find_addresses(settings, needed)
     with _progress(quiet=as_json) as progress:
         work = rebuild_store(store, adapted(settings, addresses), addresses, progress, archive=archive, dry_run=dry_run)
-        done = asyncio.run(work)
+        done = uvloop.run(work)
     if as_json:
         print_json(_as_json(done, dry_run=dry_run))
     else:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import uvloop
 from pydantic import ValidationError
 from rich.progress import (
     BarColumn,
@@ -84,17 +85,17 @@ def replay(
     if resume is not None:
         if memory or any(option is not None for option in given):
             raise typer.BadParameter("the replay knows what it was asked for; give --rate alone", param_hint="--resume")
-        options = asyncio.run(_known_options(settings, addresses, resume))
+        options = uvloop.run(_known_options(settings, addresses, resume))
     else:
         options = _options(
             settings, since=since, until=until, offsets=offsets, answers=answers, archive=archive,
             tenant=tenant, model=model, filter=expression, agents=agents, run=version, memory=memory,
         )  # fmt: skip
     if dry_run:
-        _tell_counts(asyncio.run(_count(settings, addresses, options, quiet=as_json)), as_json=as_json)
+        _tell_counts(uvloop.run(_count(settings, addresses, options, quiet=as_json)), as_json=as_json)
         return
     began = time.monotonic()
-    row, here = asyncio.run(_replay(settings, addresses, options, _rate(rate), quiet=as_json))
+    row, here = uvloop.run(_replay(settings, addresses, options, _rate(rate), quiet=as_json))
     _tell(row, here, time.monotonic() - began, as_json=as_json)
     if row.state == "running":
         raise typer.Exit(INTERRUPTED)

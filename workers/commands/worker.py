@@ -1,9 +1,9 @@
 """``touchstone worker`` and ``touchstone migrate``."""
 
-import asyncio
 from typing import Annotated
 
 import typer
+import uvloop
 
 from workers.addresses import adapted, find_addresses
 from workers.commands.output import console, print_json, read_settings
@@ -11,7 +11,10 @@ from workers.commands.output import console, print_json, read_settings
 
 def worker(
     agents: Annotated[
-        str | None, typer.Option(help="Comma-separated agents; all by default. The groups are the same either way.")
+        str | None,
+        typer.Option(
+            help="Comma-separated agents; all that are switched on by default. The groups are the same either way."
+        ),
     ] = None,
 ) -> None:
     """Run agents until SIGTERM; each has its own consumer group, together or alone.
@@ -25,13 +28,13 @@ def worker(
 
     settings = read_settings()
     names = None if agents is None else [name.strip() for name in agents.split(",") if name.strip()]
-    chosen_agents(names)
+    chosen_agents(names, settings)
     addresses = find_addresses(settings)
 
     def ready(running: Worker) -> None:
         console.print(f"ready: metrics on http://{settings.http.host}:{running.metrics_port}/metrics", highlight=False)
 
-    raise typer.Exit(asyncio.run(run_worker(adapted(settings, addresses), addresses, names, ready)))
+    raise typer.Exit(uvloop.run(run_worker(adapted(settings, addresses), addresses, names, ready)))
 
 
 def migrate_schema(
@@ -62,7 +65,7 @@ def migrate_schema(
         finally:
             await client.close()
 
-    before, retained = asyncio.run(run())
+    before, retained = uvloop.run(run())
     migrations = read_migrations()
     new = [migration.name for migration in migrations if migration.version not in before]
     if as_json:

@@ -56,7 +56,7 @@ class AgentApplication:
         self.name = name
         self.topics = tuple(topics)
         self._settings = settings
-        self._names = {settings.topic_name(topic.name): topic.name for topic in topics}
+        self._names = {settings.broker_name(topic): topic.name for topic in topics}
         self._full_names = {short: full for full, short in self._names.items()}
         self._receiver: Receiver | None = None
         self._accepting = True

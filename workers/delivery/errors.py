@@ -7,7 +7,8 @@
         ├── TransientError          retry: bounded, with jitter, then dead letter
         ├── UnavailableError        wait: the other side is away; retried without end, the agent pauses
         │   ├── BrokerUnavailable
-        │   └── StoreUnavailable
+        │   ├── StoreUnavailable
+        │   └── ReceiverUnavailable who is exported to does not confirm, or refuses us and not the record
         ├── JudgementError          degrade: this judgement fails, the answer goes on
         │   ├── InferenceFailed
         │   └── InferenceTimeout
@@ -15,7 +16,8 @@
         │   ├── UnreadableRecord    what stands around the value is wrong: a header, the reason of a letter
         │   ├── OversizeRecord      larger than the limit on input records
         │   ├── ResultTooLarge      what came of it does not fit into a record
-        │   └── RejectedByStore     a store refuses these values
+        │   ├── RejectedByStore     a store refuses these values
+        │   └── RefusedByReceiver   who is exported to refuses them
         └── BrokenPromise           stop: going on would lose something
             ├── DeadLetterFailed    not even the dead letter could be written
             ├── ProducerEnded       the client sends nothing more, though the broker is there
@@ -50,6 +52,10 @@ class StoreUnavailable(UnavailableError):
     """A store does not confirm."""
 
 
+class ReceiverUnavailable(UnavailableError):
+    """Who is exported to does not confirm."""
+
+
 class JudgementError(TouchstoneError):
     """One judgement could not be made."""
 
@@ -80,6 +86,10 @@ class ResultTooLarge(PoisonError):
 
 class RejectedByStore(PoisonError):
     """A store refuses the values of this record."""
+
+
+class RefusedByReceiver(PoisonError):
+    """Who is exported to refuses the values of this record."""
 
 
 class BrokenPromise(TouchstoneError):

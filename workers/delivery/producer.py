@@ -110,7 +110,7 @@ class ConfirmedProducer:
 
     async def _enqueue(self, producer: AIOKafkaProducer, output: Output) -> asyncio.Future[object]:
         future: asyncio.Future[object] = await producer.send(
-            self._settings.topic_name(output.topic.name),
+            self._settings.broker_name(output.topic),
             value=output.value,
             key=output.key,
             headers=output.headers,

@@ -6,7 +6,7 @@ identifiers.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from schemas.dead_letters import HEADER_PREFIX, DeadLetter
 from schemas.headers import Headers
-from schemas.topics import REPORT_TOPICS, topic_named
+from schemas.topics import REPORT_TOPICS, foreign_topic, topic_named
 from workers.delivery.errors import ResultTooLarge, StoreUnavailable
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -62,12 +62,13 @@ class RequeueResult:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def plan_requeue(keys: Iterable[LetterKey], *, again: bool = False) -> RequeuePlan:
+def plan_requeue(keys: Iterable[LetterKey], *, again: bool = False, foreign: Collection[str] = ()) -> RequeuePlan:
     """Sort letters into those to be sent and those not, with the reason.
 
     Args:
         keys: of letters.
         again: also those that were requeued before.
+        foreign: topics of gateways, which records may go back to as well.
     """
     plan = RequeuePlan()
     for _, group in groupby(sorted(keys), key=attrgetter("topic", "partition", "offset")):
@@ -75,7 +76,7 @@ def plan_requeue(keys: Iterable[LetterKey], *, again: bool = False) -> RequeuePl
         for key in group:
             if key.requeued and not again:
                 plan.already += 1
-            elif reason := _refusal(key):
+            elif reason := _refusal(key, foreign):
                 plan.refused[key.dead_letter_id] = reason
             else:
                 chosen.append(key)
@@ -167,7 +168,10 @@ def requeue_output(letter: DeadLetter) -> Output:
 
     Reports go back to their partition, where their answer is; all others where their key leads.
     """
-    topic = topic_named(letter.topic)
+    try:
+        topic = topic_named(letter.topic)
+    except KeyError:
+        topic = foreign_topic(letter.topic)  # the plan lets none through but those of gateways
     headers: Headers = [
         (name, content)
         for name, content in letter.headers
@@ -182,14 +186,15 @@ def requeue_output(letter: DeadLetter) -> Output:
     )
 
 
-def _refusal(key: LetterKey) -> str:
+def _refusal(key: LetterKey, foreign: Collection[str]) -> str:
     if key.omitted:
         return (
             f"the record was too large to be kept; the original is {key.topic}[{key.partition}]@{key.offset}, "
             "as long as that topic keeps it: send it again from there"
         )
     try:
-        topic_named(key.topic)
+        if key.topic not in foreign:
+            topic_named(key.topic)
     except KeyError as error:
         return str(error.args[0])
     return ""

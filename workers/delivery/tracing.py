@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from schemas.headers import header
+from schemas.headers import TRACEPARENT, header
 from workers.delivery.errors import TouchstoneError
 from workers.delivery.records import Output, Record, Result, Work
 from workers.settings import TracingSettings
@@ -22,7 +22,6 @@ from workers.settings import TracingSettings
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
-TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _IN_ANSWER = re.compile(rb'"traceparent"\s{0,10}:\s{0,10}"(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"')
 EXPORT_SECONDS = 5.0
 """One export, and the last one at the end, may take this long; spans of a collector that is away are dropped."""

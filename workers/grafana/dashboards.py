@@ -157,7 +157,7 @@ OPERATIONS = Dashboard(
             series={"{{agent}} {{error}}": _rate("touchstone_records_retried_total", "agent, error")},
         ),
         Measured(
-            "Waiting and stopped agents", "1 while an agent waits for a store or the broker, and once its breaker has "
+            "Waiting and stopped agents", "1 while an agent waits for a store, the broker or a receiver, and once its breaker has "
             "stopped it for too many dead letters.", maximum=1,
             series={
                 "{{agent}} waits": "max by (agent) (touchstone_agent_waiting)",

@@ -24,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import structlog
+import uvloop
 from aiohttp import web
 
 from workers.local.bodies import DamagedBodyError, TooLargeError, UnknownEncodingError, decoded
@@ -200,7 +201,9 @@ async def _read_request(request: web.Request) -> EngineRequest:
             url, sql = {**url, **(await _read_form(request))}, b""
         else:
             encoding = request.headers.get("Content-Encoding")
-            sql = await asyncio.to_thread(decoded, await request.read(), encoding, MAX_BODY_BYTES)
+            sql = await request.read()
+            if encoding:
+                sql = await asyncio.to_thread(decoded, sql, encoding, MAX_BODY_BYTES)
     except (web.HTTPRequestEntityTooLarge, TooLargeError):
         raise engine_error(
             229, "QUERY_IS_TOO_LARGE", f"A request's body is limited to {MAX_BODY_BYTES} bytes."
@@ -320,7 +323,7 @@ def main() -> int:
     os.environ["TZ"] = "UTC"
     time.tzset()
     try:
-        asyncio.run(_serve(arguments.path.resolve(), arguments.port))
+        uvloop.run(_serve(arguments.path.resolve(), arguments.port))
     except (EngineError, OSError, ValueError) as error:
         print(f"clickhouse_server: {error}", file=sys.stderr)
         return 1

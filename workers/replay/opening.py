@@ -124,7 +124,7 @@ async def open_replay(
         stack.push_async_callback(producer.stop)
         await producer.start()
         listeners.stage("loading the model")
-        embedding = await open_embedding(settings.inference, backend)
+        embedding = await open_embedding(settings, backend)
         stack.push_async_callback(embedding.stop)
         groups = [settings.group_name(agent.name) for agent in LIVE_JUDGES]
         lag = GroupLag(settings, addresses.kafka, ANSWERS_GENERATED, groups)

@@ -91,7 +91,7 @@ async def _memory(source: RecordSource, settings: Settings, progress: Progress, 
 
     async def open_memory() -> tuple[MemoryStore, Embed]:
         if not opened:
-            embedding = await open_embedding(settings.inference)
+            embedding = await open_embedding(settings)
             memory = MemoryStore(settings.memory_uri, embedding.dimensions)
             opened.append((memory, embedding))
             await memory.open()

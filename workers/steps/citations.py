@@ -41,6 +41,8 @@ from workers.steps.structured import StructuredReference, structured_references
 NO_CONTEXT = "no context was given"
 NO_ANSWER = "the answer is empty"
 FAILED_CALL = "the call failed"
+NOT_SENT = "the {} was not sent"
+"""Of a part that the gateway has and keeps to itself."""
 MAX_REFERENCES = 1_000
 """Most invalid references that are listed; more are a broken answer, whatever their number."""
 MAX_SPANS = 200
@@ -95,9 +97,9 @@ def skip_reason(answer: GeneratedAnswer) -> str:
     if answer.status == "error":
         return FAILED_CALL
     if not answer.answer.strip():
-        return NO_ANSWER
+        return NOT_SENT.format("answer's text") if "answer" in answer.withheld else NO_ANSWER
     if not answer.contexts:
-        return NO_CONTEXT
+        return NOT_SENT.format("context") if "contexts" in answer.withheld else NO_CONTEXT
     return ""
 
 

@@ -111,7 +111,7 @@ def facts(
     validation = quality.validation if quality is not None else None
     tool_failure = answer.status == "error" or (quality is not None and quality.tool_failure)
     refusal = quality is not None and quality.refusal
-    empty = not answer.answer.strip()
+    empty = not answer.answer.strip() and "answer" not in answer.withheld
     # What has a row of its own is not told twice.
     escalated = validation is not None and validation.should_escalate and not (tool_failure or refusal or empty)
     return {

@@ -39,6 +39,8 @@ def execution_signals(answer: GeneratedAnswer, rules: FeedbackRules, quality: Qu
 def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityThresholds) -> str | None:
     if answer.status == "error":
         return "hard_error"
+    if "answer" in answer.withheld:
+        return None
     text = answer.answer.strip()
     if len(text) < rules.min_answer_length:
         return "empty_response"

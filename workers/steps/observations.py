@@ -27,10 +27,16 @@ def asked_at(answer: GeneratedAnswer) -> float:
     return (answer.requested_at or answer.completed_at).timestamp()
 
 
-def execution_event(answer: GeneratedAnswer, signals: ExecutionSignals) -> FeedbackEvent:
-    """The event that says how the call behind an answer went."""
+def execution_event(answer: GeneratedAnswer, signals: ExecutionSignals, *observer: str) -> FeedbackEvent:
+    """The event that says how the call behind an answer went.
+
+    Args:
+        answer: what came of the call.
+        signals: what was observed of it.
+        observer: who tells, where it is not the worker; events of two observers do not replace each other.
+    """
     return FeedbackEvent(
-        feedback_id=feedback_id(answer.answer_id, "execution"),
+        feedback_id=feedback_id(answer.answer_id, "execution", *observer),
         answer_id=answer.answer_id,
         tenant=answer.tenant,
         session_id=answer.session_id,

@@ -113,7 +113,8 @@ def judge_quality(prepared: PreparedQuality, vectors: Vectors, thresholds: Quali
     answer = prepared.answer
     reported = reported_signals(answer.status, answer.error, answer.finish_reason)
     is_fact = query_form(answer.query, answer.query_type) == "factual"
-    found = find_signals(answer.answer, thresholds, is_fact=is_fact)
+    # Of a text that nobody has seen the length says nothing.
+    found = [] if "answer" in answer.withheld else find_signals(answer.answer, thresholds, is_fact=is_fact)
     signals = count_each_type_once([*reported, *found])
     failures = _failures(answer, signals)
     measured, notes = (QualityMetrics(), {}) if failures else _measure(prepared, vectors)
@@ -151,7 +152,7 @@ def _candidates(query: str, sentences: Sequence[Sentence]) -> tuple[str, ...]:
 def _failures(answer: GeneratedAnswer, signals: Sequence[FailureSignal]) -> list[str]:
     failures: list[str] = []
     if not answer.answer.strip():
-        failures.append("Response is empty")
+        failures.append("Response was not sent" if "answer" in answer.withheld else "Response is empty")
     if is_tool_failure(signals):
         failures.append("Response reports a failed call")
     if is_refusal(signals):

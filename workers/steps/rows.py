@@ -13,6 +13,7 @@ from schemas.citations import Citation
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import AnalyticsRow, Reward
 from schemas.grounding import Calculation
+from schemas.headers import TRACEPARENT
 from schemas.identifiers import fact_id, invalid_citation_id
 from schemas.release import Alert
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
@@ -55,8 +56,8 @@ def review_rows(request: ReviewRequest) -> list[AnalyticsRow]:
     completed = request.releasable.completed_at if request.releasable else request.requested_at
     columns = _dump(
         request,
-        "tenant", "review_id", "answer_id", "pipeline_version", "rank", "held", "risk_mode", "reasons",
-        "hallucination_risk", "grounding_score", "gate_score", "priority", "model_id", "query",
+        "tenant", "review_id", "answer_id", "pipeline_version", "rank", "queue", "held", "risk_mode", "reasons",
+        "signals", "hallucination_risk", "grounding_score", "gate_score", "priority", "model_id", "query",
         "answer", "requested_at", "deadline_at",
     )  # fmt: skip
     columns |= {
@@ -274,8 +275,8 @@ def _trace_id(answer: GeneratedAnswer) -> str:
     """The trace's identifier, also out of a traceparent (version-trace-span-flags)."""
     if answer.trace is None:
         return ""
-    parts = (answer.trace.traceparent or "").split("-")
-    return answer.trace.trace_id or (parts[1] if len(parts) == 4 else "")
+    parent = answer.trace.traceparent or ""
+    return answer.trace.trace_id or (parent.split("-")[1] if TRACEPARENT.fullmatch(parent) else "")
 
 
 def _judgement_columns(enriched: EnrichedAnswer) -> dict[str, Any]:

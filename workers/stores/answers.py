@@ -22,6 +22,11 @@ OF_ANSWER = """
 tenant = {{tenant:String}} AND toDate(completed_at) = toDate({{completed_at:DateTime64(3, 'UTC')}})
 AND answer_id = {{answer_id:String}}
 """
+TRACES = """
+SELECT tenant, answer_id, argMax(trace_id, rank) AS trace_id FROM {database}.answers
+WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
+GROUP BY tenant, answer_id
+"""
 CLAIMS = f"SELECT * FROM {{database}}.claims FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} ORDER BY start, end, claim_id"
 ALERTS = f"SELECT * FROM {{database}}.alerts FINAL WHERE {OF_ANSWER} ORDER BY raised_at, alert_type"
 REVIEWS = """
@@ -189,6 +194,19 @@ class AnswerStore(Reading):
         statement = FOUND.replace("SELECT *", "SELECT tenant, model_id, query_type, session_id")
         found = await self.rows(statement, tenants=list(tenants), answer_id=answer_id, run="live")
         return found[0] if found else None
+
+    async def traces(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Traces of answers, all given as tenant and answer; those that are not known are left out.
+
+        Returns:
+            The trace's identifier, empty where the answer came without one.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not answer.
+        """
+        tenants, answer_ids = (sorted(set(names)) for names in zip(*answers, strict=True)) if answers else ([], [])
+        rows = await self.rows(TRACES, tenants=tenants, answer_ids=answer_ids)
+        return {(row["tenant"], row["answer_id"]): row["trace_id"] for row in rows}
 
     async def listed(self, chosen: AnswerFilter, limit: int, after: Place = Place(), run: str = "live") -> list[Row]:
         """Answers that a filter chooses, the latest first.
