@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from schemas.answers import GeneratedAnswer
 from schemas.quality import EarlierAnswer, QualityFindings
 from workers.steps.endings import is_cut_off
+from workers.steps.grounding import prepare_grounding
 from workers.steps.metrics import actionability, clarity, completeness
 from workers.steps.quality import MAX_CANDIDATES, judge_quality, prepare_quality
 from workers.steps.queries import QueryForm, query_form, query_parts
@@ -460,3 +461,18 @@ def test_the_finish_reason_of_the_gateway_is_a_signal(judge: Judge, reason: str 
 def test_a_short_fact_is_no_empty_response_where_a_fact_is_asked_for(judge: Judge) -> None:
     assert judge("Paris.", "What is the capital of France?").signals == []
     assert [s.type for s in judge("Paris.", "Explain the French revolution in detail").signals] == ["empty_response"]
+
+
+def test_a_cited_sentence_is_the_text_that_grounding_asks_for_so_that_the_model_reads_it_once() -> None:
+    answer = GeneratedAnswer.model_validate(
+        {
+            "answer_id": "a-1",
+            "completed_at": COMPLETED,
+            "query": "How much memory does Loki need?",
+            "answer": "Loki needs **2 GiB** of memory [1]. It keeps an index [1, 2].",
+            "contexts": [{"chunk_id": "a", "content": "Loki needs 2 GiB."}, {"chunk_id": "b", "content": "An index."}],
+        }
+    )
+    own = {"Loki needs 2 GiB of memory.", "It keeps an index."}
+    assert own == set(prepare_quality(answer).candidates)
+    assert own <= set(prepare_grounding(answer).texts)

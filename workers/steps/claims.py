@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 from schemas.grounding import MAX_CLAIMS, ClaimKind
 from workers.steps.clauses import Part, has_verb, row_cells, split_row, split_sentence
-from workers.steps.markers import Marker, without_markers
+from workers.steps.markers import Marker, with_markers, without_markers
 from workers.steps.segmentation import Sentence
 from workers.steps.sources import labelled
 from workers.steps.wording import (
@@ -129,11 +129,7 @@ def _extract(
     text: str, sentences: Sequence[Sentence], markers: Sequence[Marker], *, split: bool
 ) -> Iterator[ExtractedClaim]:
     place = _Place()
-    first_marker = 0
-    for index, sentence in enumerate(sentences):
-        while first_marker < len(markers) and markers[first_marker].end <= sentence.start:
-            first_marker += 1
-        own = markers_within(markers, first_marker, sentence.end)
+    for index, (sentence, own) in enumerate(with_markers(sentences, markers)):
         plain = plain_text(without_markers(sentence.text, sentence.start, own))
         if sentence.block == "heading":
             place = _Place(heading=plain, in_references=bool(REFERENCE_HEADING.match(plain)))
@@ -175,14 +171,6 @@ def classify(sentence: Sentence, plain: str, markers: Sequence[Marker] = (), fol
     if RECOMMENDATION.match(BULLET_LABEL.sub("", plain)):
         return "recommendation"
     return "factual"
-
-
-def markers_within(markers: Sequence[Marker], first: int, end: int) -> list[Marker]:
-    """The markers from index ``first`` that start before an offset."""
-    last = first
-    while last < len(markers) and markers[last].start < end:
-        last += 1
-    return list(markers[first:last])
 
 
 def _is_definition(text: str) -> bool:

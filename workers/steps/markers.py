@@ -25,7 +25,7 @@ before they are expanded, so ``[1-999999999]`` costs nothing.
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from schemas.citations import CitationForm
@@ -105,6 +105,18 @@ def find_markers(text: str, contexts: int, sentences: Sequence[Sentence] | None 
         if marker.start not in definitions and not _inside(marker.start, code):
             markers.append(marker)
     return markers
+
+
+def with_markers(sentences: Sequence[Sentence], markers: Sequence[Marker]) -> Iterator[tuple[Sentence, list[Marker]]]:
+    """Each sentence with the markers that lie in it or reach into it; both in order of the text."""
+    first = 0
+    for sentence in sentences:
+        while first < len(markers) and markers[first].end <= sentence.start:
+            first += 1
+        last = first
+        while last < len(markers) and markers[last].start < sentence.end:
+            last += 1
+        yield sentence, list(markers[first:last])
 
 
 def without_markers(text: str, start: int, markers: Sequence[Marker]) -> str:

@@ -18,6 +18,7 @@ from workers.steps.checks import compare
 from workers.steps.consistency import judge_consistency
 from workers.steps.endings import is_cut_off
 from workers.steps.language import guess_language
+from workers.steps.markers import find_markers, with_markers, without_markers
 from workers.steps.metrics import MAX_PARTS
 from workers.steps.queries import query_form, query_parts
 from workers.steps.segmentation import Sentence, segment
@@ -88,14 +89,17 @@ def prepare_quality(answer: GeneratedAnswer, earlier: Sequence[EarlierAnswer] = 
     """
     sentences = tuple(substance(segment(answer.answer)))
     query = plain_text(answer.query)[:MAX_TEXT]
+    reference = answer.reference_answer or ""
     return PreparedQuality(
         answer,
         sentences,
         query,
         _parts(query),
-        _candidates(query, sentences),
-        _candidates(query, segment(answer.reference_answer or ""))[:MAX_REFERENCE],
-        tuple((before, _candidates(query, segment(before.response))[:MAX_EARLIER]) for before in earlier),
+        _candidates(query, answer.answer, sentences, len(answer.contexts or [])),
+        _candidates(query, reference, segment(reference))[:MAX_REFERENCE],
+        tuple(
+            (before, _candidates(query, before.response, segment(before.response))[:MAX_EARLIER]) for before in earlier
+        ),
     )
 
 
@@ -137,9 +141,17 @@ def judge_quality(prepared: PreparedQuality, vectors: Vectors, thresholds: Quali
     )
 
 
-def _candidates(query: str, sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    """The sentences that are compared with the query, in the order of the answer."""
-    plain = [plain_text(sentence.text)[:MAX_TEXT] for sentence in sentences if sentence.block != "code"]
+def _candidates(query: str, text: str, sentences: Sequence[Sentence], contexts: int = 0) -> tuple[str, ...]:
+    """The sentences of a text that are compared with the query, in its order and without its citation markers.
+
+    A marker says nothing about the matter, and without it the sentence is the same text that
+    grounding asks the model for, which is then read once.
+    """
+    plain = [
+        plain_text(without_markers(sentence.text, sentence.start, own))[:MAX_TEXT]
+        for sentence, own in with_markers(sentences, find_markers(text, contexts, sentences))
+        if sentence.block != "code"
+    ]
     texts = [text for text in dict.fromkeys(plain) if text]
     if len(texts) <= MAX_CANDIDATES:
         return tuple(texts)
