@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.traffic import add_options, answers_with_contexts, distinct
 from schemas.answers import GeneratedAnswer
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend, load_sentence_transformer
 from workers.inference.cores import available_cores
 from workers.inference.int8 import Int8Backend, exported_path
-from workers.paths import examples_directory
 from workers.steps.grounding import prepare_grounding
 
 BATCH = 64
@@ -36,11 +36,12 @@ BATCH = 64
 def main() -> None:
     """Measure and print; write JSON if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=int, default=60, help="answers of the examples (default 60)")
+    parser.add_argument("--answers", type=int, default=60, help="answers (default 60)")
+    add_options(parser)
     parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
-    texts = _texts(options.answers)
+    texts = texts_of(distinct(answers_with_contexts(options.data), options.answers))
     with tempfile.TemporaryDirectory() as folder:
         rates = _rates(texts, Path(folder), options.rounds)
     for name, rate in rates.items():
@@ -51,10 +52,9 @@ def main() -> None:
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def _texts(answers: int) -> list[str]:
-    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:answers]
-    prepared = (prepare_grounding(GeneratedAnswer.from_bytes(line)) for line in lines)
-    return list(dict.fromkeys(text for each in prepared for text in each.texts))
+def texts_of(answers: Sequence[GeneratedAnswer]) -> list[str]:
+    """The distinct texts that grounding asks vectors for."""
+    return list(dict.fromkeys(text for answer in answers for text in prepare_grounding(answer).texts))
 
 
 def _rates(texts: Sequence[str], folder: Path, rounds: int) -> dict[str, float]:

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.traffic import add_options, answers_with_contexts, distinct, repeated
 from schemas.answers import GeneratedAnswer
 from workers.inference.backends import PACKAGED_MODEL, EmbeddingBackend, load_sentence_transformer
 from workers.inference.cores import available_cores
 from workers.inference.opening import open_backend
-from workers.paths import examples_directory
 from workers.settings import Settings
 from workers.steps.citations import find_citations
 from workers.steps.grounding import judge_grounding, prepare_grounding
@@ -38,7 +38,7 @@ def main() -> None:
     """Measure and print; write JSON if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=60, help="answers in each traffic (default 60)")
-    parser.add_argument("--zipf", type=float, default=1.1, help="exponent of the ranks of sources (default 1.1)")
+    add_options(parser)
     parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of our model (default int8)")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
@@ -46,10 +46,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         inference = {"precision": options.precision, "export_dir": folder}
         backend = open_backend(Settings.model_validate({"inference": inference}))
-    examples = _examples()
+    answers = answers_with_contexts(options.data)
     traffics = {
-        "distinct": examples[: options.answers],
-        "repeated": _repeated(examples, options.answers, options.zipf),
+        "distinct": distinct(answers, options.answers),
+        "repeated": repeated(answers, options.answers, options.zipf),
     }
     figures = {name: _measure(answers, backend, options.rounds, name) for name, answers in traffics.items()}
     for name, figure in figures.items():
@@ -58,24 +58,6 @@ def main() -> None:
     if options.json:
         document = {"cores": available_cores(), "precision": options.precision, "zipf": options.zipf, **figures}
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-
-
-def _examples() -> list[GeneratedAnswer]:
-    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()
-    answers = (GeneratedAnswer.from_bytes(line) for line in lines)
-    return [answer for answer in answers if answer.contexts and prepare_grounding(answer).texts]
-
-
-def _repeated(examples: Sequence[GeneratedAnswer], count: int, exponent: float) -> list[GeneratedAnswer]:
-    """Answers over sources that come back, each with a sentence that no other has."""
-    chance = np.arange(1, len(examples) + 1, dtype=np.float64) ** -exponent
-    drawn = np.random.default_rng(7).choice(len(examples), size=count, p=chance / chance.sum())
-    return [
-        examples[place].model_copy(
-            update={"answer_id": f"r-{number}", "answer": f"{examples[place].answer}\n\nCase {number} was like it."}
-        )
-        for number, place in enumerate(drawn.tolist())
-    ]
 
 
 def _measure(

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.traffic import add_options, answers_with_contexts, distinct
 from schemas.answers import GeneratedAnswer
 from schemas.reports import Report
 from schemas.topics import ANSWERS_GENERATED
@@ -29,7 +30,6 @@ from workers.agents.judging import Origin, make_report
 from workers.agents.quality import quality_judge
 from workers.delivery.records import Record
 from workers.inference.opening import open_backend
-from workers.paths import examples_directory
 from workers.settings import Settings
 from workers.steps.trimming import fit_report
 from workers.versions import pipeline_version
@@ -38,12 +38,13 @@ from workers.versions import pipeline_version
 def main() -> None:
     """Measure and print; write JSON if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=int, default=120, help="answers of the examples (default 120)")
+    parser.add_argument("--answers", type=int, default=100, help="answers (default 100)")
+    add_options(parser)
     parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="fp32", help="of the model (default fp32)")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
-    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[: options.answers]
+    lines = [each.to_bytes() for each in distinct(answers_with_contexts(options.data), options.answers)]
     with tempfile.TemporaryDirectory() as folder:
         inference = {"precision": options.precision, "threads": 1, "export_dir": folder}
         settings = Settings.model_validate({"inference": inference})

@@ -17,6 +17,10 @@ VARIABLES: dict[Service, str] = {
 }
 """The environment variable of each address."""
 
+LOCAL_FETCH_WAIT_SECONDS = 0.1
+"""For the embedded broker, which hands a new record to a read that waits already after about half of the wait
+and not at once: measured 373, 114 and 3 ms at the median with 1.5, 0.5 and 0.1 s."""
+
 
 class NotConfigured(TouchstoneError):
     """No address is known."""
@@ -30,7 +34,8 @@ class Addresses:
         kafka: host:port, comma separated.
         redis: URL.
         clickhouse: URL.
-        local: whether the broker is the one of local mode, which knows no idempotent producer.
+        local: whether the broker is the one of local mode, which knows no idempotent producer and
+            looks for new records only now and then while a read waits.
     """
 
     kafka: str
@@ -66,8 +71,10 @@ def find_addresses(settings: Settings, needed: Iterable[Service] = ("kafka", "re
 
 
 def adapted(settings: Settings, addresses: Addresses) -> Settings:
-    """The settings, without the idempotent producer where the embedded broker lacks it."""
+    """The settings, with what the embedded broker needs to be otherwise."""
     if not addresses.local:
         return settings
-    kafka = settings.kafka.model_copy(update={"idempotent_producer": False})
+    kafka = settings.kafka.model_copy(
+        update={"idempotent_producer": False, "fetch_wait_seconds": LOCAL_FETCH_WAIT_SECONDS}
+    )
     return settings.model_copy(update={"kafka": kafka})

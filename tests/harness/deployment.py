@@ -181,14 +181,19 @@ class Deployment:
         return await connect(self.settings.clickhouse, self.addresses.clickhouse)
 
     async def start_worker(
-        self, agents: Sequence[str] | None = None, *, ready: bool = True, environment: Mapping[str, str] | None = None
+        self,
+        agents: Sequence[str] | None = None,
+        *,
+        ready: bool = True,
+        environment: Mapping[str, str] | None = None,
+        module: str = "workers.cli",
     ) -> WorkerProcess:
         """Start a worker process and wait until all its agents are up."""
         log = self.directory / f"worker-{len(self.workers)}.log"
         arguments = ["--agents", ",".join(agents)] if agents else []
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "workers.cli", "worker", *arguments,
+                sys.executable, "-m", module, "worker", *arguments,
                 cwd=self.directory, env=self._environment() | dict(environment or {}),
                 stdout=output, stderr=asyncio.subprocess.STDOUT,
             )  # fmt: skip
@@ -298,6 +303,7 @@ class Deployment:
             "TOUCHSTONE_KAFKA__TOPIC_PREFIX": f"{self.name}.",
             "TOUCHSTONE_KAFKA__GROUP_PREFIX": self.name,
             "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": str(self.settings.kafka.idempotent_producer),
+            "TOUCHSTONE_KAFKA__FETCH_WAIT_SECONDS": str(self.settings.kafka.fetch_wait_seconds),
             "TOUCHSTONE_KAFKA__SESSION_TIMEOUT_SECONDS": "6",
             "TOUCHSTONE_CLICKHOUSE__DATABASE": self.name,
             "TOUCHSTONE_REDIS__KEY_PREFIX": f"{self.name}:",

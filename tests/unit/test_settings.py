@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from schemas.topics import DEFAULT_PARTITIONS
-from workers.addresses import NotConfigured, adapted, find_addresses
+from workers.addresses import Addresses, NotConfigured, adapted, find_addresses
 from workers.settings import Settings, UnknownSetting, load_settings, refuse_unknown_groups
 from workers.versions import pipeline_version
 
@@ -162,7 +162,14 @@ def test_only_the_local_broker_goes_without_the_idempotent_producer(tmp_path: Pa
     )
     addresses = find_addresses(given)
     assert not addresses.local
-    assert adapted(given, addresses).kafka.idempotent_producer
+    assert adapted(given, addresses).kafka == given.kafka
+
+
+def test_the_embedded_broker_gets_settings_that_it_needs() -> None:
+    given = Settings(_env_file=None)
+    kafka = adapted(given, Addresses("127.0.0.1:9092", "", "", local=True)).kafka
+    assert not kafka.idempotent_producer
+    assert kafka.fetch_wait_seconds < given.kafka.fetch_wait_seconds
 
 
 @pytest.mark.parametrize(

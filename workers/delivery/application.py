@@ -245,6 +245,7 @@ def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.
         store="memory://",
     )
     app.transport = LedgerTransport(app.conf.broker_consumer, app)
+    app.transport.fetch_wait_seconds = kafka.fetch_wait_seconds
     return app
 
 

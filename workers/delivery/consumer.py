@@ -62,6 +62,8 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
         # With equal partition counts the range assignor gives one member the same numbers
         # of every topic; Faust's choice, round-robin, does so only by luck of the counts.
         consumer._partition_assignment_strategy = (RangePartitionAssignor,)
+        # Faust has 1.5 s in its code.
+        consumer._fetch_max_wait_ms = int(transport.fetch_wait_seconds * 1e3)
         return consumer
 
     def defect(self) -> BaseException | None:
@@ -242,3 +244,5 @@ class LedgerTransport(Transport):
     """Faust's aiokafka transport with the ledger's consumer."""
 
     Consumer = LedgerConsumer
+    fetch_wait_seconds = 0.5
+    """How long the broker may keep a read without records waiting."""

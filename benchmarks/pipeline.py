@@ -1,0 +1,221 @@
+"""Answers a second from topic to ClickHouse, what they cost, and how long each takes on its way.
+
+    python -m benchmarks.pipeline --json pipeline.json
+
+One worker with all agents, broker, Valkey and ClickHouse's engine as processes of their own on this machine.
+
+*distinct*: every answer once, so every text is new to the model. *repeated*: sources come back by Zipf's
+law, as retrieval's do. *stubbed*: judgement and model give constants; what is left is the framework. Each
+is sent at once and counted until the last answer is confirmed in ClickHouse, CPU seconds by process. Then
+answers come evenly at shares of the rate of *repeated*, and the time from the record of an answer to the
+record of its enriched answer is read from the topics.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from aiokafka import AIOKafkaProducer
+from rich.progress import Progress
+
+from benchmarks.traffic import add_options, answers_with_contexts, distinct, repeated
+from schemas.answers import GeneratedAnswer
+from schemas.export import example
+from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED
+from tests.harness.deployment import Deployment, WorkerProcess, until
+from workers.addresses import Addresses
+from workers.inference.cores import available_cores
+from workers.local.services import LocalServices
+
+SHARES = (0.25, 0.5, 0.8)
+"""Of the rate at saturation, at which latency is measured."""
+WARM_UP = 40
+"""Answers judged before anything counts."""
+STUB = "benchmarks.stubbed_worker"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    """Measure and print; write JSON if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=400, help="answers of each traffic, at most (default 400)")
+    parser.add_argument("--stubbed", type=int, default=4_000, help="answers with judgement stubbed (default 4000)")
+    parser.add_argument("--seconds", type=float, default=30.0, help="at each share of the rate (default 30)")
+    parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of the model (default int8)")
+    add_options(parser)
+    parser.add_argument("--json", type=Path, help="write the figures to a file")
+    options = parser.parse_args()
+    document = {"machine": {"cores": available_cores(), "processor": platform.processor() or platform.machine()}}
+    document |= asyncio.run(_measure(options))
+    _print(document)
+    if options.json:
+        options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+async def _measure(options: argparse.Namespace) -> dict[str, Any]:
+    answers = answers_with_contexts(options.data)
+    first = answers[:WARM_UP]
+    others = answers[WARM_UP:]
+    rates: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder, Progress(transient=True) as progress:
+        services = LocalServices(Path(folder) / "services")
+        found = await services.start()
+        try:
+            addresses = Addresses(
+                found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
+            )
+            bench = Bench(addresses, Path(folder), services.pids, options.precision, progress)
+            async with bench.worker(first):
+                rates["distinct"] = await bench.saturated(distinct(others, min(options.answers, len(others))))
+            async with bench.worker(first):
+                rates["repeated"] = await bench.saturated(repeated(others, options.answers, options.zipf))
+                latency = [
+                    await bench.latency(others, options, share, rates["repeated"]["answers_per_second"])
+                    for share in SHARES
+                ]
+                memory = bench.process.peak_bytes()
+                pauses = await bench.pauses()
+            # The answer that the constants were found in.
+            one = [GeneratedAnswer.model_validate(example(GeneratedAnswer))]
+            async with bench.worker(repeated(one, 1, 0), module=STUB):
+                rates["stubbed"] = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
+        finally:
+            await services.stop()
+    return {"saturated": rates, "latency": latency, "peak_bytes": memory, "pauses": pauses}
+
+
+class Bench:
+    """Workers on servers of this machine.
+
+    Args:
+        addresses: of the servers.
+        folder: for logs and state.
+        servers: their process identifiers by name.
+        precision: of the model.
+        progress: shows how far it is.
+    """
+
+    def __init__(
+        self, addresses: Addresses, folder: Path, servers: Mapping[str, int], precision: str, progress: Progress
+    ) -> None:
+        self._addresses = addresses
+        self._folder = folder
+        self._servers = dict(servers)
+        self._progress = progress
+        self._environment = {
+            "TOUCHSTONE_INFERENCE__PRECISION": precision,
+            "TOUCHSTONE_INFERENCE__EXPORT_DIR": str(folder / "models"),
+        }
+
+    def worker(self, first: Sequence[GeneratedAnswer], module: str = "workers.cli") -> "Bench":
+        """A worker with names of its own, which has judged some answers already."""
+        self._first, self._module = first, module
+        return self
+
+    async def __aenter__(self) -> None:
+        self._sent = 0
+        self._deployment = Deployment(self._addresses, self._folder, environment=self._environment)
+        await self._deployment.prepare()
+        self._client = await self._deployment.client()
+        self.process: WorkerProcess = await self._deployment.start_worker(module=self._module)
+        await self._send_all(self._first, "warming up")
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._deployment.stop()
+        await self._client.command(f"DROP DATABASE IF EXISTS {self._deployment.name}")
+        await self._client.close()
+
+    async def saturated(self, answers: Sequence[GeneratedAnswer]) -> dict[str, float]:
+        """Answers a second if all are there at once, and CPU seconds an answer by process."""
+        before = self._cpu_seconds()
+        began = time.perf_counter()
+        await self._send_all(answers, "all at once")
+        seconds = time.perf_counter() - began
+        used = {name: now - before[name] for name, now in self._cpu_seconds().items()}
+        costs = {f"{name}_cpu_ms": 1e3 * spent / len(answers) for name, spent in used.items()}
+        return {"answers": len(answers), "answers_per_second": len(answers) / seconds} | costs
+
+    async def latency(
+        self, answers: Sequence[GeneratedAnswer], options: argparse.Namespace, share: float, rate: float
+    ) -> dict[str, float]:
+        """Time from an answer's record to its enriched answer's, at a share of the rate, seconds."""
+        chosen = repeated(answers, max(20, int(options.seconds * rate * share)), options.zipf)
+        named = [each.model_copy(update={"answer_id": f"{share}-{each.answer_id}"}) for each in chosen]
+        topic = self._deployment.settings.topic_name(ANSWERS_GENERATED.name)
+        async with AIOKafkaProducer(bootstrap_servers=self._addresses.kafka, max_request_size=2_000_000) as producer:
+            began = time.perf_counter()
+            for number, answer in enumerate(named):
+                await asyncio.sleep(max(0.0, began + number / (rate * share) - time.perf_counter()))
+                key, value = _record(answer)
+                await producer.send(topic, value=value, key=key)
+        self._sent += len(named)
+        await self._until_stored(f"at {share:.0%}")
+        written = {_id(record): record.timestamp / 1e3 for record in await self._deployment.read(ANSWERS_ENRICHED)}
+        came = {_id(record): record.timestamp / 1e3 for record in await self._deployment.read(ANSWERS_GENERATED)}
+        taken = [written[each.answer_id] - came[each.answer_id] for each in named]
+        p50, p95, p99 = np.percentile(taken, [50, 95, 99]).tolist()
+        return {"share": share, "answers": len(named), "p50": p50, "p95": p95, "p99": p99}
+
+    async def pauses(self) -> dict[str, float]:
+        """How often the event loop has stood still, and how often for longer than 50 ms."""
+        name = "touchstone_event_loop_pause_seconds"
+        looks = await self.process.metric(f"{name}_count")
+        return {"looks": looks, "over_50_ms": looks - await self.process.metric(f"{name}_bucket", le="0.05")}
+
+    async def _send_all(self, answers: Sequence[GeneratedAnswer], what: str) -> None:
+        await self._deployment.send(map(_record, answers))
+        self._sent += len(answers)
+        await self._until_stored(what)
+
+    async def _until_stored(self, what: str) -> None:
+        task = self._progress.add_task(f"{self._module}: {what}", total=self._sent)
+
+        async def stored() -> bool:
+            (count,) = await self._deployment.query(self._client, "SELECT uniqExact(answer_id) FROM {db}.answers")
+            self._progress.update(task, completed=count)
+            return int(count) >= self._sent
+
+        await until(stored, "all answers are stored", 3_600, 0.1)
+        self._progress.remove_task(task)
+
+    def _cpu_seconds(self) -> dict[str, float]:
+        processes = {"worker": self.process.pid, **self._servers}
+        return {name: _cpu_of(pid) for name, pid in processes.items()}
+
+
+def _record(answer: GeneratedAnswer) -> tuple[bytes, bytes]:
+    return answer.answer_id.encode(), answer.to_bytes()
+
+
+def _cpu_of(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _id(record: Any) -> str:
+    return bytes(record.key).decode()
+
+
+def _print(document: Mapping[str, Any]) -> None:
+    for name, figures in document["saturated"].items():
+        costs = "  ".join(f"{key} {value:6.1f}" for key, value in figures.items() if key.endswith("_cpu_ms"))
+        print(f"{name:<10}{figures['answers_per_second']:8.1f} answers/s  {costs}")
+    for each in document["latency"]:
+        print(
+            f"at {each['share']:4.0%}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
+            f"p99 {each['p99'] * 1e3:6.0f} ms"
+        )
+    print(f"memory     {document['peak_bytes'] / 2**20:,.0f} MiB at most")
+    print(f"pauses     {document['pauses']['over_50_ms']:.0f} of {document['pauses']['looks']:.0f} over 50 ms")
+
+
+if __name__ == "__main__":
+    main()
