@@ -8,6 +8,7 @@ import typer
 from workers.commands import (
     adapt,
     archive,
+    bench,
     best,
     chaos,
     compare,
@@ -58,6 +59,10 @@ app.command("versions")(versions.versions)
 app.command("compare")(compare.compare)
 app.command("insights")(insights.insights)
 app.command("chaos")(chaos.chaos)
+app.command(
+    "bench",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False},
+)(bench.bench)
 app.command("migrate")(worker.migrate_schema)
 app.command("roles")(worker.roles)
 app.command("explain")(explain.explain_command)

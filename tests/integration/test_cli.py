@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 from workers.addresses import Addresses
 from workers.app import AGENTS, UnknownAgent, chosen_agents
 from workers.cli import app
+from workers.commands.bench import benchmarks
 from workers.commands.output import read_settings
+from workers.delivery.errors import TouchstoneError
 from workers.settings import Settings, load_settings
 from workers.stores.migrations import read_migrations
 
@@ -223,3 +225,23 @@ def at(addresses: Addresses, settings: Settings) -> dict[str, str]:
         "TOUCHSTONE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
         "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": "false",
     }
+
+
+def test_bench_lists_what_it_can_measure_and_hands_the_rest_of_the_line_on(touchstone: Touchstone) -> None:
+    listed = touchstone("bench")
+    assert listed.returncode == 0
+    assert "pipeline" in listed.stdout and "Answers a second from topic to ClickHouse" in listed.stdout
+    handed_on = touchstone("bench", "limit", "--help")
+    assert handed_on.returncode == 0
+    assert "touchstone bench limit" in handed_on.stdout
+
+
+def test_bench_names_what_there_is_instead_of_what_there_is_not(touchstone: Touchstone) -> None:
+    result = touchstone("bench", "nothing")
+    assert result.returncode == 1
+    assert "there is no benchmark nothing; there are analytics" in result.stderr
+
+
+def test_bench_without_a_checkout_says_where_it_works(tmp_path: Path) -> None:
+    with pytest.raises(TouchstoneError, match="checkout"):
+        benchmarks(tmp_path / "benchmarks")

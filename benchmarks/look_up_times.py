@@ -1,6 +1,6 @@
 """Looking citations up among a million (seed 004: 100 ms), and the response validator (seed 003: 5 ms).
 
-python -m benchmarks
+python -m benchmarks.look_up_times
 """
 
 import argparse
