@@ -115,6 +115,24 @@ def test_an_answer_that_the_stream_would_not_take_is_not_judged(console: Console
     assert (reply.status_code, "at most" in reply.json()["detail"]) == (422, True)
 
 
+def test_a_caller_who_hangs_up_is_no_longer_worked_for(console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    async def waiting(*_: Any) -> bytes:
+        begun.set()
+        try:
+            return await asyncio.get_running_loop().create_future()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(console.resources.check, "check", waiting)
+    headers = {"Authorization": f"Bearer {secret('ingest')}", "Connection": "close"}
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{console.url}/v1/check", json=GROUNDED, headers=headers, timeout=httpx.Timeout(20.0, read=0.2))
+    assert begun.wait(20)
+    assert ended.wait(20)
+
+
 def test_a_token_of_one_tenant_has_no_answers_of_others_judged(console: ConsoleThread) -> None:
     assert console.client("acme").post("/v1/check", json=GROUNDED | {"tenant": "globex"}).status_code == 403
 
@@ -239,11 +257,15 @@ class Model:
     def __init__(self) -> None:
         self.go_on = threading.Event()
         self.go_on.set()
+        self.entered = threading.Event()
+        self.texts: list[str] = []
         self.calls = 0
         self.fails = False
 
     def encode(self, texts: Sequence[str]) -> Any:
         self.calls += 1
+        self.texts += texts
+        self.entered.set()
         self.go_on.wait(30)
         if self.fails:
             raise RuntimeError("out of order")
@@ -262,6 +284,12 @@ class Checking:
     async def judged(self, deadline: float = 20.0, **parts: Any) -> CheckedAnswer:
         answer = AnswerToCheck.model_validate(GROUNDED | parts)
         return CheckedAnswer.model_validate_json(await self.service.check(answer, deadline))
+
+    async def until_queued(self) -> None:
+        """Wait until texts queue for the model."""
+        async with asyncio.timeout(20):
+            while not len(self.embedding._queue):
+                await asyncio.sleep(0.001)
 
     async def stop(self) -> None:
         self.model.go_on.set()
@@ -305,17 +333,26 @@ async def test_a_model_that_fails_makes_a_degraded_verdict_at_once(checking: Che
     assert (told.late, told.degraded) == (False, True)
 
 
-async def test_too_many_at_once_are_refused_and_what_was_given_up_keeps_its_slot(checking: Checking) -> None:
-    checking.model.go_on.clear()
-    assert (await checking.judged(2.0)).late
-    with counting("refused"), pytest.raises(ChecksBusy, match="1 answers are in work"):
-        await checking.judged(0.1, query="another")
-    assert checking.model.calls == 1
-    checking.model.go_on.set()
-    assert not (await checking.judged(query="another")).degraded
+async def test_the_model_works_for_nobody_who_is_gone(checking: Checking) -> None:
+    model = checking.model
+    model.go_on.clear()
+    other = asyncio.create_task(checking.embedding.embed(["of another answer"]))
+    assert await asyncio.to_thread(model.entered.wait, 20)
+    assert (await checking.judged(1.0)).late
+    gone = asyncio.create_task(checking.judged(query="of a caller who goes"))
+    await checking.until_queued()
+    gone.cancel()
+    await asyncio.gather(gone, return_exceptions=True)
+    model.go_on.set()
+    await other
+    assert not (await checking.judged(query="of one who waits", answer="Nobody else said this.")).degraded
+    assert not {"of a caller who goes", str(GROUNDED["query"])} & set(model.texts)
+    assert "of one who waits" in model.texts
 
 
-async def test_steps_that_are_late_are_told_as_such(checking: Checking, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_at_once_are_refused_and_steps_in_work_keep_their_slot(
+    checking: Checking, monkeypatch: pytest.MonkeyPatch
+) -> None:
     going = threading.Event()
     prepare = checking.service._judge.prepare
 
@@ -326,6 +363,8 @@ async def test_steps_that_are_late_are_told_as_such(checking: Checking, monkeypa
     monkeypatch.setattr(checking.service._judge, "prepare", slowly)
     with counting("late"), pytest.raises(CheckTimedOut):
         await checking.judged(0.1)
+    with counting("refused"), pytest.raises(ChecksBusy, match="1 answers are in work"):
+        await checking.judged(0.1, query="another")
     going.set()
     # Another query, whose texts the first check would not have left in the cache.
     assert (await checking.judged(query="another")).state == "released"

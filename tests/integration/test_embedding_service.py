@@ -245,6 +245,44 @@ async def test_who_gives_up_takes_nothing_from_the_others(make: Make) -> None:
     assert backend.embedded == ["text"]
 
 
+async def test_what_nobody_waits_for_any_more_is_not_embedded(make: Make) -> None:
+    backend = LocalBackend()
+    backend.gate.clear()
+    service = make(backend, batch_texts=4)
+    in_work = asyncio.create_task(service.embed(["in work"]))
+    assert await asyncio.to_thread(backend.entered.wait, 10)
+    gone = asyncio.create_task(service.embed([*(f"given up {number}" for number in range(50)), "shared"]))
+    await asyncio.sleep(0)
+    stays = asyncio.create_task(service.embed(["shared", "wanted"]))
+    await asyncio.sleep(0)
+    gone.cancel()
+    backend.gate.set()
+    assert set(await stays) == {"shared", "wanted"}
+    await in_work
+    assert sorted(backend.embedded) == ["in work", "shared", "wanted"]
+    assert len(backend.calls) == 2, "what was given up leaves no gap in a batch"
+
+
+async def test_what_was_given_up_may_be_asked_for_again(make: Make) -> None:
+    backend = LocalBackend()
+    backend.gate.clear()
+    service = make(backend, batch_texts=4)
+    in_work = asyncio.create_task(service.embed(["in work"]))
+    assert await asyncio.to_thread(backend.entered.wait, 10)
+    for _ in range(3):
+        gone = asyncio.create_task(service.embed(["again", "never again"]))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+    again = asyncio.create_task(service.embed(["again"]))
+    await asyncio.sleep(0)
+    backend.gate.set()
+    assert set(await again) == {"again"}
+    await in_work
+    assert backend.embedded == ["in work", "again"]
+    assert set(await service.embed(["never again"])) == {"never again"}
+
+
 async def test_a_hanging_model_times_out_and_works_once_it_returns(make: Make) -> None:
     backend = LocalBackend()
     backend.gate.clear()

@@ -5,14 +5,16 @@
    vectors the rest is judged all the same, and the result says so.
 3. Judged, decided and formatted as in the stream; nothing is stored, sent or remembered.
 
-The steps run in threads. What a caller no longer waits for goes on to its end and keeps its slot, since its work
-is not gone with its caller: so a burst is answered with 503, and not with a queue that is late for everybody.
+The steps run in threads. A step that a caller no longer waits for goes on to its end and keeps its slot, since its
+work is not gone with its caller: so a burst is answered with 503, and not with a queue that is late for everybody.
+Texts that still queue for the model are withdrawn.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from typing import Any
 
 from schemas.answers import GeneratedAnswer
 from workers import metrics
@@ -106,7 +108,8 @@ class CheckService:
         task.add_done_callback(self._tasks.discard)
         try:
             async with asyncio.timeout_at(until):
-                told = await asyncio.shield(result)
+                # Cancelled with its caller or by the deadline, which tells the work that nobody waits for it.
+                told = await result
         except TimeoutError:
             metrics.CHECKS.labels("late").inc()
             raise CheckTimedOut(
@@ -124,21 +127,34 @@ class CheckService:
         model_until = until - (1 - MODEL_SHARE) * (until - loop.time())
         try:
             case = await loop.run_in_executor(self._pool, self._prepare, answer)
-            embedding = None
-            if loop.time() < model_until:  # else the model would work for nobody, and others would wait for it
-                embedding = asyncio.create_task(self._embedding.embed(case.texts))
-                await asyncio.wait([embedding], timeout=model_until - loop.time())
-            vectors, late = _vectors_of(embedding)
-            if loop.time() < until:  # else nobody waits any more
+            vectors, late = await self._vectors(case, model_until, result)
+            if not result.done():
                 told = await loop.run_in_executor(self._pool, self._finish, case, vectors, late, begun, loop.time)
-                result.set_result(told)
-            if embedding is not None:
-                await asyncio.wait([embedding])
+                if not result.done():
+                    result.set_result(told)
         except Exception as error:
             if not result.done():
                 result.set_exception(error)
         finally:
             self._slots.release()
+
+    async def _vectors(
+        self, case: PreparedAnswer, until: float, result: asyncio.Future[CheckedAnswer]
+    ) -> tuple[Vectors, bool]:
+        """Vectors, or why there are none, and whether that is for want of time; asked for while somebody waits."""
+        loop = asyncio.get_running_loop()
+        if loop.time() < until and not result.done():
+            embedding = asyncio.create_task(self._embedding.embed(case.texts))
+            either: list[asyncio.Future[Any]] = [embedding, result]
+            try:
+                await asyncio.wait(either, timeout=until - loop.time(), return_when=asyncio.FIRST_COMPLETED)
+                if embedding.done():
+                    return embedding.result(), False
+            except JudgementError as failure:
+                return failure, False
+            finally:
+                embedding.cancel()
+        return InferenceTimeout("the model did not answer within the deadline of the check"), True
 
     def _prepare(self, answer: GeneratedAnswer) -> PreparedAnswer:
         value = self._privacy.value(answer.to_bytes())
@@ -158,13 +174,3 @@ class CheckService:
         judged = self._judge.judge(case, vectors, Origin(self._settings, self._version, now))
         seconds = clock() - begun
         return checked_answer(judged.enriched, released_answer(judged.enriched, now), late=late, seconds=seconds)
-
-
-def _vectors_of(embedding: asyncio.Task[dict[str, Vector]] | None) -> tuple[Vectors, bool]:
-    """Vectors, or why there are none, and whether that is for want of time."""
-    if embedding is None or not embedding.done():
-        return InferenceTimeout("the model did not answer within the deadline of the check"), True
-    failure = embedding.exception()
-    if isinstance(failure, JudgementError):
-        return failure, False
-    return embedding.result(), False

@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -23,13 +24,22 @@ log = get_logger(__name__)
 Vector = NDArray[np.float32]
 
 
+@dataclass(slots=True)
+class _Awaited:
+    """A text that is queued or in work, and how many callers wait for it."""
+
+    vector: asyncio.Future[Vector]
+    callers: int = 0
+
+
 class EmbeddingService:
     """Vectors for texts, from the cache or the model.
 
     One thread runs the model, since it uses all cores by itself; texts of many answers
     that arrive together share a batch, and take turns where there are more than fit: an
     enormous answer does not hold up the others. The same text asked for twice while it is
-    being embedded is embedded once.
+    being embedded is embedded once; one that nobody waits for any more, since its callers were
+    cancelled before it came to the model, is not embedded at all.
 
     Args:
         backend: the model.
@@ -40,7 +50,7 @@ class EmbeddingService:
         self._backend = backend
         self._settings = settings
         self._cache: OrderedDict[bytes, Vector] = OrderedDict()
-        self._waiting: dict[bytes, asyncio.Future[Vector]] = {}
+        self._waiting: dict[bytes, _Awaited] = {}
         self._queue: FairQueue[tuple[bytes, str]] = FairQueue()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="inference")
         self._runner: asyncio.Task[None] | None = None
@@ -66,8 +76,8 @@ class EmbeddingService:
         if self._runner is not None:
             self._runner.cancel()
             await asyncio.gather(self._runner, return_exceptions=True)
-        for future in self._waiting.values():
-            future.cancel()
+        for awaited in self._waiting.values():
+            awaited.vector.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def embed(self, texts: Iterable[str]) -> dict[str, Vector]:
@@ -87,7 +97,7 @@ class EmbeddingService:
             InferenceFailed: the model raised.
         """
         wanted = {text: _digest(text) for text in texts}
-        futures: dict[str, asyncio.Future[Vector]] = {}
+        missing: dict[str, _Awaited] = {}
         vectors: dict[str, Vector] = {}
         new: list[tuple[bytes, str]] = []
         for text, digest in wanted.items():
@@ -97,15 +107,25 @@ class EmbeddingService:
                 continue
             if digest not in self._waiting:
                 new.append((digest, text))
-            futures[text] = self._future(digest)
+            missing[text] = self._awaited(digest)
         self._queue.put(new)
         metrics.EMBEDDING_CACHE.labels("hit").inc(len(vectors))
-        metrics.EMBEDDING_CACHE.labels("miss").inc(len(futures))
-        if futures:
-            # wait() and not gather(): what one caller gives up must not be cancelled for others.
-            await asyncio.wait(futures.values())
-            vectors |= {text: future.result() for text, future in futures.items()}
+        metrics.EMBEDDING_CACHE.labels("miss").inc(len(missing))
+        if missing:
+            await self._wait(missing.values())
+            vectors |= {text: awaited.vector.result() for text, awaited in missing.items()}
         return vectors
+
+    async def _wait(self, texts: Collection[_Awaited]) -> None:
+        """Wait for texts, and count among their callers only for as long."""
+        for awaited in texts:
+            awaited.callers += 1
+        try:
+            # wait() and not gather(): what one caller gives up must not be cancelled for others.
+            await asyncio.wait([awaited.vector for awaited in texts])
+        finally:
+            for awaited in texts:
+                awaited.callers -= 1
 
     def _cached(self, digest: bytes) -> Vector | None:
         vector = self._cache.get(digest)
@@ -113,17 +133,19 @@ class EmbeddingService:
             self._cache.move_to_end(digest)
         return vector
 
-    def _future(self, digest: bytes) -> asyncio.Future[Vector]:
-        future = self._waiting.get(digest)
-        if future is None:
-            future = self._waiting[digest] = asyncio.get_running_loop().create_future()
+    def _awaited(self, digest: bytes) -> _Awaited:
+        awaited = self._waiting.get(digest)
+        if awaited is None:
+            awaited = self._waiting[digest] = _Awaited(asyncio.get_running_loop().create_future())
             # Whoever asked may be gone by the time it fails; that is no error of the loop.
-            future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        return future
+            awaited.vector.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return awaited
 
     async def _run(self) -> None:
         while True:
             batch = await self._next_batch()
+            if not batch:
+                continue
             if await self._still_hangs():
                 # Whoever has queued up meanwhile has waited with this batch and fails with it.
                 batch += self._queue.take(len(self._queue))
@@ -132,7 +154,7 @@ class EmbeddingService:
                 rows = await self._call(batch)
             except JudgementError as failure:
                 for digest, _ in batch:
-                    self._waiting.pop(digest).set_exception(failure)
+                    self._waiting.pop(digest).vector.set_exception(failure)
                 continue
             metrics.INFERENCE_SECONDS.observe(time.perf_counter() - started)
             metrics.INFERENCE_BATCH.observe(len(batch))
@@ -175,7 +197,21 @@ class EmbeddingService:
         await self._queue.filled()
         if len(self._queue) < self._settings.batch_texts:
             await asyncio.sleep(self._settings.batch_wait_seconds)
-        return self._queue.take(self._settings.batch_texts)
+        batch: list[tuple[bytes, str]] = []
+        while self._queue and len(batch) < self._settings.batch_texts:
+            batch += self._still_wanted(self._queue.take(self._settings.batch_texts - len(batch)))
+        return batch
+
+    def _still_wanted(self, queued: Iterable[tuple[bytes, str]]) -> Iterator[tuple[bytes, str]]:
+        """Of what was queued, what somebody waits for; the rest leaves here.
+
+        It stays in the queue until then: who asks for it meanwhile finds it there.
+        """
+        for digest, text in queued:
+            if self._waiting[digest].callers:
+                yield digest, text
+            else:
+                del self._waiting[digest]
 
     def _encode(self, batch: Sequence[tuple[bytes, str]]) -> list[Vector]:
         vectors = self._backend.encode([text for _, text in batch])
@@ -189,7 +225,7 @@ class EmbeddingService:
         self._cache[digest] = vector
         if len(self._cache) > self._settings.cache_texts:
             self._cache.popitem(last=False)
-        future = self._waiting.pop(digest)
+        future = self._waiting.pop(digest).vector
         if not future.done():
             future.set_result(vector)
 

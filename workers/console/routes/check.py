@@ -1,8 +1,10 @@
 """Judging one answer now: what a gateway asks before it shows an answer."""
 
-from typing import Annotated
+import asyncio
+from collections.abc import Coroutine
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from workers.checking.models import AnswerToCheck, CheckedAnswer
 from workers.checking.service import CheckTimedOut
@@ -13,6 +15,9 @@ from workers.console.security import Ingester
 
 router = APIRouter(prefix="/v1", tags=["check"], route_class=StrictRoute)
 
+CALLER_GONE = 499
+"""Told to nobody; what proxies write into their logs for a caller who hung up."""
+
 DeadlineMs = Annotated[
     int | None, Query(ge=20, le=30_000, description="Longest wait in milliseconds; that of the settings by default.")
 ]
@@ -20,7 +25,7 @@ DeadlineMs = Annotated[
 
 @router.post("/check", response_model=CheckedAnswer, responses=documented(401, 403, 413, 422, 429, 503, 504))
 async def check_answer(
-    answer: AnswerToCheck, principal: Ingester, resources: Shared, deadline_ms: DeadlineMs = None
+    answer: AnswerToCheck, request: Request, principal: Ingester, resources: Shared, deadline_ms: DeadlineMs = None
 ) -> Response:
     """Judge an answer now, as the stream does; nothing is stored, sent on or remembered."""
     principal.require_tenant(answer.tenant)
@@ -28,7 +33,25 @@ async def check_answer(
         raise Problem(503, "no model is opened here; ask a console that has one")
     seconds = None if deadline_ms is None else deadline_ms / 1_000
     try:
-        told = await resources.check.check(answer, seconds)
+        told = await _unless_gone(request, resources.check.check(answer, seconds))
     except CheckTimedOut as error:
         raise Problem(504, str(error)) from None
-    return Response(told, media_type="application/json")
+    return Response(told, media_type="application/json") if told is not None else Response(status_code=CALLER_GONE)
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, bytes]) -> bytes | None:
+    """What work returns, or ``None`` where the caller hung up before: the work is cancelled then."""
+    working = asyncio.create_task(work, name="check")
+    watching = asyncio.create_task(_hung_up(request), name="check caller")
+    try:
+        await asyncio.wait([working, watching], return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        watching.cancel()
+        working.cancel()
+
+
+async def _hung_up(request: Request) -> None:
+    # The body has been read: what comes after it is the end of the connection.
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
