@@ -5,6 +5,7 @@ import gzip
 import json
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -42,7 +43,7 @@ def client(console: ConsoleThread) -> httpx.Client:
 def test_one_answer_and_a_batch_are_in_the_topic_when_they_are_accepted(client: httpx.Client, sent: Any) -> None:
     context = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     one = client.post("/v1/answers", json={"answer": "Paris.", "answer_id": "v1-one"}, headers={"traceparent": context})
-    assert (one.status_code, one.json()) == (202, {"accepted": ["v1-one"], "skipped": 0})
+    assert (one.status_code, one.json()) == (202, {"accepted": ["v1-one"], "skipped": 0, "refused": 0})
     batch = [{"answer": "Paris.", "answer_id": f"v1-batch-{number}", "tenant": "acme"} for number in range(3)]
     several = client.post("/v1/answers", json=batch)
     assert several.json()["accepted"] == ["v1-batch-0", "v1-batch-1", "v1-batch-2"]
@@ -97,7 +98,7 @@ def test_records_of_other_formats_become_answers_and_feedback(client: httpx.Clie
     record = golden("litellm")["record"] | {"id": "v1-litellm"}
     embedding = record | {"call_type": "aembedding"}
     taken = client.post("/v1/answers/litellm", params={"tenant": "acme"}, json=[record, embedding])
-    assert (taken.status_code, taken.json()) == (202, {"accepted": ["v1-litellm"], "skipped": 1})
+    assert (taken.status_code, taken.json()) == (202, {"accepted": ["v1-litellm"], "skipped": 1, "refused": 0})
     (answer,) = (GeneratedAnswer.from_bytes(each.value) for each in sent("v1-litellm"))
     assert answer.tenant == "acme"
     assert len(sent("v1-litellm", topic=FEEDBACK_EVENTS)) == 1
@@ -198,6 +199,24 @@ def test_of_an_export_with_a_call_that_cannot_be_taken_the_rest_is_taken_and_the
     assert logs.json()["partialSuccess"]["rejectedLogRecords"] == "1"
     none = {"resourceSpans": [{"scopeSpans": [{"spans": spans[:1]}]}]}
     assert client.post("/v1/traces", json=none).status_code == 422
+
+
+def test_a_call_that_is_too_large_as_one_record_costs_no_other_of_its_export(client: httpx.Client, sent: Any) -> None:
+    documents = json.dumps([{"id": str(number), "content": f"{number}" * 90_000} for number in range(5)])
+    trace = uuid4().hex
+
+    def call(trace_id: str, **told: str) -> dict[str, Any]:
+        told = {"gen_ai.operation.name": "chat", "gen_ai.completion.0.content": "Said."} | told
+        attributes = [{"key": key, "value": {"stringValue": value}} for key, value in told.items()]
+        return {"traceId": trace_id, "spanId": "b" * 16, "attributes": attributes}
+
+    large, small = call(uuid4().hex, **{"gen_ai.retrieval.documents": documents}), call(trace)
+    reply = client.post("/v1/traces", json={"resourceSpans": [{"scopeSpans": [{"spans": [large, small]}]}]})
+    assert reply.status_code == 200, reply.text
+    assert reply.json()["partialSuccess"]["rejectedSpans"] == "1"
+    assert len(sent(f"{trace}-{'b' * 16}")) == 1
+    alone = client.post("/v1/traces", json={"resourceSpans": [{"scopeSpans": [{"spans": [large]}]}]})
+    assert (alone.status_code, "fewer or shorter contexts" in alone.text) == (422, True)
 
 
 @pytest.mark.parametrize("length", [ord("{"), ord("[")])

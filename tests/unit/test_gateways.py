@@ -16,12 +16,13 @@ from schemas.answers import GeneratedAnswer
 from schemas.feedback import FeedbackEvent
 from workers.agents.intake import adapted_answers
 from workers.delivery.errors import PoisonError
-from workers.delivery.records import Record
+from workers.delivery.records import Output, Record
 from workers.gateways.adapted import Adapted, Received, fitting
 from workers.gateways.envelopes import from_kafka
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.formats import FORMATS, format_named
 from workers.gateways.google import span_of
+from workers.gateways.outputs import Taken, taken_of
 from workers.gateways.reading import time
 from workers.settings import Settings
 from workers.steps.citations import find_citations
@@ -371,6 +372,26 @@ def test_a_call_that_cannot_be_taken_costs_no_other_of_its_export() -> None:
     assert sum(each.refused for each in found) == 2
     with pytest.raises(UnadaptableRecord, match="answer cannot be taken"):
         adapted("otlp-logs", logs_of(long))
+
+
+@pytest.mark.parametrize(("name", "in_part"), [("otlp", True), ("otlp-logs", True), ("langfuse", False)])
+def test_only_of_calls_that_have_nothing_to_do_with_each_other_some_are_taken(name: str, in_part: bool) -> None:
+    found = [*adapted("touchstone", {"answer": "Large."}), *adapted("touchstone", {"answer": "Small."})]
+    large, small = (each.answer.answer_id for each in found)
+
+    def outputs(each: Adapted) -> list[Output]:
+        if each.answer.answer_id == large:
+            raise UnadaptableRecord("too large")
+        return []
+
+    assert FORMATS[name].in_part is in_part
+    if not in_part:
+        with pytest.raises(UnadaptableRecord, match="too large"):
+            taken_of(found, outputs, in_part=in_part)
+        return
+    assert taken_of(found, outputs, in_part=True) == Taken((small,), (), 1)
+    with pytest.raises(UnadaptableRecord, match="too large"):
+        taken_of(found[:1], outputs, in_part=True)
 
 
 OWN, HOP = (f"00-{'4bf92f3577b34da6a3ce929d0e0e4736'}-{span}-01" for span in ("00f067aa0ba902b7", "11f067aa0ba902b7"))

@@ -19,7 +19,7 @@ from workers.delivery.records import Output, Record, Result, Work
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.envelopes import from_kafka
 from workers.gateways.errors import NothingToJudge
-from workers.gateways.outputs import outputs_of
+from workers.gateways.outputs import outputs_of, taken_of
 from workers.gateways.reading import time
 from workers.privacy import Privacy
 from workers.settings import GatewaySettings, Settings
@@ -49,9 +49,14 @@ def _read_all(works: Sequence[Work], privacy: Privacy, resources: Resources) -> 
 
 def _result(record: Record, privacy: Privacy, resources: Resources) -> Result:
     try:
-        found = adapted_answers(record, resources.settings)
-        metrics.RECORDS_SKIPPED.labels(AGENT, "refused_call").inc(sum(each.refused for each in found))
-        return [output for each in found for output in _outputs(each, record, privacy, resources)]
+        topic = resources.settings.gateways.topics[record.topic]
+        taken = taken_of(
+            adapted_answers(record, resources.settings),
+            lambda each: _outputs(each, record, privacy, resources),
+            in_part=resources.settings.gateways.format_named(topic.format).in_part,
+        )
+        metrics.RECORDS_SKIPPED.labels(AGENT, "refused_call").inc(taken.refused)
+        return taken.outputs
     except NothingToJudge as nothing:
         metrics.RECORDS_SKIPPED.labels(AGENT, nothing.reason).inc()
         return []

@@ -21,12 +21,15 @@ class Format:
         title: for people.
         adapt: the pure function from a record to answers.
         decode: from bytes to the record.
+        in_part: whether a record holds calls that have nothing to do with each other, so that one that cannot be
+            taken costs no other.
     """
 
     name: str
     title: str
     adapt: Adapter
     decode: Callable[[bytes | None], Any] = parsed
+    in_part: bool = False
 
     def answers(self, value: bytes | None, received: Received) -> list[Adapted]:
         """The answers of a value.
@@ -43,8 +46,8 @@ FORMATS: Mapping[str, Format] = {
     for each in (
         Format(native.NAME, "Touchstone's own GeneratedAnswer", native.adapt),
         Format(litellm.NAME, "LiteLLM StandardLoggingPayload", litellm.adapt),
-        Format(otlp.NAME, "OpenTelemetry spans (OTLP), OpenInference", otlp.adapt, otlp.decoded),
-        Format("otlp-logs", "OpenTelemetry events (OTLP log records)", otlp.adapt, otlp.decoded_logs),
+        Format(otlp.NAME, "OpenTelemetry spans (OTLP), OpenInference", otlp.adapt, otlp.decoded, in_part=True),
+        Format("otlp-logs", "OpenTelemetry events (OTLP log records)", otlp.adapt, otlp.decoded_logs, in_part=True),
         Format("openai", "OpenAI request and response", pairs.openai),
         Format("anthropic", "Anthropic request and response", pairs.anthropic),
         Format("google", "Google generateContent request and response", pairs.google),

@@ -1,10 +1,60 @@
 """What was made of a foreign record, as records of ours: the same by topic and by HTTP."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from schemas.base import UnreadableEvent
 from schemas.headers import event_headers
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS
+from workers.delivery.errors import PoisonError
 from workers.delivery.records import Output
 from workers.gateways.adapted import Adapted, fitting
 from workers.privacy import Privacy
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What is sent of one foreign record.
+
+    Attributes:
+        answers: identifiers of its answers.
+        outputs: the records of all of them.
+        refused: how many of its calls could not be taken.
+    """
+
+    answers: tuple[str, ...]
+    outputs: tuple[Output, ...]
+    refused: int
+
+
+def taken_of(found: Sequence[Adapted], outputs: Callable[[Adapted], Sequence[Output]], *, in_part: bool) -> Taken:
+    """What is sent of the answers of one record.
+
+    Args:
+        found: the answers.
+        outputs: makes the records of one of them.
+        in_part: leave out those that cannot be taken, as long as there are others.
+
+    Raises:
+        PoisonError: one cannot be taken and the record is not taken in part, or none can.
+        UnreadableEvent: likewise.
+    """
+    made: list[tuple[str, Sequence[Output]]] = []
+    refusals: list[PoisonError | UnreadableEvent] = []
+    for each in found:
+        try:
+            made.append((each.answer.answer_id, outputs(each)))
+        except (PoisonError, UnreadableEvent) as refusal:
+            if not in_part:
+                raise
+            refusals.append(refusal)
+    if refusals and not made:
+        raise refusals[0]
+    return Taken(
+        tuple(answer_id for answer_id, _ in made),
+        tuple(output for _, records in made for output in records),
+        len(refusals) + sum(each.refused for each in found),
+    )
 
 
 def outputs_of(

@@ -26,12 +26,12 @@ from workers.console.security import Ingester
 from workers.delivery.errors import PoisonError, describe
 from workers.delivery.records import Output
 from workers.gateways import native
-from workers.gateways.adapted import Received
+from workers.gateways.adapted import Adapted, Received
 from workers.gateways.envelopes import Opened, from_http
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.formats import Format
 from workers.gateways.otlp import encoded
-from workers.gateways.outputs import outputs_of
+from workers.gateways.outputs import outputs_of, taken_of
 from workers.logs import get_logger
 from workers.privacy import Privacy
 
@@ -39,7 +39,7 @@ AGENT = "console"
 MAX_RECORDS = 500
 """Most records of a batch."""
 PROTOBUF = "application/x-protobuf"
-REFUSED_CALLS = "calls whose answer cannot be taken, such as one of more than 60,000 characters"
+REFUSED_CALLS = "calls that cannot be taken, such as an answer of more than 60,000 characters, or too large in all"
 
 log = get_logger(__name__)
 
@@ -62,6 +62,7 @@ class Taken(BaseModel):
 
     accepted: list[str] = Field(description="Identifiers of the answers, in the order of the request.")
     skipped: int = Field(default=0, description="Records that hold no answer, such as calls for embeddings.")
+    refused: int = Field(default=0, description="Calls of exports of OpenTelemetry that cannot be taken.")
 
 
 def _body(schema: dict[str, Any], *, batch: bool = True) -> dict[str, Any]:
@@ -77,7 +78,7 @@ async def take_answers(
 
     ``answer_id`` and ``completed_at`` may be left out.
     """
-    return (await _take(request, principal, resources, native.NAME, tenant, key))[0]
+    return await _take(request, principal, resources, native.NAME, tenant, key)
 
 
 @router.post("/answers/{form}", status_code=202, responses=_ERRORS | documented(404), openapi_extra=_body(_ONE))
@@ -85,7 +86,7 @@ async def take_records(
     form: FormatName, request: Request, principal: Ingester, resources: Shared, tenant: Tenant = None, key: Key = None
 ) -> Taken:
     """Send records of another format to be judged: one, or a list of them, also as CloudEvents."""
-    return (await _take(request, principal, resources, form, tenant, key))[0]
+    return await _take(request, principal, resources, form, tenant, key)
 
 
 @router.post(
@@ -98,8 +99,8 @@ async def take_records(
 )
 async def take_traces(request: Request, principal: Ingester, resources: Shared, tenant: Tenant = None) -> Response:
     """Send spans as an OpenTelemetry exporter does: OTLP/HTTP, JSON or protobuf, also compressed with gzip."""
-    _, refused = await _take(request, principal, resources, "otlp", tenant, None)
-    return _exported(request, "trace", "ExportTraceServiceResponse", {"rejectedSpans": refused})
+    taken = await _take(request, principal, resources, "otlp", tenant, None)
+    return _exported(request, "trace", "ExportTraceServiceResponse", {"rejectedSpans": taken.refused})
 
 
 @router.post(
@@ -111,8 +112,8 @@ async def take_traces(request: Request, principal: Ingester, resources: Shared, 
 )
 async def take_logs(request: Request, principal: Ingester, resources: Shared, tenant: Tenant = None) -> Response:
     """Send events as an OpenTelemetry exporter does: OTLP/HTTP, JSON or protobuf, also compressed with gzip."""
-    _, refused = await _take(request, principal, resources, "otlp-logs", tenant, None)
-    return _exported(request, "logs", "ExportLogsServiceResponse", {"rejectedLogRecords": refused})
+    taken = await _take(request, principal, resources, "otlp-logs", tenant, None)
+    return _exported(request, "logs", "ExportLogsServiceResponse", {"rejectedLogRecords": taken.refused})
 
 
 def _exported(request: Request, signal: str, message: str, rejected: dict[str, int]) -> Response:
@@ -126,8 +127,8 @@ def _exported(request: Request, signal: str, message: str, rejected: dict[str, i
 
 async def _take(
     request: Request, principal: Principal, resources: ConsoleResources, form: str, tenant: str | None, key: str | None
-) -> tuple[Taken, int]:
-    """What became of a request, and how many calls of its exports could not be taken."""
+) -> Taken:
+    """What became of a request."""
     try:
         how = resources.settings.gateways.format_named(form)
     except KeyError as error:
@@ -136,7 +137,7 @@ async def _take(
     with resources.intake.taking(len(body)):
         known = _KnownRequests(resources, principal, key, sha256(f"{form}\n{tenant}\n".encode() + body).hexdigest())
         if (before := await known.find()) is not None:
-            return before, 0
+            return before
         received = Received(resources.now(), _fixed_tenant(principal, tenant))
         opened = [
             replace(
@@ -144,10 +145,10 @@ async def _take(
             )
             for number, each in enumerate(_records(body, request, received))
         ]
-        taken, refused, outputs = await asyncio.to_thread(_adapted, opened, how, principal, resources)
+        taken, outputs = await asyncio.to_thread(_adapted, opened, how, principal, resources)
         await resources.producer.send(outputs, agent=AGENT)
         await known.keep(taken)
-    return taken, refused
+    return taken
 
 
 def _records(body: bytes, request: Request, received: Received) -> list[Opened]:
@@ -172,27 +173,28 @@ def _listed(opened: Opened) -> list[Opened]:
 
 def _adapted(
     opened: list[Opened], how: Format, principal: Principal, resources: ConsoleResources
-) -> tuple[Taken, int, list[Output]]:
+) -> tuple[Taken, list[Output]]:
     """All that is to be sent: of a request with a record that cannot be taken, nothing is."""
-    settings, taken, refused, outputs = resources.settings, Taken(accepted=[]), 0, list[Output]()
-    privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
+    taken, outputs, limit = Taken(accepted=[]), list[Output](), resources.settings.kafka.max_input_bytes
+    privacy = Privacy(resources.settings.privacy, limit)
+
+    def outputs_for(found: Adapted) -> list[Output]:
+        principal.require_tenant(found.answer.tenant)
+        return outputs_of(found, privacy, limit, agent=AGENT, pipeline_version=resources.pipeline_version)
+
     for number, each in enumerate(opened):
         try:
-            for found in how.answers(each.value, each.received):
-                principal.require_tenant(found.answer.tenant)
-                outputs += outputs_of(
-                    found, privacy, settings.kafka.max_input_bytes,
-                    agent=AGENT, pipeline_version=resources.pipeline_version,
-                )  # fmt: skip
-                taken.accepted.append(found.answer.answer_id)
-                refused += found.refused
+            found = taken_of(how.answers(each.value, each.received), outputs_for, in_part=how.in_part)
+            taken.accepted += found.answers
+            taken.refused += found.refused
+            outputs += found.outputs
         except NothingToJudge as nothing:
             metrics.RECORDS_SKIPPED.labels(AGENT, nothing.reason).inc()
             taken.skipped += 1
         except (PoisonError, UnreadableEvent) as error:
             where = FieldProblem(field=f"body.{number}", message=describe(error))
             raise Problem(422, f"record {number} cannot be taken: {describe(error)}", fields=[where]) from None
-    return taken, refused, outputs
+    return taken, outputs
 
 
 def _fixed_tenant(principal: Principal, wanted: str | None) -> str | None:
