@@ -114,7 +114,9 @@ def test_attributes_of_spans_are_those_of_the_conventions() -> None:
 
     known = {value for value in vars(gen_ai_attributes).values() if isinstance(value, str)}
     # Of OpenLLMetry, and newer than the package.
-    others = re.compile(r"gen_ai\.(prompt|completion)\.\d|gen_ai\.(retrieval\.|response\.time_to_first_chunk)")
+    others = re.compile(
+        r"gen_ai\.(prompt|completion)\.\d|gen_ai\.(event\.content|retrieval\.|response\.time_to_first_chunk)"
+    )
     written = json.dumps([GOLDEN["otlp"], GOLDEN["otlp-logs"]])
     keys = set(re.findall(r'"key": "(gen_ai\.[^"]+)"', written))
     assert len(keys) > 10
@@ -372,6 +374,19 @@ def test_a_call_that_cannot_be_taken_costs_no_other_of_its_export() -> None:
     assert sum(each.refused for each in found) == 2
     with pytest.raises(UnadaptableRecord, match="answer cannot be taken"):
         adapted("otlp-logs", logs_of(long))
+
+
+def test_messages_without_a_span_belong_to_no_choice_but_their_own() -> None:
+    def message(name: str, **body: str) -> dict[str, Any]:
+        values = [{"key": key, "value": {"stringValue": value}} for key, value in body.items()]
+        return {"eventName": name, "body": {"kvlistValue": {"values": values}}}
+
+    asked = message("gen_ai.user.message", content="Of whom?")
+    choice = {"eventName": "gen_ai.choice", "body": {"stringValue": '{"message": {"content": "Said."}}'}}
+    (found,) = adapted("otlp-logs", logs_of(asked, choice))
+    assert (found.answer.query, found.answer.answer) == ("", "Said.")
+    with pytest.raises(NothingToJudge):
+        adapted("otlp-logs", logs_of(asked))
 
 
 @pytest.mark.parametrize(("name", "in_part"), [("otlp", True), ("otlp-logs", True), ("langfuse", False)])

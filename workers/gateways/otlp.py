@@ -2,7 +2,8 @@
 
 Sources: OTLP 1.9 (JSON: identifiers in hexadecimal, 64-bit numbers as texts); the GenAI semantic
 conventions (schema gen-ai-dev 1.42: ``gen_ai.input.messages`` and ``gen_ai.output.messages`` with parts,
-``gen_ai.retrieval.documents``, event ``gen_ai.client.inference.operation.details``); OpenInference's semantic
+``gen_ai.retrieval.documents``, event ``gen_ai.client.inference.operation.details``), also as they were up to 1.36
+(``gen_ai.choice``: ``otlp_messages``); OpenInference's semantic
 conventions (``llm.input_messages.0.message.content``, ``retrieval.documents.0.document.content``); OpenLLMetry's
 ``gen_ai.prompt.0.content``. Read November 2026.
 
@@ -18,6 +19,7 @@ from importlib import import_module
 from typing import Any
 
 from schemas.answers import MAX_CONTEXTS
+from workers.gateways import otlp_messages
 from workers.gateways.adapted import Adapted, Draft, Received, Withheld, finished, named_apart
 from workers.gateways.contexts import chunk_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
@@ -91,7 +93,9 @@ class _Span:
         operation, kind = self.text(_OPERATION), (self.text(_KIND) or "").upper()
         if operation is not None:
             return operation in INFERENCE
-        return kind == "LLM" or (not kind and bool(self.lists.get("gen_ai.completion")))
+        if kind or self.name == otlp_messages.CHOICE:
+            return kind in ("", "LLM")
+        return bool(self.lists.get("gen_ai.completion"))
 
     @property
     def documents(self) -> list[dict[str, Any]]:
@@ -100,6 +104,10 @@ class _Span:
         lists = [self.lists.get("reranker.output_documents") or self.lists.get("retrieval.documents") or ()]
         documents = [*given, *(mapping(each).get("document", each) for found in lists for each in found)]
         return [chunk for each in documents if (chunk := chunk_of(_with_metadata(each))) is not None]
+
+
+_Message = tuple[str, Any, _Span]
+"""A log record of one message: its name, its body, and what stands around it."""
 
 
 def decoded(value: bytes | None) -> Any:
@@ -345,25 +353,48 @@ def _spans(export: Mapping[str, Any]) -> Iterator[_Span]:
             span = _new(raw, resource, "startTimeUnixNano", "endTimeUnixNano")
             span.failed = status.get("code") in _ERROR
             span.message = text(status.get("message")) if span.failed else None
+            told: list[tuple[str, Any]] = []
             for event in objects(raw.get("events")):
-                if event.get("name") == DETAILS or str(event.get("name")).startswith("exception"):
-                    span.attributes = {**_attributes(event.get("attributes")), **span.attributes}
+                name, attributes = str(event.get("name")), _attributes(event.get("attributes"))
+                if name == DETAILS or name.startswith("exception"):
+                    span.attributes = {**attributes, **span.attributes}
+                elif name in otlp_messages.NAMES:
+                    told.append((name, attributes.get(otlp_messages.CONTENT, attributes)))
+            span.attributes = {**otlp_messages.attributes_of(told), **span.attributes}
             yield span
 
 
 def _events(export: Mapping[str, Any]) -> Iterator[_Span]:
-    """Log records that tell of a call, each of them on its own."""
+    """Calls that log records tell of: one in each record, or in all messages of one span together."""
+    messages: dict[tuple[str, str], list[_Message]] = {}
     for resource, scope in _scopes(export, "resourceLogs", "scopeLogs"):
         for raw in objects(scope.get("logRecords")):
             span = _new(raw, resource, "", "timeUnixNano")
             name = first_text(raw, "eventName") or span.text("event.name")
-            if name != DETAILS:
-                continue
             body = _value(raw.get("body"))
-            span.attributes = {**mapping(body), **span.attributes}
+            if body is None:
+                body = span.attributes.get(otlp_messages.CONTENT)
             span.end = span.end or time(raw.get("observedTimeUnixNano"))
-            span.name, span.failed = DETAILS, span.text("error.type") is not None
-            yield span
+            if name == DETAILS:
+                span.attributes = {**mapping(body), **span.attributes}
+                span.name, span.failed = DETAILS, span.text("error.type") is not None
+                yield span
+            elif name in otlp_messages.NAMES:
+                # What bears no span has nothing to do with another message without one.
+                key = (span.trace_id, span.span_id) if span.span_id else ("", str(id(raw)))
+                messages.setdefault(key, []).append((name, body, span))
+    for told in messages.values():
+        yield from _call_of(told)
+
+
+def _call_of(messages: Sequence[_Message]) -> Iterator[_Span]:
+    """The call that these messages belong to, once the model has answered."""
+    found = otlp_messages.attributes_of((name, body) for name, body, _ in messages)
+    if found:
+        span = next(span for name, _, span in messages if name == otlp_messages.CHOICE)
+        span.name = otlp_messages.CHOICE
+        span.attributes = {**found, **span.attributes}
+        yield span
 
 
 def _scopes(
