@@ -1,9 +1,10 @@
 """Anthropic: Messages, request and response, with citations.
 
-Source: Anthropic's "Citations", "Search results" and "Web search" guides and the Messages API
+Source: Anthropic's "Citations", "Search results", "Web search" and "Web fetch" guides and the Messages API
 (``anthropic-version: 2023-06-01``), read November 2026. Documents are counted from 0 over all messages of
-the request (``document_index``: ``char_location``, ``page_location``, ``content_block_location``), search
-results by themselves (``search_result_index``), web results by URL. A document that was sent as a PDF, by
+the request and then the response, where the service has fetched some itself (``document_index``:
+``char_location``, ``page_location``, ``content_block_location``), search results by themselves
+(``search_result_index``), web results by URL. A document that was sent as a PDF, by
 URL or as a file has no text here: what the service cites of it (``cited_text``) stands in for it.
 """
 
@@ -19,6 +20,7 @@ MAX_CITED = 100_000
 """Code points of cited passages that stand in for a source, as a context may have."""
 CITED_ONLY = "passages that the service cites"
 """What a context says of its content where nobody has sent the whole."""
+FETCHED = "web_fetch_result"
 
 
 def wrote(body: Mapping[str, Any]) -> bool:
@@ -49,6 +51,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         error=first_text(mapping(body.get("error")), "message", "type"),
     )
     counted = _counted(request)
+    counted.add(body.get("content"))
     blocks = list(objects(body.get("content")))
     found.calls_tools = any(block.get("type") == "tool_use" for block in blocks)
     cited = []
@@ -75,11 +78,14 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
 def _complete(chunk: dict[str, Any] | None, citation: Mapping[str, Any]) -> None:
     """Let a source without text hold the passages that are cited of it."""
     passage = text(citation.get("cited_text"))
-    if chunk is None or passage is None or (chunk["content"] and chunk.get("metadata") != {"content": CITED_ONLY}):
+    if chunk is None or passage is None:
+        return
+    metadata = mapping(chunk.get("metadata"))
+    if chunk["content"] and metadata.get("content") != CITED_ONLY:
         return
     if len(chunk["content"]) < MAX_CITED and passage not in chunk["content"]:
         chunk["content"] = "\n\n".join(filter(None, (chunk["content"], passage)))
-    chunk["metadata"] = {"content": CITED_ONLY}
+    chunk["metadata"] = {**metadata, "content": CITED_ONLY}
 
 
 @dataclass(slots=True)
@@ -89,6 +95,18 @@ class _Counted:
     chunks: list[dict[str, Any]] = field(default_factory=list)
     documents: list[dict[str, Any]] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, content: Any) -> None:
+        """Count the sources of a message."""
+        for block in _blocks(content):
+            if block.get("type") == "search_result":
+                chunk = _search_result(block, len(self.results))
+                self.results.append(chunk)
+            else:
+                document = _fetched if block.get("type") == FETCHED else _document
+                chunk = document(block, len(self.documents))
+                self.documents.append(chunk)
+            self.chunks.append(chunk)
 
     def target(self, citation: Mapping[str, Any]) -> dict[str, Any] | None:
         """The source that a citation names."""
@@ -111,24 +129,21 @@ class _Counted:
 def _counted(request: Mapping[str, Any]) -> _Counted:
     counted = _Counted()
     for message in objects(request.get("messages")):
-        for block in _blocks(message.get("content")):
-            if block.get("type") == "document":
-                chunk = _document(block, len(counted.documents))
-                counted.documents.append(chunk)
-            else:
-                chunk = _search_result(block, len(counted.results))
-                counted.results.append(chunk)
-            counted.chunks.append(chunk)
+        counted.add(message.get("content"))
     return counted
 
 
 def _blocks(content: Any) -> Iterator[Mapping[str, Any]]:
-    """Documents and search results of a message, also those within results of tools."""
+    """Documents and search results of a message, also those within results of tools, and pages that were fetched."""
     for block in objects(content):
         if block.get("type") in ("document", "search_result"):
             yield block
         elif block.get("type") == "tool_result":
             yield from _blocks(block.get("content"))
+        elif block.get("type") == "web_fetch_tool_result":
+            fetched = mapping(block.get("content"))
+            if fetched.get("type") == FETCHED:  # and not an error
+                yield fetched
 
 
 def _document(block: Mapping[str, Any], place: int) -> dict[str, Any]:
@@ -145,6 +160,17 @@ def _document(block: Mapping[str, Any], place: int) -> dict[str, Any]:
         "content": content,
         "source_name": first_text(block, "title"),
         "source_path": first_text(source, "url"),
+    }
+
+
+def _fetched(block: Mapping[str, Any], place: int) -> dict[str, Any]:
+    chunk = _document(mapping(block.get("content")), place)
+    url, fetched_at = first_text(block, "url"), first_text(block, "retrieved_at")
+    return chunk | {
+        "chunk_id": url or chunk["chunk_id"],
+        "source_type": "web",
+        "source_path": url,
+        "metadata": {"retrieved_at": fetched_at} if fetched_at else None,
     }
 
 
