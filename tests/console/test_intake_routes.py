@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,6 +17,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.deployment import Deployment
 from workers.addresses import Addresses
 from workers.console.backpressure import IntakeGate
+from workers.console.routes.intake import Taken, _KnownRequests
 
 GOLDEN = Path(__file__).resolve().parent.parent / "data" / "gateways"
 
@@ -92,6 +94,50 @@ def test_without_redis_a_repeat_under_its_key_has_the_same_names(
     assert first.status_code == again.status_code == 202
     assert first.json() == again.json()
     console.call(away.aclose())
+
+
+def test_a_repeat_under_its_key_is_complete_when_the_first_came(
+    console: ConsoleThread, client: httpx.Client, sent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The day of an answer is part of its place in the stores: on another day it would be a second answer."""
+
+    keep = _KnownRequests.keep
+
+    async def crashed(known: _KnownRequests, taken: Taken | None) -> None:
+        """The answer is with the broker, and nobody has noted that it is."""
+        if taken is None:
+            await keep(known, taken)
+
+    midnight = datetime(2026, 11, 3, tzinfo=UTC)
+    headers = {"Idempotency-Key": f"order-{uuid4()}"}
+    with monkeypatch.context() as first:
+        first.setattr(console.resources, "now", lambda: midnight - timedelta(seconds=1))
+        first.setattr(_KnownRequests, "keep", crashed)
+        client.post("/v1/answers", json={"answer": "One."}, headers=headers).raise_for_status()
+    monkeypatch.setattr(console.resources, "now", lambda: midnight + timedelta(seconds=1))
+    for _ in range(2):
+        again = client.post("/v1/answers", json={"answer": "One."}, headers=headers).raise_for_status().json()
+    records = [GeneratedAnswer.from_bytes(each.value) for each in sent(*again["accepted"])]
+    assert [each.completed_at for each in records] == [midnight - timedelta(seconds=1)] * 2
+
+
+def test_a_request_that_was_refused_leaves_its_key_to_the_one_that_is_put_right(client: httpx.Client) -> None:
+    headers = {"Idempotency-Key": f"order-{uuid4()}"}
+    assert client.post("/v1/answers", json={"query": "No answer."}, headers=headers).status_code == 422
+    assert client.post("/v1/answers", json={"answer": "One."}, headers=headers).status_code == 202
+    assert client.post("/v1/answers", json={"answer": "Two."}, headers=headers).status_code == 422
+
+
+def test_without_redis_another_request_under_a_known_key_takes_no_answers_place(
+    console: ConsoleThread, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console.resources, "redis", None)
+    headers = {"Idempotency-Key": "order-19"}
+    one, other = (
+        client.post("/v1/answers", json={"answer": said}, headers=headers).json()["accepted"]
+        for said in ("One.", "Two.")
+    )
+    assert one != other
 
 
 def test_records_of_other_formats_become_answers_and_feedback(client: httpx.Client, sent: Any) -> None:

@@ -18,7 +18,7 @@ from workers.agents.intake import adapted_answers
 from workers.delivery.errors import PoisonError
 from workers.delivery.records import Output, Record
 from workers.gateways.adapted import Adapted, Received, fitting
-from workers.gateways.envelopes import from_kafka
+from workers.gateways.envelopes import from_http, from_kafka
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.formats import FORMATS, format_named
 from workers.gateways.google import span_of
@@ -387,6 +387,45 @@ def test_messages_without_a_span_belong_to_no_choice_but_their_own() -> None:
     assert (found.answer.query, found.answer.answer) == ("", "Said.")
     with pytest.raises(NothingToJudge):
         adapted("otlp-logs", logs_of(asked))
+
+
+EVENT_TRACE, HOP_TRACE = f"00-{'a' * 32}-{'b' * 16}-01", f"00-{'c' * 32}-{'d' * 16}-01"
+
+
+@pytest.mark.parametrize(
+    ("extension", "header", "expected"),
+    [
+        (EVENT_TRACE, HOP_TRACE, EVENT_TRACE),
+        (None, HOP_TRACE, HOP_TRACE),
+        (EVENT_TRACE, None, EVENT_TRACE),
+        ("00-none", HOP_TRACE, HOP_TRACE),
+        (None, None, None),
+    ],
+)
+def test_the_trace_of_an_event_counts_before_that_of_the_hop_that_brought_it(
+    extension: str | None, header: str | None, expected: str | None
+) -> None:
+    """CloudEvents, distributed tracing: the extension tells where the event comes from, headers tell each hop."""
+    attributes = {"id": "1", "source": "/app", "type": "answer", "specversion": "1.0"}
+    if extension is not None:
+        attributes["traceparent"] = extension
+    hop = {} if header is None else {"traceparent": header}
+    structured = json.dumps(attributes | {"data": {"answer": "x"}}).encode()
+    named = {"content-type": "application/cloudevents+json"}
+    binary = {"content-type": "application/json"}
+    opened = [
+        *from_http(structured, named | hop, Received(NOW)),
+        *from_http(
+            b'{"answer": "x"}', binary | {f"ce-{key}": of for key, of in attributes.items()} | hop, Received(NOW)
+        ),
+        from_kafka(structured, [(key, of.encode()) for key, of in (named | hop).items()], Received(NOW)),
+        from_kafka(
+            b'{"answer": "x"}',
+            [(key, of.encode()) for key, of in ({f"ce_{key}": of for key, of in attributes.items()} | hop).items()],
+            Received(NOW),
+        ),
+    ]
+    assert [each.received.traceparent for each in opened] == [expected] * 4
 
 
 @pytest.mark.parametrize(("name", "in_part"), [("otlp", True), ("otlp-logs", True), ("langfuse", False)])

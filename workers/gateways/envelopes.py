@@ -109,7 +109,8 @@ def _known(event: BaseCloudEvent, received: Received, context: str | None) -> Re
     """What the envelope tells: source and id name the event, its time is that of the record."""
     name = f"{event.get_source()}/{event.get_id()}"
     extension = event.get_extension("traceparent")
-    told = context or (extension if isinstance(extension, str) else None)
+    # The event's own trace is that of where it comes from; what stands beside it may be that of a hop.
+    told = extension if isinstance(extension, str) and is_traceparent(extension) else context
     return _traced(
         replace(
             received,

@@ -7,6 +7,7 @@ nothing is judged twice; with an ``Idempotency-Key`` also for answers that have 
 import asyncio
 import zlib
 from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -138,7 +139,7 @@ async def _take(
         known = _KnownRequests(resources, principal, key, sha256(f"{form}\n{tenant}\n".encode() + body).hexdigest())
         if (before := await known.find()) is not None:
             return before
-        received = Received(resources.now(), _fixed_tenant(principal, tenant))
+        received = Received(known.received_at, _fixed_tenant(principal, tenant))
         opened = [
             replace(
                 each, received=replace(each.received, identifier=each.received.identifier or known.identifier(number))
@@ -223,13 +224,19 @@ def _decompressed(body: bytes, request: Request, limit: int) -> bytes:
 
 
 class _KnownRequests:
-    """What was answered to a request with this key; kept in Redis, and without it the names alone stay the same.
+    """A request with this key: when it came first and what was answered; kept in Redis.
+
+    Without Redis the names alone stay the same: they are of key and content, so that another request under the
+    same key takes the place of no answer.
 
     Args:
         resources: of the console.
         principal: who asks; keys of different senders never meet.
         key: of the request, if it has one.
         digest: of what was sent.
+
+    Attributes:
+        received_at: when it came; once it has been looked for, when it came first.
     """
 
     def __init__(self, resources: ConsoleResources, principal: Principal, key: str | None, digest: str) -> None:
@@ -237,30 +244,38 @@ class _KnownRequests:
         self._prefix = f"{resources.settings.redis.key_prefix}idempotency:"
         self._seconds = int(resources.settings.gateways.idempotency_hours * 3_600)
         self._key = key and sha256(f"{principal.name}\x1f{key}".encode()).hexdigest()
+        self._name = key and sha256(f"{principal.name}\x1f{key}\x1f{digest}".encode()).hexdigest()
         self._digest = digest
+        self.received_at = resources.now()
 
     def identifier(self, number: int) -> str | None:
         """The name of a record that has none."""
-        return f"key-{self._key}-{number}" if self._key else None
+        return f"key-{self._name}-{number}" if self._name else None
 
     async def find(self) -> Taken | None:
-        """What was answered before.
+        """What was answered before; ``None`` where nothing was, and it is noted then that the request has come.
 
         Raises:
-            Problem: 422, the key came with something else.
+            Problem: 422, something else was accepted under the key.
         """
-        found = await self._ask("get")
-        if not found:
-            return None
-        content = orjson.loads(found)
-        if content["digest"] != self._digest:
+        content = orjson.loads(await self._ask("get") or b"{}")
+        known, taken = content.get("digest") == self._digest, content.get("taken")
+        if taken and not known:
             raise Problem(422, "this Idempotency-Key came with another request; use a new one for each")
-        return Taken.model_validate(content["taken"])
+        if taken:
+            return Taken.model_validate(taken)
+        if known:
+            # What came before may be with the broker, and nobody has lived to note it: it must be the same answer,
+            # and its day is part of its place in the stores.
+            self.received_at = datetime.fromisoformat(content["at"])
+        else:
+            await self.keep(None)
+        return None
 
-    async def keep(self, taken: Taken) -> None:
-        """Keep what is answered."""
-        content = orjson.dumps({"digest": self._digest, "taken": taken.model_dump()})
-        await self._ask("set", content, ex=self._seconds)
+    async def keep(self, taken: Taken | None) -> None:
+        """Keep what is answered; ``None`` before it is."""
+        told = {"taken": taken.model_dump()} if taken else {"at": self.received_at.isoformat()}
+        await self._ask("set", orjson.dumps({"digest": self._digest} | told), ex=self._seconds)
 
     async def _ask(self, command: str, *arguments: Any, **options: Any) -> Any:
         if self._redis is None or self._key is None:
