@@ -33,7 +33,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from schemas.base import RiskMode
 from schemas.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 from workers.console.scopes import Scope
-from workers.gateways.formats import Format, format_named
+from workers.gateways.formats import FORMATS, Format, format_named
 from workers.gateways.mapped import Mapped, read_mapping
 from workers.logs import LogFormat
 from workers.secret_files import EnvironmentWithFiles
@@ -611,10 +611,12 @@ def _mapping(name: str, path: Any) -> Any:
     try:
         content = Path(str(path)).read_bytes()
     except OSError as error:
-        raise ValueError(f"{name}: {path}: {error.strerror}") from None
+        raise ValueError(
+            f"{name}: {path} cannot be read ({error.strerror}); give the path of its mapping file"
+        ) from None
     if len(content) > MAX_MAPPING_BYTES:
-        raise ValueError(f"{name}: a mapping file has at most {MAX_MAPPING_BYTES} bytes")
-    return read_mapping(content, name)
+        raise ValueError(f"{name}: {path} has more than {MAX_MAPPING_BYTES} bytes; a mapping file is smaller")
+    return read_mapping(content, name, f"{name}: {path}")
 
 
 class GatewayTopic(Group):
@@ -649,9 +651,12 @@ class GatewaySettings(Group):
     @field_validator("mappings", mode="before")
     @classmethod
     def _read_mappings(cls, mappings: object) -> object:
-        return (
-            {name: _mapping(name, path) for name, path in mappings.items()} if isinstance(mappings, dict) else mappings
-        )
+        if not isinstance(mappings, dict):
+            return mappings
+        for name in mappings:
+            if name in FORMATS:
+                raise ValueError(f"the format {name} is built in; give the mapping of this name another")
+        return {name: _mapping(name, path) for name, path in mappings.items()}
 
     @model_validator(mode="after")
     def _formats_exist(self) -> Self:

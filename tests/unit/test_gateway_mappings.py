@@ -104,13 +104,17 @@ end = "to"
     [
         ("version = 2\n", "write version = 1"),
         ("not toml", "is not TOML"),
-        ("version = 1\n", "answer is missing"),
+        ("version = 1\n", "answer is missing or no table"),
         ("version = 1\n[answer]\nquery = 'q'\n", "answer.answer is missing"),
         (LEAST + 'colour = "c"\n', "there is no field colour"),
         (LEAST + "[sources]\n", "there is no entry sources"),
         ('version = 1\n[answer]\nanswer = "a["\n', "m.toml: answer.answer: "),
         ("version = 1\n[answer]\nanswer = 7\n", "must be an expression"),
         (LEAST + '[contexts]\ncontent = "c"\n', "contexts.each must be an expression"),
+        ("contexts = 'c'\n" + LEAST, "contexts is missing or no table"),
+        (LEAST + '[[citations]]\neach = "c"\n', "citations is missing or no table"),
+        ("version = 1\nanswer = 'a'\n", "answer is missing or no table"),
+        (LEAST.replace("text", "(" * 10_000 + "text" + ")" * 10_000), "is nested too deeply"),
     ],
 )
 def test_a_mapping_that_cannot_be_used_is_told_by_its_entry(source: str, told: str) -> None:
@@ -162,8 +166,34 @@ def test_a_mapping_is_a_format_like_any_other(tmp_path: Path) -> None:
     settings = Settings(_env_file=None, gateways={"mappings": {"bot": str(file)}, "topics": {"t": {"format": "bot"}}})
     (found,) = settings.gateways.format_named("bot").answers(b'{"text": "Yes."}', Received(NOW))
     assert found.answer.answer == "Yes."
-    with pytest.raises(ValueError, match=r"bot: .*nowhere.toml: No such file"):
+    with pytest.raises(ValueError, match=r"bot: .*nowhere.toml cannot be read \(No such file"):
         Settings(_env_file=None, gateways={"mappings": {"bot": str(tmp_path / "nowhere.toml")}})
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "told"),
+    [
+        ("bot", None, "bot: bot.toml cannot be read (No such file or directory); give the path of its mapping file"),
+        ("bot", "", "bot: bot.toml: write version = 1"),
+        ("bot", 'version = 1\n[answer]\nanswer = "a["\n', "bot: bot.toml: answer.answer: Invalid jmespath expression"),
+        ("litellm", LEAST, "the format litellm is built in; give the mapping of this name another"),
+    ],
+)
+def test_a_worker_does_not_start_on_a_mapping_that_cannot_be_used(
+    name: str, source: str | None, told: str, tmp_path: Path
+) -> None:
+    if source is not None:
+        (tmp_path / "bot.toml").write_text(source)
+    environment = {key: value for key, value in os.environ.items() if "TOUCHSTONE" not in key}
+    environment |= {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "300"}
+    done = subprocess.run(
+        [sys.executable, "-m", "workers.cli", "worker"],
+        cwd=tmp_path, env=environment | {"TOUCHSTONE_GATEWAYS__MAPPINGS": json.dumps({name: "bot.toml"})},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"gateways.mappings: {told}" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # ---------------------------------------------------------------- touchstone adapt

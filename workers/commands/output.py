@@ -64,7 +64,7 @@ def read_settings(*, quiet: bool = False) -> Settings:
         settings = load_settings()
     except ValidationError as error:
         lines = [
-            f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"
+            f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg'].removeprefix('Value error, ')}"
             for detail in error.errors(include_url=False, include_input=False)
         ]
         fail("settings are wrong; mend the environment or .env:\n  " + "\n  ".join(lines), code=2)

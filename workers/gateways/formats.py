@@ -61,11 +61,9 @@ def format_named(name: str, mappings: Mapping[str, Mapped] | None = None) -> For
     """A format by its name: built in, or by a mapping.
 
     Raises:
-        KeyError: naming those there are, or a mapping that is called like one that is built in.
+        KeyError: naming those there are.
     """
     mappings = mappings or {}
-    if name in FORMATS and name in mappings:
-        raise KeyError(f"the format {name} is built in; give the mapping of this name another")
     if name in FORMATS:
         return FORMATS[name]
     if name not in mappings:

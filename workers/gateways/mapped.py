@@ -75,34 +75,41 @@ class Mapped:
     used: frozenset[str]
 
 
-def read_mapping(content: bytes, name: str) -> Mapped:
+def read_mapping(content: bytes, name: str, where: str | None = None) -> Mapped:
     """Read a mapping file (TOML).
+
+    Args:
+        content: of the file.
+        name: of the format, where the file gives none.
+        where: what messages call the file; the name by default.
 
     Raises:
         UnusableMapping: it is none.
     """
+    where = where or name
     try:
         tables = tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:
-        raise UnusableMapping(f"{name} is not TOML: {error}") from None
+        raise UnusableMapping(f"{where} is not TOML: {error}") from None
     if tables.get("version") != VERSION:
-        raise UnusableMapping(f"{name}: write version = {VERSION} at the top")
+        raise UnusableMapping(f"{where}: write version = {VERSION} at the top")
     unknown = set(tables) - {"version", "name", "each", "answer", *_LISTS}
     if unknown:
         raise UnusableMapping(
-            f"{name}: there is no entry {sorted(unknown)[0]}; there are name, each, answer, contexts, citations"
+            f"{where}: there is no entry {sorted(unknown)[0]}; there are name, each, answer, contexts, citations"
         )
-    answer = _expressions(tables.get("answer"), FIELDS, f"{name}: answer")
+    answer = _expressions(tables.get("answer"), FIELDS, f"{where}: answer")
     if "answer" not in answer:
-        raise UnusableMapping(f"{name}: answer.answer is missing; say where the text of the answer is")
+        raise UnusableMapping(f"{where}: answer.answer is missing; say where the text of the answer is")
     lists = {}
     for key, fields in _LISTS.items():
-        table = dict(tables.get(key) or {})
+        table = tables.get(key)
         if table:
-            where = _expression(table.pop("each", None), f"{name}: {key}.each")
-            lists[key] = where, _expressions(table, fields, f"{name}: {key}")
-    each = _expression(tables["each"], f"{name}: each") if "each" in tables else None
-    looked_at = [*answer.values(), *(where for where, _ in lists.values())]
+            rest = {entry: source for entry, source in _table(table, f"{where}: {key}").items() if entry != "each"}
+            rows = _expression(table.get("each"), f"{where}: {key}.each")
+            lists[key] = rows, _expressions(rest, fields, f"{where}: {key}")
+    each = _expression(tables["each"], f"{where}: each") if "each" in tables else None
+    looked_at = [*answer.values(), *(rows for rows, _ in lists.values())]
     return Mapped(str(tables.get("name") or name), each, answer, lists, frozenset().union(*map(_roots, looked_at)))
 
 
@@ -163,12 +170,16 @@ def _row(item: Any, fields: Mapping[str, Any], where: str) -> Any:
 
 
 def _expressions(table: Any, known: frozenset[str], where: str) -> dict[str, Any]:
-    if not isinstance(table, dict):
-        raise UnusableMapping(f"{where} is missing; write a table with an expression for each field")
-    for name in table:
+    for name in _table(table, where):
         if name not in known:
             raise UnusableMapping(f"{where}: there is no field {name}; there are {', '.join(sorted(known))}")
     return {name: _expression(source, f"{where}.{name}") for name, source in table.items()}
+
+
+def _table(table: Any, where: str) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise UnusableMapping(f"{where} is missing or no table; write one with an expression for each field")
+    return table
 
 
 def _expression(source: Any, where: str) -> Any:
@@ -178,6 +189,8 @@ def _expression(source: Any, where: str) -> Any:
         return jmespath.compile(source)
     except JMESPathError as error:
         raise UnusableMapping(f"{where}: {' '.join(str(error).split())[:200]}") from None
+    except RecursionError:
+        raise UnusableMapping(f"{where} is nested too deeply; write a simpler expression") from None
 
 
 def _found(expression: Any, record: Any, where: str) -> Any:
