@@ -3,7 +3,7 @@
 Source: Langfuse's public API (``TraceWithFullDetails``, ``ObservationsView``) and its page "How do I export a
 single trace or session?", version 3, read November 2026. Both forms are read: the trace with its
 ``observations`` inside, and ``{"trace": …, "observations": …}``; also a page of observations (``{"data": […]}``),
-whose traces are put together here.
+whose traces are put together here; those of API v2 hold input and output as texts of JSON, and what each cost.
 
 The answer of a trace is what its last generation with a text says; where the trace has an output of its own
 that is a text, that. Its contexts are the documents that its retrievers put out.
@@ -41,8 +41,8 @@ _TRACE = frozenset(
 _OBSERVATION = frozenset(
     {"id", "traceId", "type", "startTime", "endTime", "completionStartTime", "model", "input", "output", "usage",
      "usageDetails", "promptTokens", "completionTokens", "totalTokens", "level", "statusMessage", "promptName",
-     "promptVersion", "projectId", "createdAt", "updatedAt", "calculatedTotalCost", "latency", "timeToFirstToken",
-     "inputPrice", "outputPrice", "totalPrice", "unit", "providedModelName"}
+     "promptVersion", "projectId", "createdAt", "updatedAt", "calculatedTotalCost", "totalCost", "latency", "timeToFirstToken",
+     "inputPrice", "outputPrice", "totalPrice", "unit", "providedModelName", "userId", "sessionId"}
 )  # fmt: skip
 
 
@@ -107,7 +107,8 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
     failed = generation.get("level") == "ERROR" and own is None
     said = own if own is not None else reply.text
     usage = {**mapping(generation.get("usage")), **mapping(generation.get("usageDetails"))}
-    metadata = mapping(unfolded(trace.get("metadata")))
+    # Newer Langfuse has no trace beside its observations, which bear its metadata themselves.
+    metadata = {**mapping(unfolded(generation.get("metadata"))), **mapping(unfolded(trace.get("metadata")))}
     name, version = text(generation.get("promptName")), text(generation.get("promptVersion"))
     return Draft(
         identifier=first_text(trace, "id") or first_text(generation, "id"),
@@ -123,7 +124,7 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
         else [{**each, "start": None, "end": None} for each in reply.citations],
         model_id=first_text(generation, "model", "providedModelName") or reply.model,
         prompt_version=f"{name}:{version}" if name and version else name,
-        temperature=number(mapping(generation.get("modelParameters")).get("temperature")),
+        temperature=number(mapping(unfolded(generation.get("modelParameters"))).get("temperature")),
         query_type=first_text(metadata, "query_type"),
         risk_mode=first_text(metadata, "risk_mode"),
         status="error" if failed else "success",
@@ -137,7 +138,7 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
         completion_tokens=count(usage.get("output", usage.get("completionTokens", reply.completion_tokens))),
         trace_id=first_text(trace, "id"),
         span_id=first_text(generation, "id"),
-        cost_usd=number(trace.get("totalCost")) or number(generation.get("calculatedTotalCost")),
+        cost_usd=number(trace.get("totalCost")) or _cost(observations),
         kept=_kept(trace, generation),
     )
 
@@ -178,6 +179,13 @@ def _completed(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any
     if ends:
         return max(ends)
     return time(begun.timestamp() + latency) if begun is not None and latency is not None else None
+
+
+def _cost(observations: Sequence[Mapping[str, Any]]) -> float | None:
+    """US dollars that all observations of a trace cost together; ``None`` where none tells it."""
+    told = [number(each.get("totalCost", each.get("calculatedTotalCost"))) for each in observations]
+    known = [cost for cost in told if cost is not None]
+    return sum(known) if known else None
 
 
 def _kept(trace: Mapping[str, Any], generation: Mapping[str, Any]) -> dict[str, Any]:
