@@ -248,6 +248,22 @@ def test_an_export_of_opentelemetry_is_one_record_whatever_its_encoding(command:
     assert answer["answer"]["contexts"][0]["chunk_id"] == "loki-1"
 
 
+def test_of_an_export_it_is_told_which_calls_cannot_be_taken(command: Command, tmp_path: Path) -> None:
+    def call(number: int, **told: str) -> dict[str, Any]:
+        told = {"gen_ai.operation.name": "chat", "gen_ai.completion.0.content": "Said."} | told
+        attributes = [{"key": key, "value": {"stringValue": value}} for key, value in told.items()]
+        return {"traceId": f"{number:032x}", "spanId": "b" * 16, "attributes": attributes}
+
+    documents = json.dumps([{"id": str(number), "content": "x" * 90_000} for number in range(5)])
+    large, long = {"gen_ai.retrieval.documents": documents}, {"gen_ai.completion.0.content": "x" * 60_001}
+    spans = [call(1, **large), call(2), call(3, **long)]
+    (tmp_path / "export.json").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    done = command("--format", "otlp", "export.json")
+    assert [json.loads(line)["answer_id"] for line in done.stdout.splitlines()] == [f"{2:032x}-{'b' * 16}"]
+    assert (done.returncode, "record 1: 2 of its calls cannot be taken" in done.stderr) == (1, True)
+    assert "2 of its calls cannot be taken" in command("--try", "--format", "otlp", "export.json").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [

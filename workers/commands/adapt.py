@@ -16,10 +16,12 @@ from rich.text import Text
 from schemas.base import UnreadableEvent
 from workers.commands.output import console, errors, print_json, printable, read_settings
 from workers.delivery.errors import PoisonError, TouchstoneError, describe
+from workers.delivery.records import Output
 from workers.gateways.adapted import Adapted, Received, fitting
 from workers.gateways.errors import NothingToJudge
 from workers.gateways.formats import FORMATS, Format
 from workers.gateways.mapped import UnusableMapping, adapter, read_mapping
+from workers.gateways.outputs import taken_of
 from workers.settings import Settings
 
 SHOWN = 200
@@ -37,12 +39,14 @@ class Tried:
         answers: made of it.
         problem: why none was.
         skipped: why there is nothing to judge.
+        refused: how many calls of an export cannot be taken, while others are.
     """
 
     number: int
     answers: tuple[Adapted, ...] = ()
     problem: str = ""
     skipped: str = ""
+    refused: int = 0
 
 
 def adapt(
@@ -58,7 +62,7 @@ def adapt(
 ) -> None:
     """Turn records of other formats into answers, as JSON lines for `touchstone ingest -`; nothing is sent.
 
-    Exit code 0 if all were turned, 1 if a record could not be.
+    Exit code 0 if all were turned, 1 if a record could not be, or a call of an export.
 
     Examples:
       touchstone adapt --format litellm calls.jsonl | touchstone ingest -
@@ -79,7 +83,7 @@ def adapt(
         print_json([_told(each) for each in found])
     else:
         _write(found, settings)
-    if any(each.problem for each in found):
+    if any(each.problem or each.refused for each in found):
         raise typer.Exit(1)
 
 
@@ -126,11 +130,13 @@ def _values(file: str, how: Format) -> Iterator[bytes]:
 
 
 def _tried(number: int, value: bytes, how: Format, received: Received, settings: Settings) -> Tried:
+    def fits(found: Adapted) -> list[Output]:
+        fitting(found.answer, settings.kafka.max_input_bytes)
+        return []
+
     try:
-        found = how.answers(value, received)
-        for each in found:
-            fitting(each.answer, settings.kafka.max_input_bytes)
-        return Tried(number, tuple(found))
+        taken = taken_of(how.answers(value, received), fits, in_part=how.in_part)
+        return Tried(number, taken.answers, refused=taken.refused)
     except NothingToJudge as nothing:
         return Tried(number, skipped=nothing.reason)
     except (PoisonError, UnreadableEvent) as error:
@@ -143,9 +149,17 @@ def _write(found: list[Tried], settings: Settings) -> None:
         for each in tried.answers:
             _, value = fitting(each.answer, settings.kafka.max_input_bytes)
             sys.stdout.write(value.decode() + "\n")
-        if tried.problem or tried.skipped:
-            said = tried.problem or f"nothing to judge ({tried.skipped})"
+        if said := _said(tried):
             errors.print(f"record {tried.number}: {printable(said)}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _said(tried: Tried) -> str:
+    """What became of a record besides its answers, in words; nothing where all of it became answers."""
+    if tried.refused:
+        return (
+            f"{tried.refused} of its calls cannot be taken: an answer that is too long, or too large with its contexts"
+        )
+    return tried.problem or (f"nothing to judge ({tried.skipped})" if tried.skipped else "")
 
 
 def _told(tried: Tried) -> dict[str, Any]:
@@ -153,6 +167,7 @@ def _told(tried: Tried) -> dict[str, Any]:
         "record": tried.number,
         "problem": tried.problem or None,
         "skipped": tried.skipped or None,
+        "refused": tried.refused,
         "answers": [
             {
                 "answer": from_json(each.answer.model_dump_json(exclude_defaults=True)),
@@ -168,8 +183,8 @@ def _told(tried: Tried) -> dict[str, Any]:
 
 def _show(tried: Tried) -> None:
     console.print(Text(f"record {tried.number}", style="bold"))
-    if tried.problem or tried.skipped:
-        _line(tried.problem or f"nothing to judge: {tried.skipped}")
+    if said := _said(tried):
+        _line(said)
     for each in tried.answers:
         table = Table("field", "value")
         told = from_json(each.answer.model_dump_json(exclude_defaults=True, exclude={"metadata"}))

@@ -17,12 +17,12 @@ class Taken:
     """What is sent of one foreign record.
 
     Attributes:
-        answers: identifiers of its answers.
+        answers: that can be taken.
         outputs: the records of all of them.
         refused: how many of its calls could not be taken.
     """
 
-    answers: tuple[str, ...]
+    answers: tuple[Adapted, ...]
     outputs: tuple[Output, ...]
     refused: int
 
@@ -39,11 +39,11 @@ def taken_of(found: Sequence[Adapted], outputs: Callable[[Adapted], Sequence[Out
         PoisonError: one cannot be taken and the record is not taken in part, or none can.
         UnreadableEvent: likewise.
     """
-    made: list[tuple[str, Sequence[Output]]] = []
+    made: list[tuple[Adapted, Sequence[Output]]] = []
     refusals: list[PoisonError | UnreadableEvent] = []
     for each in found:
         try:
-            made.append((each.answer.answer_id, outputs(each)))
+            made.append((each, outputs(each)))
         except (PoisonError, UnreadableEvent) as refusal:
             if not in_part:
                 raise
@@ -51,7 +51,7 @@ def taken_of(found: Sequence[Adapted], outputs: Callable[[Adapted], Sequence[Out
     if refusals and not made:
         raise refusals[0]
     return Taken(
-        tuple(answer_id for answer_id, _ in made),
+        tuple(each for each, _ in made),
         tuple(output for _, records in made for output in records),
         len(refusals) + sum(each.refused for each in found),
     )

@@ -186,7 +186,7 @@ def _adapted(
     for number, each in enumerate(opened):
         try:
             found = taken_of(how.answers(each.value, each.received), outputs_for, in_part=how.in_part)
-            taken.accepted += found.answers
+            taken.accepted += [each.answer.answer_id for each in found.answers]
             taken.refused += found.refused
             outputs += found.outputs
         except NothingToJudge as nothing:
