@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from workers import metrics
 from workers.checking.models import AnswerToCheck, CheckedAnswer
 from workers.checking.service import CheckTimedOut
 from workers.console.problems import Problem, documented
@@ -45,7 +46,10 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, bytes]) -> by
     watching = asyncio.create_task(_hung_up(request), name="check caller")
     try:
         await asyncio.wait([working, watching], return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
+        if working.done():
+            return working.result()
+        metrics.CHECKS.labels("gone").inc()
+        return None
     finally:
         watching.cancel()
         working.cancel()
