@@ -113,6 +113,7 @@ class Bench:
         self._environment = {
             "TOUCHSTONE_INFERENCE__PRECISION": precision,
             "TOUCHSTONE_INFERENCE__EXPORT_DIR": str(folder / "models"),
+            "TOUCHSTONE_INFERENCE__THREADS": "0",
         }
 
     def worker(self, first: Sequence[GeneratedAnswer], module: str = "workers.cli") -> "Bench":

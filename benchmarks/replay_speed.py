@@ -63,7 +63,7 @@ async def _round(
 ) -> dict[str, float]:
     directory = folder / f"round-{number}"
     directory.mkdir()
-    deployment = Deployment(addresses, directory)
+    deployment = Deployment(addresses, directory, environment={"TOUCHSTONE_INFERENCE__THREADS": "0"})
     await deployment.prepare()
     client = await deployment.client()
     try:

@@ -633,6 +633,24 @@ def test_axe_finds_nothing_serious(
     assert {path: violations for path, violations in found.items() if violations} == {}
 
 
+@pytest.mark.parametrize("width", [360, 600, 1280])
+def test_a_tooltip_at_the_edge_stays_inside_the_window(
+    browser: Browser, console: ConsoleThread, cited: EnrichedAnswer, width: int
+) -> None:
+    with logged_in(browser, console, viewport={"width": width, "height": 900}) as (page, _):
+        page.goto(f"/answers/{cited.answer_id}")
+        links = page.locator(".answer-text .cited a.citation").all()
+        assert len(links) >= 3
+        for link in links:
+            link.hover()
+            tip = page.locator(f"#{link.get_attribute('aria-describedby')}")
+            expect(tip).to_be_visible()
+            box = tip.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+
+
 def test_every_page_fits_a_window_of_360_pixels(
     browser: Browser, console: ConsoleThread, stored: list[EnrichedAnswer], cited: EnrichedAnswer
 ) -> None:

@@ -308,6 +308,8 @@ class Deployment:
             "TOUCHSTONE_CLICKHOUSE__DATABASE": self.name,
             "TOUCHSTONE_REDIS__KEY_PREFIX": f"{self.name}:",
             "TOUCHSTONE_STATE_DIR": str(self.directory / "state"),
+            # Threads of several models on the same cores wait for each other in a spin: far slower than one alone.
+            "TOUCHSTONE_INFERENCE__THREADS": "1",
             "TOUCHSTONE_LOG_FORMAT": "json",
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",

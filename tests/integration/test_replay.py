@@ -81,8 +81,7 @@ class Stream:
     """A deployment whose worker has judged some answers."""
 
     def __init__(self, addresses: Addresses, directory: Path, backend: EmbeddingBackend) -> None:
-        # As many threads as the model of the tests has: with others, the last bits of a vector may differ.
-        self.deployment = Deployment(addresses, directory, environment={"TOUCHSTONE_INFERENCE__THREADS": "1"})
+        self.deployment = Deployment(addresses, directory)
         self.backend = backend
         self.client: AsyncClient
 

@@ -61,3 +61,14 @@ document.addEventListener("keydown", (event) => {
 for (const name of ["mouseleave", "focusout"]) {
   document.addEventListener(name, (event) => event.target.closest?.(".cited")?.classList.remove("dismissed"), true);
 }
+
+// A tooltip near the edge of the window moves inside it.
+for (const name of ["mouseenter", "focusin"]) {
+  document.addEventListener(name, (event) => {
+    const tip = event.target.closest?.(".cited")?.querySelector(".tip");
+    if (!tip) return;
+    tip.style.translate = "none";
+    const beyond = tip.getBoundingClientRect().right - (document.documentElement.clientWidth - 8);
+    if (beyond > 0) tip.style.translate = `${-beyond}px`;
+  }, true);
+}
