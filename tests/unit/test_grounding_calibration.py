@@ -14,11 +14,12 @@ from workers.evaluation.fitting import empty_document, fit_calibration, folds, w
 from workers.evaluation.labelled import LabelledRow, UnreadableSet, read_labelled
 from workers.evaluation.measured import MeasuredRow
 from workers.evaluation.metrics import auroc, best_threshold, calibration_error
-from workers.steps.calibration import GroundingCalibration, shipped_calibration
+from workers.steps.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
 from workers.steps.claim_features import FEATURES
 from workers.steps.grounding import PreparedGrounding
 
 SHIPPED = shipped_calibration()
+NONE = np.zeros(4, dtype=np.bool_)
 FEATURE = st.floats(0, 40, allow_nan=False)
 
 
@@ -38,6 +39,42 @@ def test_confidence_is_the_minimum_of_the_seed_on_the_edge_of_the_verdict() -> N
     assert (np.diff(SHIPPED.confidences(np.linspace(-9, 9, 50))) < 0).all()
 
 
+CLAIM = st.tuples(st.floats(-8, 8), st.floats(0, 1), st.integers(1, 40), st.booleans())
+"""Log-odds, share that is not said, words, whether unsupported."""
+
+
+def risk_of(claims: list[tuple[float, float, int, bool]]) -> float:
+    log_odds, unsaid, words, unsupported = zip(*claims, strict=True)
+    return SHIPPED.risk(
+        AnswerClaims(np.array(log_odds), np.array(unsaid), np.array(words, dtype=np.float64), np.array(unsupported))
+    )
+
+
+@settings(max_examples=300)
+@given(st.lists(CLAIM, min_size=1, max_size=6), CLAIM)
+def test_an_unsupported_claim_of_any_kind_never_lowers_the_risk(
+    claims: list[tuple[float, float, int, bool]], further: tuple[float, float, int, bool]
+) -> None:
+    # A plain mean of what is not said would fall where the further claim has most of its words in the sources.
+    assert risk_of([*claims, (*further[:3], True)]) >= risk_of(claims) - 1e-12
+
+
+@settings(max_examples=300)
+@given(st.lists(CLAIM, min_size=1, max_size=6), st.floats(0, 1), st.floats(0, 8), st.booleans())
+def test_a_claim_that_finds_more_support_never_raises_the_risk(
+    claims: list[tuple[float, float, int, bool]], kept: float, odds: float, found: bool
+) -> None:
+    log_odds, unsaid, words, unsupported = claims[0]
+    better = (log_odds - odds, unsaid * kept, words, unsupported and not found)
+    assert risk_of([better, *claims[1:]]) <= risk_of(claims) + 1e-12
+
+
+def test_the_risk_grows_with_the_share_of_words_that_no_source_says() -> None:
+    short, long = (-3.0, 0.8, 2, False), (-3.0, 0.8, 30, False)
+    sound = (-3.0, 0.0, 10, False)
+    assert risk_of([sound]) < risk_of([sound, short]) < risk_of([sound, long])
+
+
 def test_a_calibration_of_other_features_is_refused() -> None:
     document = empty_document({"weights": {}, "unknown": 1.0}) | {"features": ["distance"]}
     with pytest.raises(ValueError, match="touchstone calibrate grounding"):
@@ -51,7 +88,8 @@ def row(number: int, label: bool, spans: tuple[tuple[int, int], ...] | None) -> 
 def measured(number: int, features: NDArray[np.float64], marked: list[bool] | None, label: bool) -> MeasuredRow:
     spans = None if marked is None else ()
     prepared = PreparedGrounding(str(number))
-    return MeasuredRow(row(number, label, spans), prepared, (), features, None if marked is None else tuple(marked), {}, 0.0)  # fmt: skip
+    words = np.ones(len(features))
+    return MeasuredRow(row(number, label, spans), prepared, (), features, words, None if marked is None else tuple(marked), {}, 0.0)  # fmt: skip
 
 
 def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None:
@@ -71,7 +109,7 @@ def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None
     labels = [flag for each in rows for flag in each.marked or ()]
     area = auroc(told, labels)
     assert area is not None and area > 0.9
-    risks = [calibration.risk(calibration.log_odds(r.features), r.features[:, 1], [False] * 4) for r in rows]
+    risks = [calibration.risk(AnswerClaims(calibration.log_odds(r.features), r.features[:, 1], r.words, NONE)) for r in rows]  # fmt: skip
     area = auroc(risks, [each.row.label for each in rows])
     assert area is not None and area > 0.9
 

@@ -321,6 +321,13 @@ def test_a_contradicted_fact_is_a_high_risk_by_itself() -> None:
     assert risk.suggestions == ["Correct the claims that the sources contradict"]
 
 
+def test_an_answer_of_which_nothing_holds_is_never_a_low_risk() -> None:
+    nothing, something = (Measures(0, 0.9, verified, 0.9, 0, 3) for verified in (0.0, 0.3))
+    assert assess(nothing, 0.1, THRESHOLDS).level == "medium"
+    assert assess(something, 0.1, THRESHOLDS).level == "low"
+    assert assess(nothing, 0.8, THRESHOLDS).score > 0.8
+
+
 CLAIMS = (
     "Raise the limit of the ingester to 4 GiB.",
     "The ingester exceeds its memory limit of 2 GiB.",

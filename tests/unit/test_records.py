@@ -42,6 +42,10 @@ def verdict(claim: str, *records: object) -> RecordVerdict:
         "It is open from 9 AM to 5 PM on Mondays and Tuesdays.",
         "It is closed on Sundays.",
         "On Friday it opens from 11:30 to 22:00.",
+        "It closes at 5 pm on Mondays.",
+        "On Fridays it opens at 11:30 am and closes at 10 pm.",
+        "On Friday, it stays open until 10 PM.",
+        "Wi-Fi is free.",
     ],
 )
 def test_what_the_fields_say_agrees(claim: str) -> None:
@@ -60,6 +64,11 @@ def test_what_the_fields_say_agrees(claim: str) -> None:
         "It is open seven days a week.",
         "It is open from 9 AM to 6 PM on Mondays.",
         "It is closed on Mondays.",
+        "It closes at 10 pm on Mondays.",
+        "It opens at 10 am on Mondays.",
+        "On Fridays it opens at 11:30 am and closes at 11 pm.",
+        "It opens at 7 am.",
+        "There is no WiFi.",
     ],
 )
 def test_what_the_fields_deny_is_denied(claim: str) -> None:
@@ -83,6 +92,17 @@ def test_to_say_that_nothing_is_known_is_no_claim_on_a_field(claim: str) -> None
 def test_what_names_no_field_is_not_judged(claim: str) -> None:
     found = verdict(claim)
     assert (found.denied, found.unknown) == (0, 0)
+
+
+@pytest.mark.parametrize("claim", ["It has free WiFi.", "Wi-Fi is offered."])
+def test_a_key_of_two_short_words_is_a_field(claim: str) -> None:
+    assert verdict(claim, {"name": "Bar", "WiFi": "no"}).denied == 1
+    assert verdict(claim, {"name": "Bar", "WiFi": "free"}) == RecordVerdict(agreed=1)
+
+
+@pytest.mark.parametrize("claim", ["The happy hour on Mondays starts at 4 pm.", "The kitchen closes soon on Mondays."])
+def test_other_times_are_no_opening_hours(claim: str) -> None:
+    assert verdict(claim) == RecordVerdict()
 
 
 def test_one_record_that_agrees_is_enough() -> None:

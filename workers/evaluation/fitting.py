@@ -14,9 +14,11 @@ import numpy as np
 from workers.evaluation.labelled import LabelledRow
 from workers.evaluation.measured import MeasuredRow
 from workers.evaluation.metrics import best_threshold
-from workers.steps.calibration import Floats, GroundingCalibration
+from workers.steps.calibration import UNSAID, AnswerClaims, Floats, GroundingCalibration, answer_features
 from workers.steps.claim_features import FEATURES, content_sequence
+from workers.steps.grounding import judge_grounding
 from workers.steps.sources import segment_source
+from workers.steps.thresholds import GroundingThresholds
 
 FOLDS = 5
 TREES = 150
@@ -69,16 +71,27 @@ def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version:
         The document that ``GroundingCalibration`` reads.
     """
     rows = [row for row in rows if len(row.features)]
+    splits = folds([row.row.source for row in rows])
+    blind = [_document(_trees([rows[index] for index in train]), words, version) for train, _ in splits]
     odds: list[Floats] = [np.zeros(0)] * len(rows)
-    for train, test in folds([row.row.source for row in rows]):
-        calibration = GroundingCalibration(_document(_trees([rows[index] for index in train]), words, version))
+    for document, (_, test) in zip(blind, splits, strict=True):
+        calibration = GroundingCalibration(document)
         for index in test:
             odds[index] = calibration.log_odds(rows[index].features)
-    document = _document(_trees(rows), words, version)
     spanned = [index for index, row in enumerate(rows) if row.marked is not None]
     labels = np.concatenate([np.array(rows[index].marked, dtype=bool) for index in spanned])
-    document["claim"]["cut"] = round(best_threshold(np.concatenate([odds[index] for index in spanned]), labels), 4)
-    document["answer"] = _fit_answer(rows, odds, GroundingCalibration(document))
+    cut = round(best_threshold(np.concatenate([odds[index] for index in spanned]), labels), 4)
+    answer = _fit_answer(rows, odds, cut)
+    risks = np.zeros(len(rows))
+    document = _document(_trees(rows), words, version)
+    for fitted in (*blind, document):
+        fitted["claim"]["cut"] = cut
+        fitted["answer"] |= answer
+    for fitted, (_, test) in zip(blind, splits, strict=True):
+        calibration = GroundingCalibration(fitted)
+        for index in test:
+            risks[index] = _risk(rows[index], calibration)
+    document["answer"]["threshold"] = _fit_threshold(rows, risks)
     return document
 
 
@@ -106,7 +119,7 @@ def _document(claim: dict[str, Any], words: dict[str, Any], version: str) -> dic
         "version": version,
         "features": list(FEATURES),
         "claim": {**claim, "cut": 0.0},
-        "answer": {"intercept": 0.0, "top": 1.0, "doubt": 0.0, "threshold": 0.5},
+        "answer": {"intercept": 0.0, "top": 1.0, "unsaid": 0.0, "threshold": 0.5},
         "words": words,
     }
 
@@ -193,16 +206,13 @@ def _tree(nodes: Any) -> dict[str, Any]:
     }
 
 
-def _fit_answer(
-    rows: Sequence[MeasuredRow], odds: Sequence[Floats], calibration: GroundingCalibration
-) -> dict[str, float]:
-    """Weights within sets, so that how bad a set is does not count; then intercept and threshold."""
+def _fit_answer(rows: Sequence[MeasuredRow], odds: Sequence[Floats], cut: float) -> dict[str, float]:
+    """Weights within sets, so that how bad a set is does not count; then the intercept."""
     from sklearn.linear_model import LogisticRegression
 
-    column = FEATURES.index("unseen_share")
     values = np.array(
         [
-            calibration.answer_features(log_odds, row.features[:, column], list(log_odds >= calibration.cut))
+            answer_features(AnswerClaims(log_odds, row.features[:, UNSAID].mean(axis=1), row.words, log_odds >= cut))
             for row, log_odds in zip(rows, odds, strict=True)
         ]
     )
@@ -216,14 +226,23 @@ def _fit_answer(
         score = (values @ slopes).reshape(-1, 1)
         weights = _prevalence_weights([row.row for row in rows])
         scale = LogisticRegression(C=100.0, max_iter=1_000).fit(score, labels, sample_weight=weights)
-    factor, intercept = max(0.0, float(scale.coef_[0][0])), float(scale.intercept_[0])
-    risks = 1.0 / (1.0 + np.exp(-(intercept + factor * score[:, 0])))
+    factor = max(0.0, float(scale.coef_[0][0]))
     return {
-        "intercept": round(intercept, 4),
+        "intercept": round(float(scale.intercept_[0]), 4),
         "top": round(factor * float(slopes[0]), 4),
-        "doubt": round(factor * float(slopes[1]), 4),
-        "threshold": round(best_threshold(risks, labels, weights, measure="f1"), 3),
+        "unsaid": round(factor * float(slopes[1]), 4),
     }
+
+
+def _risk(row: MeasuredRow, calibration: GroundingCalibration) -> float:
+    """The risk as it goes out: what contradictions and missing citations add is in it."""
+    return judge_grounding(row.prepared, row.vectors, GroundingThresholds(), calibration).risk_score or 0.0
+
+
+def _fit_threshold(rows: Sequence[MeasuredRow], risks: Floats) -> float:
+    labels = np.array([row.row.label for row in rows])
+    weights = _prevalence_weights([row.row for row in rows])
+    return round(best_threshold(risks, labels, weights, measure="f1"), 3)
 
 
 def _prevalence_weights(rows: Sequence[LabelledRow]) -> Floats:

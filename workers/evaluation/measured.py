@@ -37,6 +37,7 @@ class MeasuredRow:
         prepared: taken apart.
         claims: those that were checked, n of them.
         features: shape (n, len(FEATURES)).
+        words: distinct content words of each, shape (n,).
         marked: for each checked claim whether a span touches it; ``None`` without spans.
         vectors: of its texts.
         seconds: of CPU for taking apart and measuring; embedding is not in it.
@@ -46,6 +47,7 @@ class MeasuredRow:
     prepared: PreparedGrounding
     claims: tuple[ExtractedClaim, ...]
     features: Floats
+    words: Floats
     marked: tuple[bool, ...] | None
     vectors: Mapping[str, NDArray[np.float32]]
     seconds: float
@@ -90,11 +92,12 @@ def measure_row(
     alone, leaning = similarities(checked, prepared.units, own)
     measured = measure_claims(checked, prepared.units, alone, leaning, prepared.records, calibration)
     features = np.array([each.values for each in measured], dtype=np.float64).reshape(-1, len(FEATURES))
+    words = np.array([each.words for each in measured], dtype=np.float64)
     marked = None
     if row.spans is not None:
         marked = tuple(any(start < claim.end and end > claim.start for start, end in row.spans) for claim in checked)
     seconds = time.process_time() - started
-    return MeasuredRow(row, prepared, tuple(checked), features, marked, own, seconds)
+    return MeasuredRow(row, prepared, tuple(checked), features, words, marked, own, seconds)
 
 
 def prepare_rows(rows: Sequence[LabelledRow]) -> list[tuple[PreparedGrounding, float]]:

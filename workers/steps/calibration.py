@@ -7,8 +7,9 @@ Two models, both fitted by ``touchstone calibrate grounding`` and kept as plain 
   to never fall as a feature grows. Their sum is the log-odds that people find the claim
   unsupported. The confidence of 004 is one minus the probability, with the prior moved so that the
   verdict's cut lies at the seed's minimum of 0.6.
-- *answer*: logistic over the sum of the three highest claim probabilities (log) and the mean doubt.
-  Both never fall when an unsupported claim is added, and never rise when a claim finds support.
+- *answer*: logistic over the sum of the three highest claim probabilities (log) and the share of
+  the answer's words that the sources do not say. Both never fall when an unsupported claim is
+  added, and never rise when a claim finds support.
 
 Method: gradient boosting with monotone constraints (Friedman 2001; scikit-learn's
 ``HistGradientBoostingClassifier``); answers labelled as a whole join in by expectation
@@ -16,7 +17,7 @@ maximisation over which of their claims is the unsupported one.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -32,6 +33,8 @@ CONFIDENCE_AT_CUT = 0.6
 """Confidence of a claim on the edge of the verdict: the minimum of seed 004."""
 TOP_CLAIMS = 3
 """Claims that make the risk of an answer: a long answer is not riskier for its length alone."""
+UNSAID = [FEATURES.index("unseen_share"), FEATURES.index("apart")]
+"""Features of a claim whose mean is the share of it that is not said: nowhere at all, nowhere together."""
 CALIBRATION = "grounding.json"
 """The shipped file, in ``workers/data``."""
 
@@ -51,6 +54,23 @@ class Tree:
     features: tuple[int, int, int]
     thresholds: tuple[float, float, float]
     leaves: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerClaims:
+    """The n checked claims of an answer, as its risk sees them.
+
+    Attributes:
+        log_odds: of being unsupported, shape (n,).
+        unsaid: the share of each that the sources do not say, 0..1, shape (n,); see ``UNSAID``.
+        words: distinct content words of each, at least 1, shape (n,).
+        unsupported: whether the verdict on each is anything but supported, shape (n,).
+    """
+
+    log_odds: Floats
+    unsaid: Floats
+    words: Floats
+    unsupported: NDArray[np.bool_]
 
 
 class GroundingCalibration:
@@ -80,7 +100,7 @@ class GroundingCalibration:
         self._thresholds = np.array([tree.thresholds for tree in trees], dtype=np.float64).reshape(-1, 3)
         self._leaves = np.array([tree.leaves for tree in trees], dtype=np.float64).reshape(-1, 4)
         answer = document["answer"]
-        self._answer = (float(answer["intercept"]), float(answer["top"]), float(answer["doubt"]))
+        self._answer = (float(answer["intercept"]), float(answer["top"]), float(answer["unsaid"]))
         self.threshold = float(answer["threshold"])
 
     def log_odds(self, features: Floats) -> Floats:
@@ -108,25 +128,37 @@ class GroundingCalibration:
         shift = log((1.0 - CONFIDENCE_AT_CUT) / CONFIDENCE_AT_CUT) - self.cut
         return 1.0 - _sigmoid(log_odds + shift)
 
-    def answer_features(
-        self, log_odds: Floats, unseen_share: Floats, unsupported: Sequence[bool]
-    ) -> tuple[float, float]:
-        """What the risk of an answer is made of; see :meth:`risk`."""
-        top = np.sort(_sigmoid(log_odds))[::-1][:TOP_CLAIMS].sum()
-        doubt = np.where(np.array(unsupported, dtype=bool), 1.0, np.minimum(1.0, unseen_share)).mean()
-        return log(max(float(top), 1e-6)), float(doubt)
-
-    def risk(self, log_odds: Floats, unseen_share: Floats, unsupported: Sequence[bool]) -> float:
+    def risk(self, claims: AnswerClaims) -> float:
         """Probability that people find something unsupported in an answer.
 
         Args:
-            log_odds: of its claims, shape (n,), n > 0.
-            unseen_share: the feature of that name, shape (n,).
-            unsupported: whether the verdict on each claim is anything but supported.
+            claims: those of the answer that were checked, at least one.
         """
-        intercept, top_weight, doubt_weight = self._answer
-        top, doubt = self.answer_features(log_odds, unseen_share, unsupported)
-        return float(_sigmoid(np.array(intercept + top_weight * top + doubt_weight * doubt)))
+        intercept, top_weight, unsaid_weight = self._answer
+        top, unsaid = answer_features(claims)
+        return float(_sigmoid(np.array(intercept + top_weight * top + unsaid_weight * unsaid)))
+
+
+def answer_features(claims: AnswerClaims) -> tuple[float, float]:
+    """What the risk of an answer is made of: log of the worst claims' sum, share that is not said."""
+    top = np.sort(_sigmoid(claims.log_odds))[::-1][:TOP_CLAIMS].sum()
+    return log(max(float(top), 1e-6)), _unsaid_share(claims)
+
+
+def _unsaid_share(claims: AnswerClaims) -> float:
+    """Mean of what is not said by words, over the supported claims and the unsupported ones that raise it.
+
+    A mean over all of them would fall where an unsupported claim joins that has more of its words
+    in the sources than the others have, and then say too much of them.
+    """
+    supported = ~claims.unsupported
+    unsaid = float(claims.unsaid[supported] @ claims.words[supported])
+    words = float(claims.words[supported].sum())
+    others = sorted(zip(claims.unsaid[~supported], claims.words[~supported], strict=True), reverse=True)
+    for share, length in others:
+        if unsaid <= share * words:
+            unsaid, words = unsaid + share * length, words + length
+    return unsaid / words
 
 
 @lru_cache(maxsize=1)

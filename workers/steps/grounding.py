@@ -55,7 +55,7 @@ from schemas.identifiers import claim_id
 from schemas.reports import Span
 from workers.steps.attribution import Attribution, SourceSupport, attribute
 from workers.steps.calculations import derived_figures, expression
-from workers.steps.calibration import GroundingCalibration, shipped_calibration
+from workers.steps.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
 from workers.steps.citations import coverage, resolve_citations, skip_reason
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import MAX_TEXT, EvidenceUnit, Matrix, collect_evidence, cosines, stack
@@ -208,9 +208,12 @@ def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration) 
     if not supports:
         return None
     return calibration.risk(
-        np.array([support.log_odds for support in supports]),
-        np.array([support.unseen_share for support in supports]),
-        [support.verdict != "supported" for support in supports],
+        AnswerClaims(
+            log_odds=np.array([support.log_odds for support in supports]),
+            unsaid=np.array([support.unsaid for support in supports]),
+            words=np.array([support.words for support in supports], dtype=np.float64),
+            unsupported=np.array([support.verdict != "supported" for support in supports]),
+        )
     )
 
 

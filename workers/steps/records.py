@@ -15,6 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from workers.steps.sources import RecordValue, record_values
 from workers.steps.words import STOP_WORDS, content_words, stem, word_set
@@ -60,10 +61,21 @@ _TIME = r"(?<![\w:$])(\d{1,2})(?:[:.](\d{1,2}))?\s?(a\.?m\b\.?|p\.?m\b\.?)?"
 _TIMES = re.compile(
     rf"{_TIME}\s*(?:-|–|—|to|until|till|and)\s*{_TIME}(?![\w:$%]|\s?(?:stars?|people|minutes|out of))", re.IGNORECASE
 )
+_EDGE = re.compile(
+    rf"\b(?:(?P<opens>open(?:s|ing)? at)|clos(?:es?|ing) at|(?:opens?|hours) (?:until|till)) {_TIME}(?![\w:$%])",
+    re.IGNORECASE,
+)
+"""One end of the opening hours alone."""
+_BETWEEN_EDGES = 8
+"""Code points between "opens at 9" and "closes at 5" that are said of the same day: ", and "."""
 _OPENING = re.compile(r"(\d{1,2}):(\d{1,2})\s*-\s*(\d{1,2}):(\d{1,2})$")
 _VARYING = re.compile(r"\b(?:var(?:y|ies|ying|ied)|depend\w*|differ\w*|\d{1,2}(?:\s?[ap]m)? or \d)", re.IGNORECASE)
 _CLOSED = re.compile(r"\bclosed\b", re.IGNORECASE)
-_OPEN = re.compile(r"\b(?:open|opens|opened|operat\w+|hours)\b", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:open|opens|opened|operat\w+|hours)\b|\bclos(?:es?|ing) at\b", re.IGNORECASE)
+
+
+_Spans = list[tuple[int | None, int | None]]
+"""What spoken hours can mean: minutes of the day at which they begin and end, ``None`` where unsaid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +227,8 @@ def _flag(value: RecordValue, counts: Counter[str]) -> Flag | None:
     key = value.path[-1] if value.path else ""
     words = [word for word in _key_words((key,)) if counts[word] < SHARED]
     telling = [word for word in words if word not in _GENERIC] or words
-    if not telling or not any(len(word) > 2 for word in telling):
+    # "WiFi" is two words and yet a name; a lone "id" is none.
+    if len("".join(telling)) <= 2:
         return None
     names = frozenset(stem("".join(part)) for part in (words, telling) if part)
     above = [word for word in _key_words(value.path[-2:-1]) if word not in _GENERIC and word not in STOP_WORDS]
@@ -246,7 +259,7 @@ def check_hours(claim: str, hours: dict[int, tuple[int, int]]) -> RecordVerdict 
     if _VARYING.search(claim):
         return None
     spoken = list(_RANGE.finditer(claim))
-    times = [(match, _span(match)) for match in _TIMES.finditer(claim)]
+    times = _spoken_times(claim)
     if not spoken and not times:
         return None
     if not hours:
@@ -262,30 +275,58 @@ def check_hours(claim: str, hours: dict[int, tuple[int, int]]) -> RecordVerdict 
     if not spoken:
         known = set(hours.values())
         for _, span in times:
-            ok = any(candidate in known for candidate in span)
+            ok = any(_fits(each, span) for each in known)
             agreed, denied = agreed + ok, denied + (not ok)
     return RecordVerdict(agreed, denied)
 
 
+def _spoken_times(claim: str) -> list[tuple[int, _Spans]]:
+    """Offsets of the hours that a claim speaks of, in order, with what they can mean."""
+    found: list[tuple[int, int, _Spans]] = [
+        (match.start(), match.end(), list(product(_minutes(match, 1), _minutes(match, 4))))
+        for match in _TIMES.finditer(claim)
+    ]
+    ranges = list(found)
+    opened: tuple[int, list[int]] | None = None
+    for match in _EDGE.finditer(claim):
+        if any(start < match.end() and match.start() < end for start, end, _ in ranges):
+            continue
+        minutes = list(_minutes(match, 2))
+        if match["opens"]:
+            found.append((match.start(), match.end(), [(minute, None) for minute in minutes]))
+            opened = match.end(), minutes
+        elif opened and match.start() - opened[0] <= _BETWEEN_EDGES:
+            start, _, _ = found.pop()
+            found.append((start, match.end(), list(product(opened[1], minutes))))
+        else:
+            found.append((match.start(), match.end(), [(None, minute) for minute in minutes]))
+    return [(start, spans) for start, _, spans in sorted(found, key=lambda each: each[0])]
+
+
 def _paired(
-    days: list[re.Match[str]], times: list[tuple[re.Match[str], list[tuple[int, int]]]]
-) -> Iterator[tuple[re.Match[str], list[tuple[int, int]] | None]]:
+    days: list[re.Match[str]], times: list[tuple[int, _Spans]]
+) -> Iterator[tuple[re.Match[str], _Spans | None]]:
     """Each mention of days with the times that go with it, which all follow or all precede their days."""
-    times_first = bool(days and times) and times[0][0].start() < days[0].start()
+    times_first = bool(days and times) and times[0][0] < days[0].start()
     for match in days:
         if times_first:
-            own = [span for time, span in times if time.start() < match.start()][-1:]
+            own = [span for start, span in times if start < match.start()][-1:]
         else:
-            own = [span for time, span in times if time.start() > match.start()][:1]
+            own = [span for start, span in times if start > match.start()][:1]
         yield match, own[0] if own else None
 
 
-def _is_right(known: tuple[int, int] | None, closed: bool, span: list[tuple[int, int]] | None) -> bool:
+def _is_right(known: tuple[int, int] | None, closed: bool, span: _Spans | None) -> bool:
     if known == (0, 0):
         return True  # "0:0-0:0" is written for closed and for round the clock
     if closed or known is None:
         return closed == (known is None)
-    return span is None or known in span
+    return span is None or _fits(known, span)
+
+
+def _fits(known: tuple[int, int], spans: _Spans) -> bool:
+    """Whether hours are what was said of them in one of its meanings."""
+    return any(start in (None, known[0]) and end in (None, known[1]) for start, end in spans)
 
 
 def _days(match: re.Match[str]) -> list[int]:
@@ -315,11 +356,6 @@ def _opening(text: str | None) -> tuple[int, int] | None:
         return None
     open_hour, open_minute, close_hour, close_minute = (int(part) for part in match.groups())
     return (open_hour * 60 + open_minute) % 1440, (close_hour * 60 + close_minute) % 1440
-
-
-def _span(match: re.Match[str]) -> list[tuple[int, int]]:
-    """What a spoken range of times can mean; without am and pm it may be either."""
-    return [(start, end) for start in _minutes(match, 1) for end in _minutes(match, 4)]
 
 
 def _minutes(match: re.Match[str], group: int) -> Iterator[int]:

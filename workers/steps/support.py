@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 
 from schemas.grounding import Mismatch, Verdict
-from workers.steps.calibration import Floats, GroundingCalibration
+from workers.steps.calibration import UNSAID, Floats, GroundingCalibration
 from workers.steps.checks import compare, on_one_matter
-from workers.steps.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
+from workers.steps.claim_features import EvidenceIndex, content_sequence, measure_claim
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import TOP, EvidenceUnit, Matrix, containments, nearest
 from workers.steps.records import RecordFacts
@@ -34,9 +34,6 @@ DOUBTED_SHARE = 0.75
 close enough to contradict it: never supported."""
 
 
-UNSEEN_SHARE = FEATURES.index("unseen_share")
-
-
 @dataclass(frozen=True, slots=True)
 class Support:
     """The judgement on one claim.
@@ -49,7 +46,8 @@ class Support:
         similarity: cosine of the claim with it.
         best_similarity: highest cosine of the claim with any unit.
         log_odds: of being unsupported, before the verdict; see ``calibration``.
-        unseen_share: share of its content words that no unit has.
+        unsaid: share of it that the sources do not say, 0..1; see ``calibration``.
+        words: distinct content words of it, at least 1.
         compared: indices of the units that it was compared with, the best first.
     """
 
@@ -60,13 +58,15 @@ class Support:
     similarity: float
     best_similarity: float
     log_odds: float
-    unseen_share: float
+    unsaid: float
+    words: int
     compared: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
     values: Floats
+    words: int
     mismatches: tuple[Mismatch, ...]
     compared: tuple[int, ...]
     similarity: float
@@ -161,6 +161,7 @@ def _measure(
     everywhere = frozenset(word for word in words if index.has(word)) | near
     return _Measured(
         measures.values,
+        max(1, len(set(content_sequence(claim.plain)))),
         mismatches,
         tuple(top),
         float(alone[top[0]]) if top else 0.0,
@@ -191,6 +192,7 @@ def _verdict(each: _Measured, odds: float, confidence: float, minimum: float, *,
         similarity=each.similarity,
         best_similarity=each.best,
         log_odds=odds,
-        unseen_share=float(each.values[UNSEEN_SHARE]),
+        unsaid=float(each.values[UNSAID].mean()),
+        words=each.words,
         compared=each.compared,
     )
