@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from workers.evaluation import fitting
 from workers.evaluation.fitting import empty_document, fit_calibration, folds, word_weights
 from workers.evaluation.labelled import LabelledRow, UnreadableSet, read_labelled
 from workers.evaluation.measured import MeasuredRow
@@ -92,7 +93,7 @@ def measured(number: int, features: NDArray[np.float64], marked: list[bool] | No
     return MeasuredRow(row(number, label, spans), prepared, (), features, words, None if marked is None else tuple(marked), {}, 0.0)  # fmt: skip
 
 
-def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None:
+def made_rows() -> list[MeasuredRow]:
     chance = np.random.default_rng(1)
     rows = []
     for number in range(240):
@@ -101,6 +102,11 @@ def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None
         features[:, FEATURES.index("apart")] = chance.uniform(0, 1, 4)  # says nothing
         marked = [bool(share + chance.normal(0, 0.1) > 0.7) for share in features[:, FEATURES.index("unseen_share")]]
         rows.append(measured(number, features, marked if number % 2 else None, any(marked)))
+    return rows
+
+
+def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None:
+    rows = made_rows()
     words = {"weights": {}, "unknown": 1.0}
     document = fit_calibration(rows, words, "made")
     assert json.dumps(document) == json.dumps(fit_calibration(rows, words, "made"))
@@ -112,6 +118,13 @@ def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None
     risks = [calibration.risk(AnswerClaims(calibration.log_odds(r.features), r.features[:, 1], r.words, NONE)) for r in rows]  # fmt: skip
     area = auroc(risks, [each.row.label for each in rows])
     assert area is not None and area > 0.9
+
+
+def test_the_threshold_is_one_of_the_risk_that_goes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A contradiction or a missing citation adds to the risk: a threshold of the bare probability is too low.
+    monkeypatch.setattr(fitting, "_risk", lambda row, calibration: 0.9 if row.row.label else 0.7)
+    document = fit_calibration(made_rows(), {"weights": {}, "unknown": 1.0}, "made")
+    assert document["answer"]["threshold"] == pytest.approx(0.8)
 
 
 def test_no_source_stands_on_both_sides_of_a_split() -> None:
