@@ -82,8 +82,11 @@ class KafkaSettings(Group):
     max_record_bytes: int = Field(default=1_000_000, ge=10_000, description="The broker's limit on one record.")
     session_timeout_seconds: Positive = Field(default=10.0, description="A dead worker's partitions move after this.")
     request_timeout_seconds: Positive = Field(default=30.0, description="A send or commit fails after this.")
-    fetch_wait_seconds: Positive = Field(
-        default=0.5, description="A read without records waits this long; Kafka ends it as soon as there is one."
+    fetch_wait_seconds: float = Field(
+        default=0.5,
+        ge=0.01,
+        le=5,
+        description="A read without records waits this long; Kafka ends it as soon as there is one. 0.1 in local mode.",
     )
 
     @property

@@ -389,6 +389,73 @@ def test_messages_without_a_span_belong_to_no_choice_but_their_own() -> None:
         adapted("otlp-logs", logs_of(asked))
 
 
+def said(name: str, body: dict[str, Any], span: str = "", trace: str = "") -> dict[str, Any]:
+    """A message or a choice as a log record, its body as JSON in a text."""
+    return {"eventName": name, "body": {"stringValue": json.dumps(body)}, "traceId": trace, "spanId": span}
+
+
+def test_of_several_calls_in_one_span_the_last_answer_is_that_of_the_last_question() -> None:
+    calls = [("Q1", "A1"), ("Q2", "A2")]
+    records = [
+        each
+        for asked, answered in calls
+        for each in (
+            said("gen_ai.user.message", {"content": asked}, "a" * 16, "b" * 32),
+            said("gen_ai.choice", {"index": 0, "message": {"content": answered}}, "a" * 16, "b" * 32),
+        )
+    ]
+    (found,) = adapted("otlp-logs", logs_of(*records))
+    assert (found.answer.query, found.answer.answer) == ("Q2", "A2")
+
+
+def test_the_answer_behind_a_tool_call_in_the_same_span_is_judged() -> None:
+    span = ("a" * 16, "b" * 32)
+    call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    (found,) = adapted(
+        "otlp-logs",
+        logs_of(
+            said("gen_ai.user.message", {"content": "Q1"}, *span),
+            said(
+                "gen_ai.choice", {"index": 0, "finish_reason": "tool_calls", "message": {"tool_calls": [call]}}, *span
+            ),
+            said("gen_ai.tool.message", {"id": "c", "content": "Loki has 4 GiB."}, *span),
+            said("gen_ai.choice", {"index": 0, "finish_reason": "stop", "message": {"content": "A2"}}, *span),
+        ),
+    )
+    assert found.answer.answer == "A2"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ('[{"text": "X is Y."}]', "X is Y."),
+        ([{"text": "X is Y."}], "X is Y."),
+        ({"content": '[{"type": "text", "text": "X is Y."}]'}, "X is Y."),
+        ('{"answer": "42"}', '{"answer": "42"}'),
+        ('{"content": "X is Y."}', "X is Y."),
+        ("X is Y.", "X is Y."),
+    ],
+)
+def test_a_message_is_read_as_object_parts_or_text(message: object, expected: str) -> None:
+    (found,) = adapted("otlp-logs", logs_of(said("gen_ai.choice", {"index": 0, "message": message})))
+    assert found.answer.answer == expected
+
+
+def test_a_question_in_parts_is_read() -> None:
+    asked = said("gen_ai.user.message", {"content": '[{"text": "What is X?"}]'}, "a" * 16, "b" * 32)
+    choice = said("gen_ai.choice", {"message": {"content": "Y."}}, "a" * 16, "b" * 32)
+    (found,) = adapted("otlp-logs", logs_of(asked, choice))
+    assert found.answer.query == "What is X?"
+
+
+def test_zeros_are_the_name_of_no_span() -> None:
+    none = ("0" * 16, "0" * 32)
+    records = [said("gen_ai.choice", {"message": {"content": text}}, *none) for text in ("One.", "Two.")]
+    found = adapted("otlp-logs", logs_of(*records))
+    assert [each.answer.answer for each in found] == ["One.", "Two."]
+    assert len({each.answer.answer_id for each in found}) == 2
+
+
 EVENT_TRACE, HOP_TRACE = f"00-{'a' * 32}-{'b' * 16}-01", f"00-{'c' * 32}-{'d' * 16}-01"
 
 

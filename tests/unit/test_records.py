@@ -125,3 +125,28 @@ def test_prose_is_no_record() -> None:
 def test_no_claim_and_no_record_breaks_it(claim: str, value: object) -> None:
     facts = read_record(json.dumps([value]))
     check_record(claim, [facts] if facts else [])
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The happy hours until 7 pm are popular.",
+        "The chain opens at 5 new locations.",
+        "The gallery opens at 10 Main Street.",
+        "Booking opens at 12 euros.",
+        "The kitchen closes at 9 pm.",
+        "It opens at 99.",
+    ],
+)
+def test_what_only_looks_like_one_end_of_the_hours_denies_nothing(claim: str) -> None:
+    assert verdict(claim, {"hours": {"Monday": "9:0-22:0", "Tuesday": "9:0-22:0"}}).denied == 0
+
+
+@pytest.mark.parametrize("claim", ["It opens at 10.", "It closes at 9 on Mondays.", "The shop is open until 11 pm."])
+def test_one_end_of_the_hours_is_held_against_the_record(claim: str) -> None:
+    assert verdict(claim, {"hours": {"Monday": "9:0-22:0", "Tuesday": "9:0-22:0"}}).denied == 1
+
+
+@pytest.mark.parametrize("key", ["to_go", "up_to", "id"])
+def test_keys_of_small_words_alone_name_nothing(key: str) -> None:
+    assert verdict("The staff is always ready to go the extra mile, up to 5 km.", {key: False}).denied == 0

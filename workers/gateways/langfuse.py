@@ -183,8 +183,8 @@ def _completed(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any
 
 def _cost(observations: Sequence[Mapping[str, Any]]) -> float | None:
     """US dollars that all observations of a trace cost together; ``None`` where none tells it."""
-    told = [number(each.get("totalCost", each.get("calculatedTotalCost"))) for each in observations]
-    known = [cost for cost in told if cost is not None]
+    told = [(number(each.get("totalCost")), number(each.get("calculatedTotalCost"))) for each in observations]
+    known = [next(cost for cost in each if cost is not None) for each in told if each != (None, None)]
     return sum(known) if known else None
 
 

@@ -13,6 +13,7 @@ trace that ended before it began. What a batch processor sent in another export 
 
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -426,14 +427,17 @@ def _new(raw: Mapping[str, Any], resource: dict[str, Any], start: str, end: str)
 
 
 def _identifier(value: Any, digits: int) -> str:
-    """An identifier in hexadecimal: as JSON has it, or from the base64 that protobuf's mapping makes of bytes."""
+    """An identifier in hexadecimal: as JSON has it, or from the base64 that protobuf's mapping makes of bytes.
+
+    Only zeros mean that there is none.
+    """
     found = text(value) or ""
     if len(found) == digits:
-        return found.lower()
-    try:
-        return b64decode(found, validate=True).hex()
-    except ValueError:
-        return found
+        found = found.lower()
+    else:
+        with suppress(ValueError):
+            found = b64decode(found, validate=True).hex()
+    return found if found.strip("0") else ""
 
 
 def _attributes(pairs: Any) -> dict[str, Any]:

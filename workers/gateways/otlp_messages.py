@@ -20,6 +20,8 @@ ROLES: Mapping[str, str] = {
 CHOICE = "gen_ai.choice"
 NAMES = frozenset({*ROLES, CHOICE})
 CONTENT = "gen_ai.event.content"
+_FIELDS = frozenset({"role", "content", "parts", "tool_calls"})
+"""Of a message: an object in a text without any of them is what was said."""
 
 
 def attributes_of(events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -38,12 +40,12 @@ def attributes_of(events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         if name == CHOICE:
             choices.append(mapping(said))
         else:
-            message = {"content": said} if isinstance(said, str) else mapping(said)
-            asked.append({"role": ROLES[name], **message})
+            asked.append({"role": ROLES[name], **_message(said)})
     if not choices:
         return {}
-    # One answer is judged: that of the first choice.
-    choice = min(choices, key=lambda each: count(each.get("index")) or 0)
+    # One answer is judged: that of the first choice, and of several calls in one span the last, whose
+    # question is the last one as well.
+    choice = min(reversed(choices), key=lambda each: count(each.get("index")) or 0)
     reason = first_text(choice, "finish_reason")
     answer = _answer(choice)
     return {
@@ -55,8 +57,21 @@ def attributes_of(events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 def _answer(choice: Mapping[str, Any]) -> dict[str, Any] | None:
     """The message of a choice; ``None`` where its content was not captured."""
-    message = unfolded(choice.get("message"))
-    found = {"content": message} if isinstance(message, str) else dict(mapping(message))
+    found = _message(choice.get("message"))
     if choice.get("tool_calls"):
         found["tool_calls"] = choice["tool_calls"]
     return found if found.get("content") is not None or found.get("tool_calls") else None
+
+
+def _message(said: Any) -> dict[str, Any]:
+    """A message from its object, its parts or its text, each of them as it is or as JSON in a text."""
+    found = unfolded(said)
+    if isinstance(found, Mapping) and (not isinstance(said, str) or _FIELDS & found.keys()):
+        return {**found, "content": _parts(found["content"])} if "content" in found else dict(found)
+    return {} if said is None else {"content": _parts(said)}
+
+
+def _parts(content: Any) -> Any:
+    """Parts out of the JSON of a text; any other text is what was said, also where it is JSON."""
+    found = unfolded(content)
+    return found if isinstance(found, list) else content

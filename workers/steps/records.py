@@ -66,6 +66,14 @@ _EDGE = re.compile(
     re.IGNORECASE,
 )
 """One end of the opening hours alone."""
+_CLAUSE_ENDS = re.compile(rf"\s*(?:[,.;)!]|$|(?:on|and|in the|every|each|daily|sharp)\b|(?:{_DAY})\b)", re.IGNORECASE)
+"""Behind a bare number that is a time: "opens at 9 on Mondays", and not "opens at 5 new locations"."""
+_PART = re.compile(
+    r"\b(?:happy|kitchen|bar|pool|buffet|breakfast|brunch|lunch|dinner|patio|bookings?|reservations?|box office)"
+    r"(?:\s\w+)?\s$",
+    re.IGNORECASE,
+)
+"""Before hours that are not those of the whole place."""
 _BETWEEN_EDGES = 8
 """Code points between "opens at 9" and "closes at 5" that are said of the same day: ", and "."""
 _OPENING = re.compile(r"(\d{1,2}):(\d{1,2})\s*-\s*(\d{1,2}):(\d{1,2})$")
@@ -227,8 +235,9 @@ def _flag(value: RecordValue, counts: Counter[str]) -> Flag | None:
     key = value.path[-1] if value.path else ""
     words = [word for word in _key_words((key,)) if counts[word] < SHARED]
     telling = [word for word in words if word not in _GENERIC] or words
-    # "WiFi" is two words and yet a name; a lone "id" is none.
-    if len("".join(telling)) <= 2:
+    # "WiFi" is two words and yet a name; a lone "id" is none, nor is "to go".
+    letters = "".join(word for word in telling if word not in STOP_WORDS)
+    if len(letters) <= 2 and not any(len(word) > 2 for word in telling):
         return None
     names = frozenset(stem("".join(part)) for part in (words, telling) if part)
     above = [word for word in _key_words(value.path[-2:-1]) if word not in _GENERIC and word not in STOP_WORDS]
@@ -292,6 +301,9 @@ def _spoken_times(claim: str) -> list[tuple[int, _Spans]]:
         if any(start < match.end() and match.start() < end for start, end, _ in ranges):
             continue
         minutes = list(_minutes(match, 2))
+        is_time = match[3] or match[4] or _CLAUSE_ENDS.match(claim, match.end())
+        if not minutes or not is_time or _PART.search(claim, 0, match.start()):
+            continue
         if match["opens"]:
             found.append((match.start(), match.end(), [(minute, None) for minute in minutes]))
             opened = match.end(), minutes

@@ -68,7 +68,10 @@ for (const name of ["mouseenter", "focusin"]) {
     const tip = event.target.closest?.(".cited")?.querySelector(".tip");
     if (!tip) return;
     tip.style.translate = "none";
-    const beyond = tip.getBoundingClientRect().right - (document.documentElement.clientWidth - 8);
-    if (beyond > 0) tip.style.translate = `${-beyond}px`;
+    const { left, right } = tip.getBoundingClientRect();
+    const beyond = right - (document.documentElement.clientWidth - 8);
+    // A tooltip of a text from right to left reaches to the left.
+    if (left < 8) tip.style.translate = `${8 - left}px`;
+    else if (beyond > 0) tip.style.translate = `${-beyond}px`;
   }, true);
 }
