@@ -18,7 +18,8 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,23 +117,21 @@ class Bench:
             "TOUCHSTONE_INFERENCE__THREADS": "0",
         }
 
-    def worker(self, first: Sequence[GeneratedAnswer], module: str = "workers.cli") -> "Bench":
+    @asynccontextmanager
+    async def worker(self, first: Sequence[GeneratedAnswer], module: str = "workers.cli") -> AsyncIterator[None]:
         """A worker with names of its own, which has judged some answers already."""
-        self._first, self._module = first, module
-        return self
-
-    async def __aenter__(self) -> None:
-        self._sent = 0
+        self._sent, self._module = 0, module
         self._deployment = Deployment(self._addresses, self._folder, environment=self._environment)
         await self._deployment.prepare()
         self._client = await self._deployment.client()
-        self.process: WorkerProcess = await self._deployment.start_worker(module=self._module)
-        await self._send_all(self._first, "warming up")
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._deployment.stop()
-        await self._client.command(f"DROP DATABASE IF EXISTS {self._deployment.name}")
-        await self._client.close()
+        try:
+            self.process: WorkerProcess = await self._deployment.start_worker(module=module)
+            await self._send_all(first, "warming up")
+            yield
+        finally:
+            await self._deployment.stop()
+            await self._client.command(f"DROP DATABASE IF EXISTS {self._deployment.name}")
+            await self._client.close()
 
     async def saturated(self, answers: Sequence[GeneratedAnswer]) -> dict[str, float]:
         """Answers a second if all are there at once, and CPU seconds an answer by process."""

@@ -18,6 +18,8 @@ from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.int8 import Int8Backend
 from workers.local.services import LocalServices
 from workers.settings import DeliverySettings, KafkaSettings, Settings
+from workers.stores.analytics import AnalyticsStore, connect
+from workers.stores.migrations import migrate
 
 # How long an example takes is the machine's matter: benchmarks measure it.
 hypothesis.settings.register_profile("touchstone", deadline=None)
@@ -89,3 +91,13 @@ def backend() -> SentenceTransformerBackend:
 def int8(tmp_path_factory: pytest.TempPathFactory) -> Int8Backend:
     """The same model in int8, exported once; two threads, since texts share them."""
     return Int8Backend("all-MiniLM-L6-v2", tmp_path_factory.mktemp("models"), threads=2)
+
+
+@pytest.fixture
+async def analytics(settings: Settings, addresses: Addresses) -> AsyncIterator[AnalyticsStore]:
+    """A store over a fresh database with every table, which is dropped afterwards."""
+    opened = await connect(settings.clickhouse, addresses.clickhouse)
+    await migrate(opened, settings.clickhouse.database)
+    yield AnalyticsStore(opened, settings.clickhouse.database)
+    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
+    await opened.close()

@@ -633,12 +633,17 @@ def test_axe_finds_nothing_serious(
     assert {path: violations for path, violations in found.items() if violations} == {}
 
 
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
 @pytest.mark.parametrize("width", [360, 600, 1280])
 def test_a_tooltip_at_the_edge_stays_inside_the_window(
-    browser: Browser, console: ConsoleThread, cited: EnrichedAnswer, width: int
+    browser: Browser, console: ConsoleThread, cited: EnrichedAnswer, width: int, direction: str
 ) -> None:
     with logged_in(browser, console, viewport={"width": width, "height": 900}) as (page, _):
         page.goto(f"/answers/{cited.answer_id}")
+        page.locator(".answer-text").first.evaluate(
+            "(text, direction) => [text, ...text.querySelectorAll('[dir]')].forEach((each) => { each.dir = direction; })",
+            direction,
+        )
         links = page.locator(".answer-text .cited a.citation").all()
         assert len(links) >= 3
         for link in links:

@@ -17,7 +17,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.deployment import Deployment
 from workers.addresses import Addresses
 from workers.console.backpressure import IntakeGate
-from workers.console.routes.intake import Taken, _KnownRequests
+from workers.console.routes.intake import _KnownRequests
 
 GOLDEN = Path(__file__).resolve().parent.parent / "data" / "gateways"
 
@@ -101,12 +101,8 @@ def test_a_repeat_under_its_key_is_complete_when_the_first_came(
 ) -> None:
     """The day of an answer is part of its place in the stores: on another day it would be a second answer."""
 
-    keep = _KnownRequests.keep
-
-    async def crashed(known: _KnownRequests, taken: Taken | None) -> None:
+    async def crashed(*_: object) -> None:
         """The answer is with the broker, and nobody has noted that it is."""
-        if taken is None:
-            await keep(known, taken)
 
     midnight = datetime(2026, 11, 3, tzinfo=UTC)
     headers = {"Idempotency-Key": f"order-{uuid4()}"}
@@ -115,6 +111,8 @@ def test_a_repeat_under_its_key_is_complete_when_the_first_came(
         first.setattr(_KnownRequests, "keep", crashed)
         client.post("/v1/answers", json={"answer": "One."}, headers=headers).raise_for_status()
     monkeypatch.setattr(console.resources, "now", lambda: midnight + timedelta(seconds=1))
+    mistaken = client.post("/v1/answers", json={"query": "No answer."}, headers=headers)
+    assert mistaken.status_code == 422, "and what came first is known all the same"
     for _ in range(2):
         again = client.post("/v1/answers", json={"answer": "One."}, headers=headers).raise_for_status().json()
     records = [GeneratedAnswer.from_bytes(each.value) for each in sent(*again["accepted"])]

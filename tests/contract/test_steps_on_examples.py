@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -24,7 +24,6 @@ from schemas.identifiers import judgement_id
 from schemas.quality import QualityFindings, QualityReport
 from schemas.reports import Findings, Report
 from schemas.topics import TOPICS
-from workers.addresses import Addresses
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService, Vector
 from workers.settings import InferenceSettings, Settings
@@ -39,8 +38,7 @@ from workers.steps.reviewing import decided
 from workers.steps.rows import alert_row, enriched_rows, review_rows
 from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 from workers.steps.trimming import fit_record
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
+from workers.stores.analytics import AnalyticsStore
 from workers.versions import pipeline_version
 
 NOW = datetime(2026, 11, 2, 8, 14, 7, tzinfo=UTC)
@@ -442,17 +440,8 @@ def rows_of(enriched: EnrichedAnswer) -> list[tuple[str, dict[str, Any]]]:
     return [(row.table, row.columns) for row in rows]
 
 
-@pytest.fixture
-async def store(addresses: Addresses, settings: Settings) -> AsyncIterator[AnalyticsStore]:
-    client = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(client, settings.clickhouse.database)
-    yield AnalyticsStore(client, settings.clickhouse.database)
-    await client.command(f"DROP DATABASE {settings.clickhouse.database}")
-    await client.close()
-
-
 async def test_every_row_fits_its_table_and_repeats_add_nothing(
-    store: AnalyticsStore, settings: Settings, findings: Mapping[str, dict[str, Findings]]
+    analytics: AnalyticsStore, settings: Settings, findings: Mapping[str, dict[str, Findings]]
 ) -> None:
     """Complete, degraded, complete once more: after FINAL each fact stands there once, and complete."""
     complete, degraded = [], []
@@ -462,7 +451,7 @@ async def test_every_row_fits_its_table_and_repeats_add_nothing(
         degraded += rows_of(enriched_of(name, {"quality": reports["quality"]}))
     for rows in (complete, degraded, complete):
         for table in KEYS:
-            await store.insert(table, [columns for where, columns in rows if where == table])
+            await analytics.insert(table, [columns for where, columns in rows if where == table])
     database = settings.clickhouse.database
     for table, key in KEYS.items():
         written = [tuple(columns[name] for name in key) for where, columns in complete if where == table]
@@ -470,21 +459,21 @@ async def test_every_row_fits_its_table_and_repeats_add_nothing(
         # A content that many answers rest on is kept once; an invalid marker may repeat itself.
         assert table == "sources" or all("strange-" in identifier[1] for identifier in twice), table
         extra = {tuple(columns[name] for name in key) for where, columns in degraded if where == table}
-        result = await store.client.query(f"SELECT {', '.join(key)} FROM {database}.{table} FINAL")
+        result = await analytics.client.query(f"SELECT {', '.join(key)} FROM {database}.{table} FINAL")
         assert sorted(map(tuple, result.result_rows)) == sorted(set(written) | extra), table
-    result = await store.client.query(f"SELECT countIf(degraded), min(rank) FROM {database}.answers FINAL")
+    result = await analytics.client.query(f"SELECT countIf(degraded), min(rank) FROM {database}.answers FINAL")
     assert result.result_rows == [(0, 4)]
 
 
 async def test_figures_come_back_as_they_were_judged(
-    store: AnalyticsStore, settings: Settings, findings: Mapping[str, dict[str, Findings]]
+    analytics: AnalyticsStore, settings: Settings, findings: Mapping[str, dict[str, Findings]]
 ) -> None:
     names = [name for name in findings if not name.startswith("strange-")]
     enriched = {name: enriched_of(name, reports_of(name, findings[name])) for name in names}
-    await store.insert(
+    await analytics.insert(
         "answers", [columns for e in enriched.values() for table, columns in rows_of(e) if table == "answers"]
     )
-    result = await store.client.query(
+    result = await analytics.client.query(
         "SELECT answer_id, answer, completed_at, grounding_score, gate_score, hallucination_risk, claims_total, "
         f"reasons, state, requested_at FROM {settings.clickhouse.database}.answers FINAL"
     )

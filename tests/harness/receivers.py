@@ -6,6 +6,7 @@ import hmac
 import json
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 
 @dataclass
-class Receiver:
+class Receiver(ABC):
     """Answers requests; the next ones as it is told.
 
     Attributes:
@@ -66,8 +67,9 @@ class Receiver:
             await asyncio.sleep(0.01)
         return response
 
+    @abstractmethod
     async def take(self, request: web.Request, body: bytes) -> web.Response:
-        raise NotImplementedError
+        """Answer a request that nothing is wrong with."""
 
 
 @asynccontextmanager

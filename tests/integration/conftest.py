@@ -1,4 +1,4 @@
-"""What tests of stores share: clients of a deployment's database, and a store over one that is fresh."""
+"""What tests of stores share: a client of a deployment's database."""
 
 from collections.abc import AsyncIterator
 
@@ -6,10 +6,6 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from tests.harness.deployment import Deployment
-from workers.addresses import Addresses
-from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
 
 
 @pytest.fixture
@@ -18,14 +14,4 @@ async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
     opened = await deployment.client()
     yield opened
     await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await opened.close()
-
-
-@pytest.fixture
-async def analytics(settings: Settings, addresses: Addresses) -> AsyncIterator[AnalyticsStore]:
-    """A store over a fresh database with every table, which is dropped afterwards."""
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(opened, settings.clickhouse.database)
-    yield AnalyticsStore(opened, settings.clickhouse.database)
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
     await opened.close()

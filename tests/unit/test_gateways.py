@@ -159,6 +159,20 @@ def test_whatever_is_left_out_or_of_another_type_a_record_becomes_an_answer_or_i
             assert citation.number is None or citation.number <= len(answer.contexts or [])
 
 
+@pytest.mark.parametrize("odd", [[], {}, [None], {"a": [1]}, 7, True, None])
+def test_a_part_whose_type_is_no_text_is_no_result_of_a_tool(odd: object) -> None:
+    messages = [
+        {"role": "user", "content": "Q?"},
+        {"role": "user", "type": odd, "content": [{"type": odd, "text": "x"}]},
+    ]
+    record = {
+        "request": {"messages": messages},
+        "response": {"type": "message", "content": [{"type": "text", "text": "A."}]},
+    }
+    (found,) = adapted("anthropic", record)
+    assert found.answer.answer == "A."
+
+
 @given(
     st.sampled_from(sorted(FORMATS)),
     st.one_of(
@@ -454,6 +468,24 @@ def test_zeros_are_the_name_of_no_span() -> None:
     found = adapted("otlp-logs", logs_of(*records))
     assert [each.answer.answer for each in found] == ["One.", "Two."]
     assert len({each.answer.answer_id for each in found}) == 2
+
+
+@pytest.mark.parametrize(
+    ("observation", "expected"),
+    [
+        ({"totalCost": None, "calculatedTotalCost": 0.01}, 0.01),
+        ({"totalCost": 0.02, "calculatedTotalCost": 0.01}, 0.02),
+        ({"totalCost": 0.0, "calculatedTotalCost": 0.01}, 0.0),
+    ],
+)
+def test_a_cost_that_langfuse_leaves_empty_is_read_from_the_calculated_one(
+    observation: dict[str, Any], expected: float
+) -> None:
+    generation = {"id": "g", "type": "GENERATION", "input": "Q?", "output": "A."} | observation
+    (found,) = adapted("langfuse", {"id": "t", "observations": [generation]})
+    (event,) = found.feedback
+    assert event.execution is not None
+    assert event.execution.cost_usd == expected
 
 
 EVENT_TRACE, HOP_TRACE = f"00-{'a' * 32}-{'b' * 16}-01", f"00-{'c' * 32}-{'d' * 16}-01"

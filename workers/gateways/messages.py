@@ -82,8 +82,10 @@ def part_text(part: Any) -> str | None:
 
 
 def _tool_results(message: Mapping[str, Any], role: str) -> Iterator[dict[str, Any]]:
-    parts = [part for part in objects(message.get("content", message.get("parts"))) if part.get("type") in TOOL_RESULTS]
-    if not parts and (role in ("tool", "function") or message.get("type") in TOOL_RESULTS):
+    parts = [
+        part for part in objects(message.get("content", message.get("parts"))) if text(part.get("type")) in TOOL_RESULTS
+    ]
+    if not parts and (role in ("tool", "function") or text(message.get("type")) in TOOL_RESULTS):
         parts = [dict(message)]
     for part in parts:
         content = _result_text(part)

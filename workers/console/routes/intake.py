@@ -258,7 +258,9 @@ class _KnownRequests:
         Raises:
             Problem: 422, something else was accepted under the key.
         """
-        content = orjson.loads(await self._ask("get") or b"{}")
+        # Noted only where nothing is, in one step with the look: a note never takes the place of another request's.
+        found = await self._set({"at": self.received_at.isoformat()}, nx=True, get=True)
+        content = orjson.loads(found or b"{}")
         known, taken = content.get("digest") == self._digest, content.get("taken")
         if taken and not known:
             raise Problem(422, "this Idempotency-Key came with another request; use a new one for each")
@@ -268,20 +270,18 @@ class _KnownRequests:
             # What came before may be with the broker, and nobody has lived to note it: it must be the same answer,
             # and its day is part of its place in the stores.
             self.received_at = datetime.fromisoformat(content["at"])
-        else:
-            await self.keep(None)
         return None
 
-    async def keep(self, taken: Taken | None) -> None:
-        """Keep what is answered; ``None`` before it is."""
-        told = {"taken": taken.model_dump()} if taken else {"at": self.received_at.isoformat()}
-        await self._ask("set", orjson.dumps({"digest": self._digest} | told), ex=self._seconds)
+    async def keep(self, taken: Taken) -> None:
+        """Keep what is answered."""
+        await self._set({"taken": taken.model_dump()})
 
-    async def _ask(self, command: str, *arguments: Any, **options: Any) -> Any:
+    async def _set(self, told: dict[str, Any], **options: Any) -> Any:
         if self._redis is None or self._key is None:
             return None
+        content = orjson.dumps({"digest": self._digest} | told)
         try:
-            return await getattr(self._redis, command)(self._prefix + self._key, *arguments, **options)
+            return await self._redis.set(self._prefix + self._key, content, ex=self._seconds, **options)
         except (RedisError, OSError) as error:
             # The names stay the same all the same, so that a repeat is sent again and judged as one.
             log.warning("idempotency_keys_away", error_class=type(error).__name__)
