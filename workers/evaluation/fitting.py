@@ -224,7 +224,7 @@ def _fit_answer(rows: Sequence[MeasuredRow], odds: Sequence[Floats], cut: float)
         within = LogisticRegression(C=10.0, fit_intercept=False, max_iter=1_000).fit(np.c_[values, dummies], labels)
         slopes = np.maximum(0.0, within.coef_[0][:2])
         score = (values @ slopes).reshape(-1, 1)
-        weights = _prevalence_weights([row.row for row in rows])
+        weights = prevalence_weights([row.row for row in rows])
         scale = LogisticRegression(C=100.0, max_iter=1_000).fit(score, labels, sample_weight=weights)
     factor = max(0.0, float(scale.coef_[0][0]))
     return {
@@ -241,11 +241,11 @@ def _risk(row: MeasuredRow, calibration: GroundingCalibration) -> float:
 
 def _fit_threshold(rows: Sequence[MeasuredRow], risks: Floats) -> float:
     labels = np.array([row.row.label for row in rows])
-    weights = _prevalence_weights([row.row for row in rows])
+    weights = prevalence_weights([row.row for row in rows])
     return round(best_threshold(risks, labels, weights, measure="f1"), 3)
 
 
-def _prevalence_weights(rows: Sequence[LabelledRow]) -> Floats:
+def prevalence_weights(rows: Sequence[LabelledRow]) -> Floats:
     """Weights by which every task has its prevalence; tasks without one keep theirs."""
     counts = Counter((row.task, row.label) for row in rows)
     weights = np.ones(len(rows))

@@ -113,8 +113,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     needed: dict[str, None] = {}
     for claim in _listed(claims):
         if claim.needs_grounding and units:
-            needed[_text(claim)] = None
-            needed[_leaning_text(claim)] = None
+            needed.update(dict.fromkeys(embedded_texts(claim)))
     if needed:
         needed.update(dict.fromkeys(unit.text for unit in units))
     return PreparedGrounding(
@@ -226,12 +225,10 @@ def checked_claims(prepared: PreparedGrounding) -> list[ExtractedClaim]:
     return [claim for claim in _listed(prepared.claims) if claim.needs_grounding]
 
 
-def _text(claim: ExtractedClaim) -> str:
-    return claim.plain[:MAX_TEXT]
-
-
-def _leaning_text(claim: ExtractedClaim) -> str:
-    return f"{claim.leans_on} {claim.plain}"[-MAX_TEXT:] if claim.leans_on else _text(claim)
+def embedded_texts(claim: ExtractedClaim) -> tuple[str, str]:
+    """The texts of a claim that need vectors: it alone, and after what it leans on."""
+    alone = claim.plain[:MAX_TEXT]
+    return alone, f"{claim.leans_on} {claim.plain}"[-MAX_TEXT:] if claim.leans_on else alone
 
 
 def similarities(
@@ -246,8 +243,8 @@ def similarities(
         empty = np.zeros((len(claims), len(units)), dtype=np.float32)
         return empty, empty
     evidence = stack([unit.text for unit in units], vectors)
-    alone = cosines(stack([_text(claim) for claim in claims], vectors), evidence)
-    return alone, cosines(stack([_leaning_text(claim) for claim in claims], vectors), evidence)
+    alone, leaning = zip(*map(embedded_texts, claims), strict=True)
+    return cosines(stack(alone, vectors), evidence), cosines(stack(leaning, vectors), evidence)
 
 
 def _measures(

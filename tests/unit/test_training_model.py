@@ -1,0 +1,115 @@
+"""The verifier in training: what the loss asks for, what tokens are marked, and a run that goes on as if never stopped."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from training.evaluate import figures, read_scores, write_scores
+from training.model import IGNORED, MAX_TOKENS, Verifier, encode, padded, predict, tokenizer
+from training.pairs import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Pair
+from training.train import Plan, train, verdict_losses
+
+EVIDENCE = "The northern quay has 12 berths and opened in 1931."
+
+
+def pair(number: int, claim: str, label: str, spans: tuple[tuple[int, int], ...] | None = None) -> Pair:
+    return Pair(str(number), "made", str(number % 3), EVIDENCE, claim, label, False, spans)
+
+
+PAIRS = [
+    pair(number, claim, label)
+    for number, (claim, label) in enumerate(
+        [
+            ("The northern quay has 12 berths.", SUPPORTED),
+            ("The northern quay has 14 berths.", CONTRADICTED),
+            ("The northern quay has a crane.", UNSUPPORTED),
+            ("It opened in 1931.", SUPPORTED),
+            ("It opened in 1913.", CONTRADICTED),
+            ("It was opened by the mayor.", NOT_SUPPORTED),
+        ]
+        * 4
+    )
+]
+
+
+def test_a_pair_known_only_as_not_supported_asks_for_no_class_in_particular() -> None:
+    logits = torch.tensor([[0.3, 1.1, -0.4]] * 4)
+    losses = verdict_losses(logits, torch.tensor([0, 1, 2, 3]))
+    chances = logits[0].softmax(0)
+    assert losses[:3].tolist() == pytest.approx((-chances.log()).tolist())
+    assert losses[3].item() == pytest.approx(-float((chances[1] + chances[2]).log()))
+
+
+def test_only_words_of_the_claim_are_marked() -> None:
+    (marked,) = encode([pair(0, "The quay has 14 berths.", CONTRADICTED, ((13, 15),))])
+    pieces = tokenizer().convert_ids_to_tokens(marked.ids)
+    assert [piece for piece, label in zip(pieces, marked.tokens, strict=True) if label == 1.0] == ["14"]
+    claim = [piece for piece, label in zip(pieces, marked.tokens, strict=True) if label != IGNORED]
+    assert claim == ["the", "quay", "has", "14", "berth", "##s", "."]
+    (unmarked,) = encode([pair(0, "The quay has 14 berths.", CONTRADICTED)])
+    assert set(unmarked.tokens) == {IGNORED}
+
+
+def test_of_a_long_pair_the_evidence_is_cut_and_the_claim_stays() -> None:
+    long = Pair("1", "made", "1", EVIDENCE * 100, "It opened in 1931.", SUPPORTED, False)
+    (encoded,) = encode([long])
+    assert len(encoded.ids) == MAX_TOKENS
+    (short,) = encode([pair(0, "It opened in 1931.", SUPPORTED)])
+    assert encoded.ids[-6:] == short.ids[-6:]
+
+
+def test_padding_is_masked() -> None:
+    ids, mask, types, words = padded(encode(PAIRS[:3]))
+    assert ids.shape == mask.shape == types.shape == words.shape
+    assert (ids[mask == 0] == 0).all()
+    assert (words[mask == 0] == IGNORED).all()
+
+
+def test_a_run_that_was_stopped_goes_on_as_if_it_never_was(tmp_path: Path) -> None:
+    plan = Plan(rate=1e-3, epochs=2, batch=8, seed=4)
+    whole = train(PAIRS, plan, tmp_path / "whole", every=2)
+    steps = [json.loads(line)["step"] for line in (tmp_path / "whole" / "log.jsonl").read_text().splitlines()]
+    assert steps == [2, 4, 6]
+
+    class Stopped(Exception):
+        pass
+
+    real, calls = torch.save, 0
+
+    def stopping(*arguments: object) -> None:
+        nonlocal calls
+        calls += 1
+        real(*arguments)
+        raise Stopped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "save", stopping)
+        with pytest.raises(Stopped):
+            train(PAIRS, plan, tmp_path / "stopped", every=2)
+    resumed = train(PAIRS, plan, tmp_path / "stopped", every=2, resume=True)
+    assert calls == 1
+    for (name, own), other in zip(whole.state_dict().items(), resumed.state_dict().values(), strict=True):
+        assert torch.equal(own, other), name
+    assert not (tmp_path / "stopped" / "checkpoint.pt").exists()
+
+
+def test_what_is_learnt_is_kept_and_told_again(tmp_path: Path) -> None:
+    model = train(PAIRS, Plan(rate=5e-4, epochs=12, batch=8), tmp_path / "model", every=1_000)
+    model.save(tmp_path / "model")
+    again = Verifier(tmp_path / "model")
+    (one, words), (other, other_words) = predict(model, encode(PAIRS)), predict(again, encode(PAIRS))
+    assert np.allclose(one, other, atol=1e-6)
+    assert np.allclose(np.concatenate(words), np.concatenate(other_words), atol=1e-6)
+    right = one[[each.is_supported for each in PAIRS], 0].mean()
+    wrong = one[[not each.is_supported for each in PAIRS], 0].mean()
+    assert right - wrong > 0.3, "it fits 24 pairs"
+    write_scores(tmp_path / "scores.jsonl", PAIRS, one)
+    kept = list(read_scores(tmp_path / "scores.jsonl"))
+    assert [name for name, _ in kept] == [each.id for each in PAIRS]
+    assert np.allclose([row for _, row in kept], one, atol=1e-6)
+    found = figures(PAIRS, one, words)["made"]
+    assert found["auroc"] > 0.8
+    assert found["words_f1"] is None

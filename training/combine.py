@@ -1,0 +1,193 @@
+"""Weigh a verifier against the rules, on answers that neither has seen, and say what it adds.
+
+    python -m training.combine --scores build/verifier/adapted/scores.jsonl \\
+        --data ragtruth_train_slice.jsonl.gz --data ragtruth_data2text_dev.jsonl.gz
+
+The rules' log-odds of each claim come from a calibration that was fitted without its source, the verifier's from a fold
+(``training.adapt``) or from a model that never saw the sets. Both go into a logistic model with weights that are not
+negative, fitted by folds over sources again. Printed for claims and answers: rules alone, verifier alone, both.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+
+from training.evaluate import read_scores
+from training.pairs import CLASSES, SUPPORTED
+from workers.evaluation.fitting import fit_calibration, folds, prevalence_weights
+from workers.evaluation.labelled import read_labelled
+from workers.evaluation.measured import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
+from workers.evaluation.metrics import auroc, balanced_accuracy, best_threshold, f1
+from workers.inference.backends import PACKAGED_MODEL
+from workers.inference.int8 import Int8Backend
+from workers.steps.calibration import UNSAID, AnswerClaims, GroundingCalibration, answer_features, shipped_calibration
+
+Floats = NDArray[np.float64]
+
+SMALLEST = 1e-4
+"""Probabilities are kept so far from 0 and 1: beyond that a verifier only shows how long it was trained."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scores", type=Path, required=True, help="probabilities of the claims")
+    parser.add_argument("--data", type=Path, action="append", required=True, help="the answers they belong to")
+    parser.add_argument("--models", type=Path, default=Path("build/verifier/models"), help="folder of the int8 model")
+    parser.add_argument("--json", type=Path, help="write the figures to a file, too")
+    options = parser.parse_args(arguments)
+    rows = measured(options.data, options.models)
+    scores = dict(read_scores(options.scores))
+    rules = rules_odds(rows)
+    verifier = [
+        np.array(
+            [_logit(1.0 - scores[f"{row.row.id}#{number}"][CLASSES.index(SUPPORTED)]) for number in range(len(odds))]
+        )
+        for row, odds in zip(rows, rules, strict=True)
+    ]
+    both = combined(rows, rules, verifier)
+    found = {}
+    print(f"{'':<34}{'claims':>8}{'rules':>8}{'verifier':>10}{'both':>8}{'  answers':>10}{'rules':>8}{'both':>8}")
+    groups: dict[str, Callable[[MeasuredRow], bool]] = {"all": lambda _: True}
+    for row in rows:
+        groups.setdefault(row.row.set, lambda each, name=row.row.set: each.row.set == name)
+        groups.setdefault(row.row.task, lambda each, name=row.row.task: each.row.task == name)
+    risks = {"rules": risks_of(rows, rules), "both": risks_of(rows, both)}
+    for name, belongs in groups.items():
+        places = [place for place, row in enumerate(rows) if belongs(row)]
+        found[name] = _figures(
+            [rows[place] for place in places],
+            *(([each[place] for place in places]) for each in (rules, verifier, both)),
+        )
+        found[name] |= _answer_figures(rows, places, risks)
+        _show(name, found[name])
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def measured(paths: Sequence[Path], models: Path) -> list[MeasuredRow]:
+    """Labelled answers with the features of their claims; answers without a checked claim are left out."""
+    backend = Int8Backend(PACKAGED_MODEL, models)
+    labelled = read_labelled(paths)
+    prepared = [each for each, _ in prepare_rows(labelled)]
+    vectors: Vectors = {}
+    for each in track(prepared, "embedding", console=Console(stderr=True)):
+        for part in embed_in_batches([text for text in each.texts if text not in vectors], backend):
+            vectors |= part
+    calibration = shipped_calibration()
+    rows = [measure_row(row, each, vectors, calibration) for row, each in zip(labelled, prepared, strict=True)]
+    return [row for row in rows if len(row.features)]
+
+
+def rules_odds(rows: Sequence[MeasuredRow]) -> list[Floats]:
+    """The rules' log-odds of each claim being unsupported, from fits without the answer's source."""
+    words = {"weights": dict(shipped_calibration().words.weights), "unknown": shipped_calibration().words.unknown}
+    found: list[Floats] = [np.zeros(0)] * len(rows)
+    for train, test in folds([row.row.source for row in rows]):
+        calibration = GroundingCalibration(fit_calibration([rows[place] for place in train], words, "fold"))
+        for place in test:
+            found[place] = calibration.log_odds(rows[place].features)
+    return found
+
+
+def combined(rows: Sequence[MeasuredRow], rules: Sequence[Floats], verifier: Sequence[Floats]) -> list[Floats]:
+    """Log-odds from both, by folds over sources."""
+    found: list[Floats] = [np.zeros(0)] * len(rows)
+    for train, test in folds([row.row.source for row in rows]):
+        intercept, weights = weigh(
+            [rows[place] for place in train], [[each[place] for place in train] for each in (rules, verifier)]
+        )
+        for place in test:
+            found[place] = intercept + np.c_[rules[place], verifier[place]] @ weights
+    return found
+
+
+def weigh(rows: Sequence[MeasuredRow], odds: Sequence[Sequence[Floats]]) -> tuple[float, Floats]:
+    """Intercept and weights, none of them negative, of a logistic model over log-odds of claims."""
+    from scipy.optimize import minimize
+
+    values = np.stack([np.concatenate(list(each)) for each in odds], axis=1)
+    labels = np.concatenate([_marks(row) for row in rows]).astype(np.float64)
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        sums = parameters[0] + values @ parameters[1:]
+        wrong = 1.0 / (1.0 + np.exp(-sums)) - labels
+        likelihood = np.logaddexp(0.0, sums) - labels * sums
+        gradient = np.r_[wrong.mean(), values.T @ wrong / len(labels)]
+        return float(likelihood.mean()), gradient
+
+    bounds = [(None, None)] + [(0.0, None)] * len(odds)
+    fitted = minimize(loss, np.r_[0.0, np.ones(len(odds)) / len(odds)], jac=True, bounds=bounds, method="L-BFGS-B")
+    return float(fitted.x[0]), fitted.x[1:]
+
+
+def risks_of(rows: Sequence[MeasuredRow], odds: Sequence[Floats]) -> Floats:
+    """The content's risk of each answer from the log-odds of its claims, by folds over sources, shape (answers,)."""
+    from sklearn.linear_model import LogisticRegression
+
+    labels = np.array([row.row.label for row in rows])
+    marks = np.concatenate([_marks(row) for row in rows])
+    cut = best_threshold(np.concatenate(list(odds)), marks)
+    values = np.array(
+        [
+            answer_features(AnswerClaims(own, row.features[:, UNSAID].mean(axis=1), row.words, own >= cut))
+            for row, own in zip(rows, odds, strict=True)
+        ]
+    )
+    risks = np.zeros(len(rows))
+    for train, test in folds([row.row.source for row in rows]):
+        model = LogisticRegression(C=10.0, max_iter=1_000).fit(values[train], labels[train])
+        risks[test] = model.predict_proba(values[test])[:, 1]
+    return risks
+
+
+def _figures(rows: Sequence[MeasuredRow], *odds: Sequence[Floats]) -> dict[str, Any]:
+    labels = np.concatenate([_marks(row) for row in rows])
+    found: dict[str, Any] = {"claims": len(labels), "wrong_claims": int(labels.sum())}
+    for name, each in zip(("rules", "verifier", "both"), odds, strict=True):
+        scores = np.concatenate(list(each))
+        cut = best_threshold(scores, labels)
+        found[name] = {"auroc": auroc(scores, labels), "balanced": balanced_accuracy(scores >= cut, labels)}
+    return found
+
+
+def _answer_figures(rows: Sequence[MeasuredRow], places: Sequence[int], risks: dict[str, Floats]) -> dict[str, Any]:
+    own = [rows[place] for place in places]
+    labels = np.array([row.row.label for row in own])
+    weights = prevalence_weights([row.row for row in own])
+    found: dict[str, Any] = {"answers": len(own)}
+    for name, each in risks.items():
+        scores = each[list(places)]
+        cut = best_threshold(scores, labels, weights, measure="f1")
+        found[f"answers_{name}"] = {"auroc": auroc(scores, labels), "f1": f1(scores >= cut, labels, weights)}
+    return found
+
+
+def _show(name: str, found: dict[str, Any]) -> None:
+    claims = "".join(
+        f"{found[each]['auroc']:>{width}.3f}" for each, width in (("rules", 8), ("verifier", 10), ("both", 8))
+    )
+    answers = "".join(f"{found[each]['auroc']:>8.3f}" for each in ("answers_rules", "answers_both"))
+    f1s = " ".join(f"{found[each]['f1']:.3f}" for each in ("answers_rules", "answers_both"))
+    print(f"{name:<34}{found['claims']:>8}{claims}{found['answers']:>10}{answers}   F1 {f1s}")
+
+
+def _marks(row: MeasuredRow) -> NDArray[np.bool_]:
+    """Which claims people marked; in an answer without marks nothing is wrong."""
+    return np.array(row.marked if row.marked is not None else [False] * len(row.features), dtype=bool)
+
+
+def _logit(probability: float) -> float:
+    bounded = min(1.0 - SMALLEST, max(SMALLEST, probability))
+    return float(np.log(bounded / (1.0 - bounded)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Pairs of evidence and claim with a verdict: what a verifier learns from."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+SUPPORTED, CONTRADICTED, UNSUPPORTED, NOT_SUPPORTED = "supported", "contradicted", "unsupported", "not_supported"
+CLASSES = (SUPPORTED, CONTRADICTED, UNSUPPORTED)
+"""Outputs of the model, in order. A pair that is only known to be not supported counts for the last two together."""
+
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawPair:
+    """A claim beside everything it was made from.
+
+    Attributes:
+        id: of the pair, unique within its set.
+        set: where it comes from.
+        contexts: the documents.
+        claim: the statement.
+        label: supported, contradicted, unsupported or not_supported.
+        held_out: kept for evaluation; see ``training.entailment`` and ``training.answers`` for each set's rule.
+        leans_on: the statement before it, where it cannot be read without.
+        spans: what of the claim is not supported, code points; ``None`` if nobody marked it.
+    """
+
+    id: str
+    set: str
+    contexts: tuple[str, ...]
+    claim: str
+    label: str
+    held_out: bool
+    leans_on: str = ""
+    spans: Spans | None = None
+
+    @property
+    def document(self) -> str:
+        """Digest of the contexts: pairs that share them never stand on both sides of a split."""
+        return digest("\0".join(self.contexts))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What the model reads, with what it should say.
+
+    Attributes:
+        id: of the pair, unique within its set.
+        set: where it comes from.
+        document: digest of the documents.
+        evidence: the window.
+        claim: with what it leans on.
+        label: as in :class:`RawPair`.
+        held_out: as in :class:`RawPair`.
+        spans: in ``claim``.
+        weight: how much it counts in training; see ``training.bias``.
+    """
+
+    id: str
+    set: str
+    document: str
+    evidence: str
+    claim: str
+    label: str
+    held_out: bool
+    spans: Spans | None = None
+    weight: float = 1.0
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether the verdict is that the evidence says the claim."""
+        return self.label == SUPPORTED
+
+
+def digest(text: str) -> str:
+    """Short digest of a text, hexadecimal."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def in_half(key: str, share: float = 0.5) -> bool:
+    """Whether a document belongs to the given share of all, the same for every run."""
+    return int(digest(key), 16) / 2**64 < share
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
+    """Write pairs as JSON lines, gzip."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8", compresslevel=3) as lines:
+        for pair in pairs:
+            lines.write(json.dumps(asdict(pair), ensure_ascii=False) + "\n")
+
+
+def read_pairs(path: Path) -> Iterator[Pair]:
+    """Read what :func:`write_pairs` wrote.
+
+    Raises:
+        FileNotFoundError: it has not been written.
+    """
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            pair = Pair(**json.loads(line))
+            yield replace(pair, spans=None if pair.spans is None else tuple((start, end) for start, end in pair.spans))

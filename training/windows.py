@@ -1,0 +1,76 @@
+"""Windows of evidence for training pairs, chosen by the code that serves (``workers.steps.verification``)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from schemas.answers import ContextChunk
+from schemas.base import MAX_SOURCE_LENGTH
+from training.pairs import Pair, RawPair
+from workers.evaluation.measured import Vectors, embed_in_batches
+from workers.inference.backends import EmbeddingBackend
+from workers.steps.claims import ExtractedClaim
+from workers.steps.evidence import EvidenceUnit, collect_evidence
+from workers.steps.grounding import embedded_texts, similarities
+from workers.steps.verification import CLAIM, WINDOW, WINDOW_UNITS, verifier_pairs
+from workers.steps.words import content_words
+
+TOGETHER = 512
+"""Pairs whose texts are embedded together."""
+
+
+def windowed(raw: Iterable[RawPair], backend: EmbeddingBackend) -> Iterator[Pair]:
+    """Pairs with the window in place of the whole contexts; those without any evidence are left out."""
+    for some in _batched(raw):
+        prepared = [(pair, _units(pair), _claim(pair)) for pair in some]
+        texts = [
+            text
+            for _, units, claim in prepared
+            if _chooses(units)
+            for text in (*(unit.text for unit in units), *embedded_texts(claim))
+        ]
+        vectors: Vectors = {}
+        for part in embed_in_batches(texts, backend):
+            vectors |= part
+        for pair, units, claim in prepared:
+            if units:
+                yield _pair(pair, units, claim, vectors)
+
+
+def _pair(raw: RawPair, units: Sequence[EvidenceUnit], claim: ExtractedClaim, vectors: Vectors) -> Pair:
+    if _chooses(units):
+        alone, leaning = similarities([claim], units, vectors)
+    else:
+        alone = leaning = np.zeros((1, len(units)), dtype=np.float32)
+    (read,) = verifier_pairs([claim], units, alone, leaning)
+    spans = None
+    if raw.spans is not None:
+        shift = len(read.claim) - len(claim.plain)
+        moved = ((max(0, start + shift), min(CLAIM, end + shift)) for start, end in raw.spans)
+        spans = tuple((start, end) for start, end in moved if start < end)
+    return Pair(raw.id, raw.set, raw.document, read.evidence, read.claim, raw.label, raw.held_out, spans)
+
+
+def _units(pair: RawPair) -> tuple[EvidenceUnit, ...]:
+    chunks = [
+        ContextChunk(chunk_id=str(number), content=text[:MAX_SOURCE_LENGTH])
+        for number, text in enumerate(pair.contexts, 1)
+        if text.strip()
+    ]
+    return collect_evidence(chunks, content_words(pair.claim))
+
+
+def _claim(pair: RawPair) -> ExtractedClaim:
+    return ExtractedClaim(0, len(pair.claim), pair.claim, pair.claim, "factual", leans_on=pair.leans_on)
+
+
+def _chooses(units: Sequence[EvidenceUnit]) -> bool:
+    """Whether meaning decides what the window holds; evidence that fits as a whole needs no vectors."""
+    return len(units) > WINDOW_UNITS or sum(len(unit.text) + 1 for unit in units) > WINDOW
+
+
+def _batched(raw: Iterable[RawPair]) -> Iterator[list[RawPair]]:
+    pairs = iter(raw)
+    while some := list(islice(pairs, TOGETHER)):
+        yield some
