@@ -87,11 +87,13 @@ def in_half(key: str, share: float = 0.5) -> bool:
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
-    """Write pairs as JSON lines, gzip."""
+    """Write pairs as JSON lines, gzip; the file is there when all of them are in it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8", compresslevel=3) as lines:
+    part = path.with_name(f"{path.name}.part")
+    with gzip.open(part, "wt", encoding="utf-8", compresslevel=3) as lines:
         for pair in pairs:
             lines.write(json.dumps(asdict(pair), ensure_ascii=False) + "\n")
+    part.replace(path)
 
 
 def read_pairs(path: Path) -> Iterator[Pair]:

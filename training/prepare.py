@@ -169,6 +169,10 @@ def _is_known(pair: RawPair, known: frozenset[str]) -> bool:
 
 
 def _shingles(text: str) -> Iterator[str]:
+    if text.lstrip()[:1] in ("{", "["):
+        # All records of one kind share the names of their fields: two are the same where all of them is.
+        yield digest(text)
+        return
     words = [word.lower() for word in _WORD.findall(text)]
     for start in range(len(words) - SHINGLE + 1):
         yield digest(" ".join(words[start : start + SHINGLE]))

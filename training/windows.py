@@ -13,7 +13,7 @@ from workers.inference.backends import EmbeddingBackend
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import EvidenceUnit, collect_evidence
 from workers.steps.grounding import embedded_texts, similarities
-from workers.steps.verification import CLAIM, WINDOW, WINDOW_UNITS, verifier_pairs
+from workers.steps.verification import CLAIM, WINDOW, WINDOW_UNITS, single_units, verifier_pairs
 from workers.steps.words import content_words
 
 TOGETHER = 512
@@ -52,13 +52,15 @@ def _pair(raw: RawPair, units: Sequence[EvidenceUnit], claim: ExtractedClaim, ve
     return Pair(raw.id, raw.set, raw.document, read.evidence, read.claim, raw.label, raw.held_out, spans)
 
 
-def _units(pair: RawPair) -> tuple[EvidenceUnit, ...]:
+def _units(pair: RawPair) -> list[EvidenceUnit]:
+    """The units that a window may hold: the others need no vector."""
     chunks = [
         ContextChunk(chunk_id=str(number), content=text[:MAX_SOURCE_LENGTH])
         for number, text in enumerate(pair.contexts, 1)
         if text.strip()
     ]
-    return collect_evidence(chunks, content_words(pair.claim))
+    units = collect_evidence(chunks, content_words(pair.claim))
+    return [units[index] for index in single_units(units)]
 
 
 def _claim(pair: RawPair) -> ExtractedClaim:

@@ -55,7 +55,7 @@ def verifier_pairs(
     if not claims or not units:
         return [VerifierPair("", text) for text in texts]
     close = np.maximum(similarity, leaning)
-    single = _single(units)
+    single = single_units(units)
     pieces = [units[index] for index in single]
     return [
         VerifierPair(window(pieces, content_words(text), row), text)
@@ -120,7 +120,7 @@ def _weights(units: Sequence[EvidenceUnit], words: frozenset[str]) -> dict[str, 
     return {word: math.log1p(len(units) / count) for word, count in owners.items()}
 
 
-def _single(units: Sequence[EvidenceUnit]) -> list[int]:
+def single_units(units: Sequence[EvidenceUnit]) -> list[int]:
     """Indices of the units that contain no other: fields rather than the flattened whole of a record."""
     ends: dict[int, int] = {}
     single = []
