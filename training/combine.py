@@ -101,30 +101,35 @@ def combined(rows: Sequence[MeasuredRow], rules: Sequence[Floats], verifier: Seq
     """Log-odds from both, by folds over sources."""
     found: list[Floats] = [np.zeros(0)] * len(rows)
     for train, test in folds([row.row.source for row in rows]):
-        intercept, weights = weigh(
-            [rows[place] for place in train], [[each[place] for place in train] for each in (rules, verifier)]
-        )
+        labels = np.concatenate([_marks(rows[place]) for place in train])
+        odds = [np.concatenate([each[place] for place in train]) for each in (rules, verifier)]
+        intercept, weights = weigh(labels, np.stack(odds, axis=1))
         for place in test:
             found[place] = intercept + np.c_[rules[place], verifier[place]] @ weights
     return found
 
 
-def weigh(rows: Sequence[MeasuredRow], odds: Sequence[Sequence[Floats]]) -> tuple[float, Floats]:
-    """Intercept and weights, none of them negative, of a logistic model over log-odds of claims."""
+def weigh(labels: NDArray[np.bool_], odds: Floats) -> tuple[float, Floats]:
+    """Intercept and weights of a logistic model over log-odds of claims.
+
+    Args:
+        labels: whether each of n claims is unsupported, shape (n,).
+        odds: what k sources say of it, shape (n, k).
+
+    Returns:
+        The intercept, and k weights none of which is negative: a source never speaks for a claim by doubting it.
+    """
     from scipy.optimize import minimize
 
-    values = np.stack([np.concatenate(list(each)) for each in odds], axis=1)
-    labels = np.concatenate([_marks(row) for row in rows]).astype(np.float64)
-
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        sums = parameters[0] + values @ parameters[1:]
+        sums = parameters[0] + odds @ parameters[1:]
         wrong = 1.0 / (1.0 + np.exp(-sums)) - labels
         likelihood = np.logaddexp(0.0, sums) - labels * sums
-        gradient = np.r_[wrong.mean(), values.T @ wrong / len(labels)]
-        return float(likelihood.mean()), gradient
+        return float(likelihood.mean()), np.r_[wrong.mean(), odds.T @ wrong / len(labels)]
 
-    bounds = [(None, None)] + [(0.0, None)] * len(odds)
-    fitted = minimize(loss, np.r_[0.0, np.ones(len(odds)) / len(odds)], jac=True, bounds=bounds, method="L-BFGS-B")
+    sources = odds.shape[1]
+    bounds = [(None, None)] + [(0.0, None)] * sources
+    fitted = minimize(loss, np.r_[0.0, np.ones(sources) / sources], jac=True, bounds=bounds, method="L-BFGS-B")
     return float(fitted.x[0]), fitted.x[1:]
 
 

@@ -54,6 +54,7 @@ class Plan:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
+    default = Plan()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=Path, required=True, help="pairs to train on")
     parser.add_argument("--out", type=Path, required=True, help="folder for the model")
@@ -61,9 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--watch", type=Path, nargs="*", default=[], help="pairs to measure it on meanwhile")
     parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="sets to leave out")
     parser.add_argument("--only", nargs="*", default=[], metavar="SET", help="sets to train on alone")
-    parser.add_argument("--rate", type=float, default=Plan.rate, help=f"learning rate (default {Plan.rate})")
-    parser.add_argument("--epochs", type=float, default=Plan.epochs, help="times each pair is seen (default 1)")
-    parser.add_argument("--seed", type=int, default=Plan.seed, help="of order and dropout (default 1)")
+    parser.add_argument("--rate", type=float, default=default.rate, help=f"learning rate (default {default.rate})")
+    parser.add_argument("--epochs", type=float, default=default.epochs, help="times each pair is seen (default 1)")
+    parser.add_argument("--seed", type=int, default=default.seed, help="of order and dropout (default 1)")
     parser.add_argument("--every", type=int, default=200, help="steps between measurements and checkpoints")
     parser.add_argument("--threads", type=int, default=0, help="threads (default: as torch has it)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
