@@ -1,6 +1,7 @@
 """The verifier in training: what the loss asks for, what tokens are marked, and a run that goes on as if never stopped."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +128,12 @@ def test_weights_follow_what_tells_and_are_never_negative() -> None:
     intercept, (weight,) = weigh(labels, telling[:, None])
     guesses = 1.0 / (1.0 + np.exp(-(intercept + weight * telling)))
     assert guesses.mean() == pytest.approx(labels.mean(), abs=1e-3), "calibrated in the mean"
+
+
+@pytest.mark.parametrize("command", ["prepare", "train", "evaluate", "adapt", "combine"])
+def test_every_command_says_how_it_is_used(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        import_module(f"training.{command}").main(["--help"])
+    assert exit_.value.code == 0
+    told = capsys.readouterr().out
+    assert f"python -m training.{command} --" in told, "an example"
