@@ -103,6 +103,9 @@ class Claim(Part):
     hedged: bool = Field(default=False, description="Weakened by words as 'probably'; checked all the same.")
     verdict: Verdict
     score: Score | None = Field(default=None, description="Support in 0..1; null if not checked.")
+    verifier_score: Score | None = Field(
+        default=None, description="A verifier's probability that it is supported; null where none was asked."
+    )
     mismatches: Many[Mismatch] = Field(default_factory=list, description="What stands against the evidence.")
     evidence: Evidence | None = Field(default=None, description="The best evidence, also if it falls short.")
     cited_numbers: Many[int] = Field(default_factory=list, description="Contexts that the claim validly cites.")
@@ -151,6 +154,10 @@ class GroundingFindings(Findings):
     claims_total: int = Field(default=0, ge=0, description="Claims found, listed or not.")
     conflicts: list[Conflict] = Field(
         default_factory=list, max_length=MAX_CONFLICTS, description="Sources that disagree on a claim."
+    )
+    without_verifier: ShortText | None = Field(
+        default=None,
+        description="Why the rules alone have judged though a verifier is set; null where it answered, or none is set.",
     )
     issues: Many[GroundingIssue] = Field(default_factory=list)
     suggestions: Many[ShortText] = Field(default_factory=list)

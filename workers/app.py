@@ -48,7 +48,8 @@ from workers.delivery.tracing import Tracing
 from workers.exporters.receiver import open_session
 from workers.health import HealthServer
 from workers.inference.embedding import EmbeddingService
-from workers.inference.opening import open_embedding
+from workers.inference.opening import open_embedding, open_verification
+from workers.inference.verification import VerificationService
 from workers.logs import get_logger
 from workers.privacy import Privacy
 from workers.settings import Settings
@@ -270,8 +271,9 @@ class Worker:
         """
         waits = [asyncio.ensure_future(agent.application.wait_crashed()) for agent in self._running]
         failures = [self._failure, *(agent.processor.failure for agent in self._running)]
-        if self._resources is not None and self._resources.embedding is not None:
-            failures.append(self._resources.embedding.failure)
+        if self._resources is not None:
+            models = (self._resources.embedding, self._resources.verifier)
+            failures += [model.failure for model in models if model is not None]
         try:
             done, _ = await asyncio.wait([*waits, *failures], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -287,6 +289,11 @@ class Worker:
     def embedding(self) -> EmbeddingService | None:
         """The model of this worker, if its agents need one."""
         return self._resources.embedding if self._resources else None
+
+    @property
+    def verifier(self) -> VerificationService | None:
+        """The verifier of this worker, if its agents need one and the settings name one."""
+        return self._resources.verifier if self._resources else None
 
     @property
     def memory(self) -> MemoryStore | None:
@@ -359,6 +366,8 @@ class Worker:
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
             resources.embedding = await open_embedding(settings)
+        if "verifier" in needs:
+            resources.verifier = await open_verification(settings)
         if "memory" in needs:
             resources.memory = await _open_memory(settings, resources.embedding)
         if "history" in needs:
@@ -447,6 +456,8 @@ async def _close(resources: Resources) -> None:
         await resources.released.stop()
     if resources.embedding is not None:
         await resources.embedding.stop()
+    if resources.verifier is not None:
+        await resources.verifier.stop()
     if resources.memory is not None:
         await resources.memory.close()
     if resources.analytics is not None:

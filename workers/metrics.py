@@ -93,6 +93,14 @@ LOOP_PAUSE = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0),
 )
 EMBEDDING_CACHE = Counter("touchstone_embedding_cache_total", "Look-ups in the embedding cache", ["result"])
+VERIFIER_SECONDS = Histogram(
+    "touchstone_verifier_duration_seconds", "Time that one batch of the verifier took", buckets=STAGE_BUCKETS
+)
+VERIFIER_BATCH = Histogram("touchstone_verifier_batch_pairs", "Pairs in a batch of the verifier", buckets=SIZE_BUCKETS)
+VERIFIER_CACHE = Counter("touchstone_verifier_cache_total", "Look-ups in the verifier's cache", ["result"])
+VERIFICATIONS = Counter(
+    "touchstone_verifications_total", "Answers judged while a verifier is set, by what it said of them", ["result"]
+)
 SINK_FLUSH_SECONDS = Histogram(
     "touchstone_sink_flush_duration_seconds", "Time that a confirmed write took", ["sink"], buckets=STAGE_BUCKETS
 )

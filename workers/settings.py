@@ -138,7 +138,7 @@ class BreakerSettings(Group):
 
 
 class InferenceSettings(Group):
-    """The embedding model."""
+    """The embedding model, and what a verifier shares with it."""
 
     model: str = Field(
         default="all-MiniLM-L6-v2", description="Packaged model, or a name or path for sentence-transformers."
@@ -153,6 +153,10 @@ class InferenceSettings(Group):
     batch_texts: Count = Field(default=64, description="Texts encoded in one call.")
     batch_wait_seconds: Positive = Field(default=0.004, description="Longest wait for texts of other answers.")
     cache_texts: Count = Field(default=50_000, description="Vectors kept; 384 floats each, about 1.7 kB with its key.")
+    batch_pairs: Count = Field(
+        default=16, description="Pairs of evidence and claim that a verifier judges in one call."
+    )
+    cache_pairs: Count = Field(default=50_000, description="Verdicts of a verifier kept; three floats each.")
     threads: int = Field(default=0, ge=0, description="Threads of the model; 0 for as many as this process has cores.")
     timeout_seconds: Positive = Field(default=30.0, description="One call of the model may take this long.")
 

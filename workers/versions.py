@@ -15,9 +15,12 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from workers.inference.backends import model_digest
+from workers.inference.opening import combination_path, verifier_file
+from workers.inference.verifying import file_version
 from workers.settings import Settings
 from workers.steps.calibration import CALIBRATION
 from workers.steps.pattern_packs import LANGUAGES, PatternPack
+from workers.steps.thresholds import GroundingThresholds
 
 RELEASE = "2026.11"
 """Year and month of this line of rules, for people."""
@@ -37,6 +40,13 @@ MASKING = ("workers.steps.masking", "workers.steps.personal")
 
 QUANTISING = ("workers.inference.int8", "workers.inference.exporting")
 """Modules that make the vectors in int8."""
+
+VERIFYING = (
+    "workers.inference.verifying",
+    "workers.inference.transformer_verifier",
+    "workers.inference.verifier_labels",
+)
+"""Modules that make a verifier's verdicts."""
 
 QUANTISERS = ("onnx", "onnxruntime", "tokenizers")
 """Their libraries."""
@@ -70,7 +80,7 @@ def pipeline_version(settings: Settings) -> str:
 def version_parts(settings: Settings) -> dict[str, str]:
     """What the fingerprint is made of, by name; two versions differ in the parts that differ."""
     judged = {
-        "grounding": settings.grounding.model_dump(mode="json"),
+        "grounding": settings.grounding.model_dump(mode="json", exclude={"verifier", "verifier_combination"}),
         "quality": settings.quality.model_dump(mode="json", exclude={"packs"})
         | {"packs": [f"{pack.name}@{_pack_digest(pack)}" for pack in settings.quality.packs]},
         "gate": settings.gate.model_dump(mode="json"),
@@ -90,6 +100,7 @@ def version_parts(settings: Settings) -> dict[str, str]:
         "calibration": _digest(to_json(_calibration()))[:12],
         "model": f"{settings.inference.model}@{_model_digest(settings.inference.model)[:12]}",
         **_precision(settings.inference.precision),
+        **_verifier(settings.grounding),
         **{f"pack.{language}": _pack_digest(pack) for language, pack in LANGUAGES.items()},
         **{f"library.{name}": version(name) for name in LIBRARIES},
         **dict(_flat(judged, "")),
@@ -107,11 +118,13 @@ def rule_versions(settings: Settings, *parts: str) -> dict[str, str]:
 
     Args:
         settings: all settings.
-        parts: what took part besides the rules: ``embedding``.
+        parts: what took part besides the rules: ``embedding``, ``verifier``.
     """
     versions = {"rules": f"{RELEASE}-{rules_digest()[:SHORT]}"}
     if "embedding" in parts:
         versions["embedding"] = settings.inference.model_name
+    if "verifier" in parts:
+        versions["verifier"] = _verifier_version(settings.grounding.verifier)
     return versions
 
 
@@ -121,6 +134,25 @@ def _precision(precision: str) -> dict[str, str]:
         return {}
     rules = digest_of_code({name: _source(name) for name in QUANTISING})
     return {"precision": f"{precision}@{rules[:12]}"} | {f"library.{name}": _library(name) for name in QUANTISERS}
+
+
+def _verifier(thresholds: GroundingThresholds) -> dict[str, str]:
+    # Of none nothing is said, as with fp32.
+    if not thresholds.has_verifier:
+        return {}
+    rules = digest_of_code({name: _source(name) for name in VERIFYING})
+    return {
+        "verifier": _verifier_version(thresholds.verifier),
+        "verifier.rules": rules[:12],
+        "verifier.combination": file_version(combination_path(thresholds))[:12],
+    } | {f"library.{name}": _library(name) for name in QUANTISERS}
+
+
+@cache
+def _verifier_version(verifier: str) -> str:
+    """Name and weights of a verifier; of a model at the hub its name alone."""
+    path = verifier_file(verifier)
+    return f"{verifier}@{(model_digest(verifier) if path is None else file_version(path))[:12]}"
 
 
 def _library(name: str) -> str:

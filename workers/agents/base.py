@@ -20,6 +20,7 @@ from workers.delivery.records import Output, Record, Result, Work
 from workers.delivery.released import ReleasedAnswers
 from workers.delivery.tracing import Tracing
 from workers.inference.embedding import EmbeddingService
+from workers.inference.verification import VerificationService
 from workers.settings import Settings
 from workers.stores.analytics import AnalyticsStore
 from workers.stores.feedback import FeedbackStore
@@ -51,6 +52,7 @@ class Resources:
     )
     erasures: ErasureRegister = field(default_factory=ErasureRegister)
     embedding: EmbeddingService | None = None
+    verifier: VerificationService | None = None
     analytics: AnalyticsStore | None = None
     feedback: FeedbackStore | None = None
     history: QueryHistory | None = None
@@ -69,7 +71,7 @@ class AgentDefinition:
         name: also the end of its consumer group.
         reads: topics.
         handler: makes its handler from the resources.
-        needs: fields of the resources that must be open.
+        needs: fields of the resources that must be open; ``verifier`` only where the settings name one.
         sink: writes to a store, in larger batches.
         ordered: the order of the log matters, so that one batch is in work at a time.
         switched_on: whether the settings name its receiver; ``None`` for agents that always run.

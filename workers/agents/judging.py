@@ -1,14 +1,15 @@
 """What the three judging agents share: read, prepare, embed, judge, report.
 
 The steps are pure and run in a thread, as do reading and writing, so that a long answer does
-not hold up the event loop; the texts of a whole batch are embedded together. A record that cannot be read is
-left to assembly, which dead-letters it once.
+not hold up the event loop; the texts of a whole batch are embedded together. Where a verifier is asked,
+judging has two halves and it is asked between them. A record that cannot be read is left to assembly, which
+dead-letters it once.
 """
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from schemas.identifiers import LIVE_RUN, judgement_id
 from schemas.reports import AgentName, Findings, Report
 from schemas.topics import REPORT_TOPICS
 from workers import metrics
+from workers.agents.asking import ask_verifier
 from workers.agents.base import Handler, Resources, event_output, read_answer, traceparent
 from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRecord
 from workers.delivery.records import Output, Record, Result, Work
@@ -25,7 +27,9 @@ from workers.exporters.traces import exemplar
 from workers.inference.embedding import Vector
 from workers.logs import get_logger
 from workers.settings import Settings
+from workers.steps.grounding import Verdicts
 from workers.steps.trimming import fit_report
+from workers.steps.verification import VerifierPair
 from workers.versions import rule_versions
 
 log = get_logger(__name__)
@@ -37,6 +41,27 @@ class Prepared(Protocol):
     @property
     def texts(self) -> tuple[str, ...]:
         """Distinct texts whose vectors the judgement needs."""
+
+
+class Weighed(Protocol):
+    """A prepared answer, judged as far as it can be without a verifier."""
+
+    @property
+    def questions(self) -> Sequence[VerifierPair]:
+        """Distinct pairs that the verifier is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedJudge:
+    """The two halves of a judgement between which a verifier is asked.
+
+    Attributes:
+        weigh: prepared answer and vectors to what is left open.
+        judge: that and the verifier's verdicts, or why there are none, to findings.
+    """
+
+    weigh: Callable[[Any, Mapping[str, Vector]], Weighed]
+    judge: Callable[[Any, Verdicts | JudgementError], Findings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +77,7 @@ class Judge:
         embeds: whether it needs vectors.
         fetch: what the judgement needs from outside, as further arguments of ``prepare``; it is
             recorded in the report, so that a replay sees the same.
+        verified: takes the place of ``judge`` where the settings name a verifier.
     """
 
     agent: AgentName
@@ -61,6 +87,12 @@ class Judge:
     judge: Callable[[Any, Mapping[str, Vector]], Findings]
     embeds: bool = True
     fetch: Callable[[GeneratedAnswer], Awaitable[tuple[Any, ...]]] | None = None
+    verified: VerifiedJudge | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What takes part in its judgement besides the rules."""
+        return (("embedding",) if self.embeds else ()) + (("verifier",) if self.verified else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +135,7 @@ def make_report(
         pipeline_version=origin.pipeline_version,
         answer_partition=record.partition,
         answer_offset=record.offset,
-        versions=rule_versions(origin.settings, *(("embedding",) if judge.embeds else ())),
+        versions=rule_versions(origin.settings, *judge.models),
         duration_seconds=seconds,
         judged_at=origin.judged_at,
     )
@@ -127,6 +159,8 @@ class _Case:
     answer: GeneratedAnswer
     given: tuple[Any, ...] = ()
     prepared: Any = None
+    weighed: Any = None
+    verdicts: Verdicts | JudgementError = field(default_factory=dict)
     findings: Findings | None = None
     failure: Exception | None = None
     seconds: float = 0.0
@@ -151,6 +185,9 @@ def judging_handler(judge: Judge, resources: Resources) -> Handler:
                 case.given = given
         await loop.run_in_executor(resources.steps_pool, _prepare_all, judge, present)
         vectors = await asyncio.gather(*(_vectors(judge, case, resources) for case in present))
+        if judge.verified is not None:
+            await loop.run_in_executor(resources.steps_pool, _weigh_all, judge.verified, present, vectors)
+            await asyncio.gather(*(_ask(case, resources) for case in present))
         outputs = iter(await loop.run_in_executor(resources.steps_pool, _judge_all, judge, present, vectors, resources))
         return [[] if case is None else [next(outputs)] for case in cases]
 
@@ -197,6 +234,24 @@ async def _vectors(judge: Judge, case: _Case, resources: Resources) -> Mapping[s
         case.seconds += time.perf_counter() - started
 
 
+def _weigh_all(judge: VerifiedJudge, cases: Sequence[_Case], vectors: Sequence[Mapping[str, Vector]]) -> None:
+    for case, known in zip(cases, vectors, strict=True):
+        started = time.perf_counter()
+        try:
+            case.weighed = judge.weigh(case.prepared, known) if case.failure is None else None
+        except Exception as error:
+            case.failure = error
+        case.seconds += time.perf_counter() - started
+
+
+async def _ask(case: _Case, resources: Resources) -> None:
+    if case.failure is None:
+        assert resources.verifier is not None
+        started = time.perf_counter()
+        case.verdicts = await ask_verifier(resources.verifier, case.weighed.questions, case.answer.answer_id)
+        case.seconds += time.perf_counter() - started
+
+
 def _judge_all(
     judge: Judge, cases: Sequence[_Case], vectors: Sequence[Mapping[str, Vector]], resources: Resources
 ) -> list[Output]:
@@ -209,7 +264,10 @@ def _judge_all(
 def _judge(judge: Judge, case: _Case, vectors: Mapping[str, Vector]) -> None:
     started = time.perf_counter()
     try:
-        case.findings = judge.judge(case.prepared, vectors)
+        if judge.verified is None:
+            case.findings = judge.judge(case.prepared, vectors)
+        else:
+            case.findings = judge.verified.judge(case.weighed, case.verdicts)
     except Exception as error:
         case.failure = error
     case.seconds += time.perf_counter() - started

@@ -23,7 +23,9 @@ from workers.delivery.records import Record
 from workers.inference.embedding import Vector
 from workers.settings import Settings
 from workers.steps.enrichment import JUDGES
+from workers.steps.grounding import Verdicts
 from workers.steps.trimming import fit_report
+from workers.steps.verification import VerifierPair
 
 
 @dataclass(slots=True)
@@ -37,6 +39,7 @@ class PreparedAnswer:
         prepared: by agent, what its step needs.
         failures: by agent, why it could not be prepared or embedded.
         seconds: by agent, how long it has taken so far.
+        weighed: by agent, what is left to a verifier.
     """
 
     answer: GeneratedAnswer
@@ -45,6 +48,7 @@ class PreparedAnswer:
     prepared: dict[AgentName, Any] = field(default_factory=dict)
     failures: dict[AgentName, Exception] = field(default_factory=dict)
     seconds: dict[AgentName, float] = field(default_factory=dict)
+    weighed: dict[AgentName, Any] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:
@@ -109,24 +113,62 @@ class AnswerJudge:
             case.seconds[judge.agent] = time.perf_counter() - started
         return case
 
+    @property
+    def verifies(self) -> bool:
+        """Whether a verifier is to be asked what :meth:`weigh` returns, before an answer is judged."""
+        return any(judge.verified is not None for judge in self._judges)
+
+    def weigh(self, case: PreparedAnswer, vectors: Mapping[str, Vector] | JudgementError) -> list[VerifierPair]:
+        """Judge as far as it can be done without a verifier.
+
+        Args:
+            case: the answer.
+            vectors: of its texts, or why there are none.
+
+        Returns:
+            Distinct pairs that the verifier is to be asked.
+        """
+        questions: dict[VerifierPair, None] = {}
+        for judge in self._judges:
+            if judge.verified is None or judge.agent in case.failures or isinstance(vectors, JudgementError):
+                continue
+            started = time.perf_counter()
+            try:
+                case.weighed[judge.agent] = judge.verified.weigh(case.prepared[judge.agent], vectors)
+                questions |= dict.fromkeys(case.weighed[judge.agent].questions)
+            except Exception as error:
+                case.failures[judge.agent] = error
+            case.seconds[judge.agent] += time.perf_counter() - started
+        return list(questions)
+
     def judge(
-        self, case: PreparedAnswer, vectors: Mapping[str, Vector] | JudgementError, origin: Origin
+        self,
+        case: PreparedAnswer,
+        vectors: Mapping[str, Vector] | JudgementError,
+        origin: Origin,
+        verdicts: Verdicts | JudgementError | None = None,
     ) -> JudgedAnswer:
         """Judge a prepared answer.
 
         Args:
-            case: the answer.
+            case: the answer; weighed before, where a verifier is asked.
             vectors: of its texts, or why there are none: what needs them has failed then.
             origin: version, run and time.
+            verdicts: the verifier's on what was asked, or why there are none: the rules judge alone then.
         """
-        made = [self._report(judge, case, vectors, origin) for judge in self._judges]
+        made = [self._report(judge, case, vectors, origin, verdicts or {}) for judge in self._judges]
         reports: dict[str, Report] = {report.agent: report for report in case.stored.values()}
         reports |= {report.agent: report for report, _ in made}
         enriched, value = put_together(case.answer, reports, case.record, origin)
         return JudgedAnswer(case.record, made, enriched, value)
 
     def _report(
-        self, judge: Judge, case: PreparedAnswer, vectors: Mapping[str, Vector] | JudgementError, origin: Origin
+        self,
+        judge: Judge,
+        case: PreparedAnswer,
+        vectors: Mapping[str, Vector] | JudgementError,
+        origin: Origin,
+        verdicts: Verdicts | JudgementError,
     ) -> tuple[Report, bytes]:
         started, findings, failure = time.perf_counter(), None, case.failures.get(judge.agent)
         if failure is None and judge.embeds and isinstance(vectors, JudgementError):
@@ -134,7 +176,10 @@ class AnswerJudge:
         if failure is None:
             known = {} if isinstance(vectors, JudgementError) else vectors
             try:
-                findings = judge.judge(case.prepared[judge.agent], known)
+                if judge.verified is None:
+                    findings = judge.judge(case.prepared[judge.agent], known)
+                else:
+                    findings = judge.verified.judge(case.weighed[judge.agent], verdicts)
             except Exception as error:
                 failure = error
         findings = findings or failed_findings(judge, case.answer, failure)

@@ -48,6 +48,9 @@ class CheckedAnswer(BaseModel):
     degraded: bool = Field(description="A judgement is missing: not all of it could be made within the deadline.")
     failed: Many[AgentName] = Field(description="Which ones.")
     late: bool = Field(description="The model did not answer within the deadline; what needs it is among the failed.")
+    without_verifier: bool = Field(
+        description="A verifier is set and was too late, or failed: claims are judged by the rules alone."
+    )
     pipeline_version: Label
     seconds: Seconds = Field(description="From the request to the result.")
 
@@ -81,6 +84,7 @@ def checked_answer(enriched: EnrichedAnswer, released: ReleasedAnswer, *, late: 
         degraded=enriched.degraded,
         failed=enriched.failed,
         late=late,
+        without_verifier=bool(grounding and grounding.without_verifier),
         pipeline_version=enriched.pipeline_version,
         seconds=seconds,
     )

@@ -1,8 +1,9 @@
 """The three steps, the decision and the release of one answer, within a deadline.
 
 1. A slot: so many answers are judged at once, the others wait for as long as their own deadline.
-2. The answer is masked, made ready and its texts embedded. The model has three quarters of the deadline; without its
-   vectors the rest is judged all the same, and the result says so.
+2. The answer is masked, made ready and its texts embedded; then a verifier is asked, where the settings name one. The
+   models have three quarters of the deadline together; without vectors the rest is judged all the same, without the
+   verifier the rules judge alone, and the result says so.
 3. Judged, decided and formatted as in the stream; nothing is stored, sent or remembered.
 
 The steps run in threads. A step that a caller no longer waits for goes on to its end and keeps its slot, since its
@@ -11,13 +12,15 @@ Texts that still queue for the model are withdrawn.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from schemas.answers import GeneratedAnswer
 from workers import metrics
+from workers.agents.asking import ask_verifier, unverified
 from workers.agents.judging import Origin
 from workers.agents.whole import AnswerJudge, PreparedAnswer
 from workers.checking.models import CheckedAnswer, checked_answer
@@ -25,14 +28,16 @@ from workers.delivery.errors import InferenceTimeout, JudgementError, OversizeRe
 from workers.delivery.records import Record
 from workers.exporters.traces import exemplar
 from workers.inference.embedding import EmbeddingService, Vector
+from workers.inference.verification import VerificationService
 from workers.privacy import Privacy
 from workers.settings import Settings
+from workers.steps.grounding import Verdicts
 from workers.steps.outcomes import released_answer
 
 MODEL_SHARE = 0.75
-"""Of the deadline, after which the model is no longer waited for; the rest is for the steps behind it."""
+"""Of the deadline, after which no model is waited for; the rest is for the steps behind it."""
 
-Vectors = Mapping[str, Vector] | JudgementError
+T = TypeVar("T")
 
 
 class ChecksBusy(UnavailableError):
@@ -51,13 +56,20 @@ class CheckService:
         embedding: the model of this process.
         pipeline_version: told with every result.
         now: the clock.
+        verifier: the verifier, where the settings name one.
     """
 
     def __init__(
-        self, settings: Settings, embedding: EmbeddingService, pipeline_version: str, now: Callable[[], datetime]
+        self,
+        settings: Settings,
+        embedding: EmbeddingService,
+        pipeline_version: str,
+        now: Callable[[], datetime],
+        verifier: VerificationService | None = None,
     ) -> None:
         self._settings = settings
         self._embedding = embedding
+        self._verifier = verifier
         self._version = pipeline_version
         self._now = now
         self._judge = AnswerJudge(settings)
@@ -127,9 +139,14 @@ class CheckService:
         model_until = until - (1 - MODEL_SHARE) * (until - loop.time())
         try:
             case = await loop.run_in_executor(self._pool, self._prepare, answer)
-            vectors, late = await self._vectors(case, model_until, result)
+            vectors, late = await self._within(model_until, result, partial(self._embedding.embed, case.texts))
+            verdicts: Verdicts | JudgementError = {}
+            if self._verifier is not None and not isinstance(vectors, JudgementError) and not result.done():
+                verdicts = await self._verdicts(self._verifier, case, vectors, model_until, result)
             if not result.done():
-                told = await loop.run_in_executor(self._pool, self._finish, case, vectors, late, begun, loop.time)
+                told = await loop.run_in_executor(
+                    self._pool, self._finish, case, vectors, verdicts, late, begun, loop.time
+                )
                 if not result.done():
                     result.set_result(told)
         except Exception as error:
@@ -138,22 +155,39 @@ class CheckService:
         finally:
             self._slots.release()
 
-    async def _vectors(
-        self, case: PreparedAnswer, until: float, result: asyncio.Future[CheckedAnswer]
-    ) -> tuple[Vectors, bool]:
-        """Vectors, or why there are none, and whether that is for want of time; asked for while somebody waits."""
+    async def _verdicts(
+        self,
+        verifier: VerificationService,
+        case: PreparedAnswer,
+        vectors: Mapping[str, Vector],
+        until: float,
+        result: asyncio.Future[CheckedAnswer],
+    ) -> Verdicts | JudgementError:
+        loop = asyncio.get_running_loop()
+        questions = await loop.run_in_executor(self._pool, self._judge.weigh, case, vectors)
+        ask = partial(ask_verifier, verifier, questions, case.answer.answer_id)
+        verdicts, late = await self._within(until, result, ask)
+        if late and isinstance(verdicts, JudgementError) and not result.done():
+            unverified(verdicts, case.answer.answer_id)
+        return verdicts
+
+    @staticmethod
+    async def _within(
+        until: float, result: asyncio.Future[CheckedAnswer], call: Callable[[], Coroutine[Any, Any, T | JudgementError]]
+    ) -> tuple[T | JudgementError, bool]:
+        """What a model says, or why it says nothing, and whether that is for want of time; asked while somebody waits."""
         loop = asyncio.get_running_loop()
         if loop.time() < until and not result.done():
-            embedding = asyncio.create_task(self._embedding.embed(case.texts))
-            either: list[asyncio.Future[Any]] = [embedding, result]
+            asked = asyncio.create_task(call())
+            either: list[asyncio.Future[Any]] = [asked, result]
             try:
                 await asyncio.wait(either, timeout=until - loop.time(), return_when=asyncio.FIRST_COMPLETED)
-                if embedding.done():
-                    return embedding.result(), False
+                if asked.done():
+                    return asked.result(), False
             except JudgementError as failure:
                 return failure, False
             finally:
-                embedding.cancel()
+                asked.cancel()
         return InferenceTimeout("the model did not answer within the deadline of the check"), True
 
     def _prepare(self, answer: GeneratedAnswer) -> PreparedAnswer:
@@ -168,9 +202,15 @@ class CheckService:
         return self._judge.prepare(read, Record("check", 0, 0, read.answer_id.encode(), value))
 
     def _finish(
-        self, case: PreparedAnswer, vectors: Vectors, late: bool, begun: float, clock: Callable[[], float]
+        self,
+        case: PreparedAnswer,
+        vectors: Mapping[str, Vector] | JudgementError,
+        verdicts: Verdicts | JudgementError,
+        late: bool,
+        begun: float,
+        clock: Callable[[], float],
     ) -> CheckedAnswer:
         now = self._now()
-        judged = self._judge.judge(case, vectors, Origin(self._settings, self._version, now))
+        judged = self._judge.judge(case, vectors, Origin(self._settings, self._version, now), verdicts)
         seconds = clock() - begun
         return checked_answer(judged.enriched, released_answer(judged.enriched, now), late=late, seconds=seconds)

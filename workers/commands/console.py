@@ -116,7 +116,7 @@ async def served_console(
     settings, secret = with_tokens(settings, addresses)
     parts: Any = None
     if worker is not None and worker.embedding is not None and worker.memory is not None:
-        parts = WorkerParts(worker.embedding, worker.memory, worker.lag)
+        parts = WorkerParts(worker.embedding, worker.memory, worker.lag, worker.verifier)
     async with opened_resources(settings, addresses, parts) as resources:
         server = ConsoleServer(create_app(resources), settings.console)
         url = await server.start()

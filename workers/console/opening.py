@@ -14,7 +14,8 @@ from workers.console.backpressure import IntakeGate
 from workers.console.resources import ConsoleResources
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
-from workers.inference.opening import open_embedding
+from workers.inference.opening import open_embedding, open_verification
+from workers.inference.verification import VerificationService
 from workers.review.service import ReviewService
 from workers.review.shared import SharedState
 from workers.settings import Settings
@@ -36,11 +37,13 @@ class WorkerParts:
         embedding: its model.
         memory: its memory.
         lag: records that each of its agents is behind; ``None`` where no agents run.
+        verifier: its verifier, where the settings name one.
     """
 
     embedding: EmbeddingService
     memory: MemoryStore
     lag: Callable[[], Mapping[str, int]] | None
+    verifier: VerificationService | None = None
 
 
 @asynccontextmanager
@@ -83,7 +86,7 @@ async def opened_resources(
         stack.push_async_callback(review.stop)
         if worker is None:
             worker = await _own_parts(settings, stack)
-        check = CheckService(settings, worker.embedding, version, lambda: datetime.now(UTC))
+        check = CheckService(settings, worker.embedding, version, lambda: datetime.now(UTC), worker.verifier)
         stack.push_async_callback(check.stop)
         yield ConsoleResources(
             settings=settings,
@@ -107,7 +110,10 @@ async def opened_resources(
 async def _own_parts(settings: Settings, stack: AsyncExitStack) -> WorkerParts:
     embedding = await open_embedding(settings)
     stack.push_async_callback(embedding.stop)
+    verifier = await open_verification(settings)
+    if verifier is not None:
+        stack.push_async_callback(verifier.stop)
     memory = MemoryStore(settings.memory_uri, embedding.dimensions)
     await memory.open()
     stack.push_async_callback(memory.close)
-    return WorkerParts(embedding, memory, None)
+    return WorkerParts(embedding, memory, None, verifier)

@@ -7,6 +7,7 @@ The file has the model's pooling and normalisation in the graph, and its tokeniz
 
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,29 @@ def export(model: str, path: Path) -> None:
         model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
         path: the file; beside it lies the graph in fp32 for the while.
     """
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
     # The eager attention has no branch by shape, which a traced graph would keep as it was.
     transformer = load_sentence_transformer(model, model_kwargs={"attn_implementation": "eager"})
     plain = path.with_suffix(".fp32")
     _write_graph(transformer, plain)
+    tokenizer = transformer.tokenizer.backend_tokenizer.to_str()
+    quantise(plain, path, {TOKENIZER: tokenizer, MAX_TOKENS: str(max_tokens(transformer))})
+
+
+def quantise(plain: Path, path: Path, metadata: Mapping[str, str]) -> None:
+    """Make the file of a graph: weights in int8 by channel, activations as they come by.
+
+    Args:
+        plain: the graph in fp32, removed afterwards.
+        path: the file.
+        metadata: put into it.
+    """
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
     quantize_dynamic(plain, path, weight_type=QuantType.QInt8, per_channel=True)
     plain.unlink()
     graph = onnx.load(path)
-    tokenizer = transformer.tokenizer.backend_tokenizer.to_str()
-    onnx.helper.set_model_props(graph, {TOKENIZER: tokenizer, MAX_TOKENS: str(max_tokens(transformer))})
+    onnx.helper.set_model_props(graph, dict(metadata))
     onnx.save(graph, path)
 
 

@@ -1,11 +1,21 @@
-"""Loading the model that the settings name, off the loop, and the service in front of it."""
+"""Loading the models that the settings name, off the loop, and the services in front of them."""
 
 import asyncio
+from importlib.resources import files
+from pathlib import Path
 
 from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.inference.int8 import Int8Backend
+from workers.inference.transformer_verifier import TransformerVerifier
+from workers.inference.verification import VerificationService
+from workers.inference.verifying import Int8Verifier, VerifierBackend, VerifierUnusable
 from workers.settings import Settings
+from workers.steps.thresholds import GroundingThresholds
+from workers.steps.verifier_combination import VerifierCombination, read_combination, shipped_path
+
+BUILTIN = "builtin"
+"""The setting's name of the packaged verifier."""
 
 
 def open_backend(settings: Settings) -> EmbeddingBackend:
@@ -35,3 +45,74 @@ async def open_embedding(settings: Settings, backend: EmbeddingBackend | None = 
     service = EmbeddingService(backend, settings.inference)
     service.start()
     return service
+
+
+def verifier_file(verifier: str) -> Path | None:
+    """The file of a verifier that is one: the packaged one, or that of a path; ``None`` for others."""
+    if verifier == BUILTIN:
+        return Path(str(files("workers") / "data" / "verifier.int8.onnx"))
+    return Path(verifier) if verifier.endswith(".onnx") else None
+
+
+def open_verifier(settings: Settings) -> VerifierBackend | None:
+    """The verifier of the settings, ``None`` if they name none; takes seconds.
+
+    Raises:
+        VerifierUnusable: it is not there or cannot be used; the message says what to do.
+    """
+    name, threads = settings.grounding.verifier, settings.inference.threads
+    if not settings.grounding.has_verifier:
+        return None
+    path = verifier_file(name)
+    if path is None:
+        return TransformerVerifier(name, threads)
+    if not path.is_file():
+        told = "this version of the package brings none" if name == BUILTIN else "there is no such file"
+        raise VerifierUnusable(
+            f"grounding.verifier is {name}, and {told}; set it to none, or to the name, folder or .onnx file of a "
+            "cross-encoder"
+        )
+    return Int8Verifier(path, name, threads)
+
+
+async def open_verification(settings: Settings, backend: VerifierBackend | None = None) -> VerificationService | None:
+    """The service, started, ``None`` if the settings name no verifier; whoever opens it stops it.
+
+    Args:
+        settings: verifier, batches, cache.
+        backend: the verifier, if it is loaded already.
+
+    Raises:
+        VerifierUnusable: see :func:`open_verifier`.
+    """
+    if not settings.grounding.has_verifier:
+        return None
+    backend = backend or await asyncio.to_thread(open_verifier, settings)
+    assert backend is not None
+    service = VerificationService(backend, settings.inference)
+    service.start()
+    return service
+
+
+def combination_path(thresholds: GroundingThresholds) -> Path:
+    """The file that says how the verifier joins the rules: that of the settings, or the package's own."""
+    return thresholds.verifier_combination or shipped_path()
+
+
+def open_combination(thresholds: GroundingThresholds) -> VerifierCombination | None:
+    """How the verifier of the settings joins the rules, ``None`` if they name none.
+
+    Raises:
+        VerifierUnusable: the file is not there or is none.
+    """
+    if not thresholds.has_verifier:
+        return None
+    path = combination_path(thresholds)
+    try:
+        return read_combination(path.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise VerifierUnusable(
+            f"grounding.verifier is {thresholds.verifier}, and {path}, which says how it joins the rules, cannot be used "
+            f"({reason}); set grounding.verifier_combination to a file fitted for it, or grounding.verifier to none"
+        ) from error

@@ -18,7 +18,7 @@ from workers.agents.quality import QUALITY
 from workers.delivery.erasures import ErasureFollower
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.backends import EmbeddingBackend
-from workers.inference.opening import open_embedding
+from workers.inference.opening import open_embedding, open_verification
 from workers.replay.archive import Archive
 from workers.replay.archiving import note_archived
 from workers.replay.options import ReplayOptions
@@ -126,6 +126,9 @@ async def open_replay(
         listeners.stage("loading the model")
         embedding = await open_embedding(settings, backend)
         stack.push_async_callback(embedding.stop)
+        verifier = await open_verification(settings)
+        if verifier is not None:
+            stack.push_async_callback(verifier.stop)
         groups = [settings.group_name(agent.name) for agent in LIVE_JUDGES]
         lag = GroupLag(settings, addresses.kafka, ANSWERS_GENERATED, groups)
         stack.push_async_callback(lag.stop)
@@ -138,6 +141,7 @@ async def open_replay(
             selection=Selection(settings, options, erasures.register),
             stored=stored,
             embedding=embedding,
+            verifier=verifier,
             outputs=ReplayOutputs(producer, analytics, row, settings.clickhouse.database, memory=options.memory),
             store=store,
             row=row,

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.quality import EarlierAnswer
+from workers.agents.asking import ask_verifier
 from workers.agents.base import read_answer
 from workers.agents.judging import Origin
 from workers.agents.whole import AnswerJudge, JudgedAnswer, PreparedAnswer
@@ -28,6 +29,7 @@ from workers.delivery.errors import (
 )
 from workers.delivery.records import Record
 from workers.inference.embedding import EmbeddingService, Vector
+from workers.inference.verification import VerificationService
 from workers.logs import get_logger
 from workers.privacy import Privacy
 from workers.replay.options import AnswerFilter, ReplayOptions
@@ -36,6 +38,8 @@ from workers.replay.sources import AnswerSource
 from workers.replay.stored import Stored, StoredJudgements
 from workers.replay.throttling import Throttle
 from workers.settings import Settings
+from workers.steps.grounding import Verdicts
+from workers.steps.verification import VerifierPair
 from workers.stores.replays import ReplayRow, ReplayStore, State
 
 BATCH_ANSWERS = 32
@@ -177,6 +181,7 @@ class Replay:
         selection: which of them are wanted.
         stored: what is known of how they were judged.
         embedding: the model.
+        verifier: the verifier, where the settings name one.
         outputs: where to.
         store: where it is noted how far it has come.
         row: how it stands.
@@ -194,6 +199,7 @@ class Replay:
         selection: Selection,
         stored: StoredJudgements,
         embedding: EmbeddingService,
+        verifier: VerificationService | None,
         outputs: ReplayOutputs,
         store: ReplayStore,
         row: ReplayRow,
@@ -203,7 +209,8 @@ class Replay:
     ) -> None:
         self._settings, self._options = settings, options
         self._source, self._selection, self._stored = source, selection, stored
-        self._embedding, self._outputs, self._store = embedding, outputs, store
+        self._embedding, self._verifier = embedding, verifier
+        self._outputs, self._store = outputs, store
         self._throttle, self._progress = throttle, progress
         self._judge = AnswerJudge(settings, options.agents)
         self._row = row
@@ -282,7 +289,10 @@ class Replay:
         loop = asyncio.get_running_loop()
         cases, unknown = await loop.run_in_executor(self._pool, self._prepare, part)
         vectors = await asyncio.gather(*(self._vectors(case) for case in cases))
-        judged = await loop.run_in_executor(self._pool, self._judge_all, cases, vectors)
+        verdicts: Sequence[Verdicts | JudgementError] = [{}] * len(cases)
+        if self._verifier is not None and self._judge.verifies:
+            verdicts = await self._verdicts(self._verifier, cases, vectors)
+        judged = await loop.run_in_executor(self._pool, self._judge_all, cases, vectors, verdicts)
         return _Done(part, judged, unknown)
 
     def _prepare(self, part: _Part) -> tuple[list[PreparedAnswer], int]:
@@ -301,11 +311,30 @@ class Replay:
         except JudgementError as error:
             return error
 
+    async def _verdicts(
+        self,
+        verifier: VerificationService,
+        cases: Sequence[PreparedAnswer],
+        vectors: Sequence[Mapping[str, Vector] | JudgementError],
+    ) -> Sequence[Verdicts | JudgementError]:
+        def weigh() -> list[list[VerifierPair]]:
+            return [self._judge.weigh(case, found) for case, found in zip(cases, vectors, strict=True)]
+
+        questions = await asyncio.get_running_loop().run_in_executor(self._pool, weigh)
+        asked = zip(cases, questions, strict=True)
+        return await asyncio.gather(*(ask_verifier(verifier, pairs, case.answer.answer_id) for case, pairs in asked))
+
     def _judge_all(
-        self, cases: Sequence[PreparedAnswer], vectors: Sequence[Mapping[str, Vector] | JudgementError]
+        self,
+        cases: Sequence[PreparedAnswer],
+        vectors: Sequence[Mapping[str, Vector] | JudgementError],
+        verdicts: Sequence[Verdicts | JudgementError],
     ) -> list[JudgedAnswer]:
         origin = Origin(self._settings, self._row.pipeline_version, datetime.now(UTC), self._options.run)
-        return [self._judge.judge(case, found, origin) for case, found in zip(cases, vectors, strict=True)]
+        return [
+            self._judge.judge(case, found, origin, said)
+            for case, found, said in zip(cases, vectors, verdicts, strict=True)
+        ]
 
     async def _finish_oldest(self) -> None:
         done = await self._in_work[0]

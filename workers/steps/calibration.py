@@ -73,6 +73,30 @@ class AnswerClaims:
     unsupported: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerWeights:
+    """The logistic model of an answer's risk.
+
+    Attributes:
+        intercept: of the model.
+        top: weight of the log of the worst claims' sum.
+        unsaid: weight of the share that is not said.
+    """
+
+    intercept: float
+    top: float
+    unsaid: float
+
+    def risk(self, claims: AnswerClaims) -> float:
+        """Probability that people find something unsupported in an answer.
+
+        Args:
+            claims: those of the answer that were checked, at least one.
+        """
+        top, unsaid = answer_features(claims)
+        return float(_sigmoid(np.array(self.intercept + self.top * top + self.unsaid * unsaid)))
+
+
 class GroundingCalibration:
     """Turns claim features into probabilities and those into the risk of an answer.
 
@@ -100,7 +124,7 @@ class GroundingCalibration:
         self._thresholds = np.array([tree.thresholds for tree in trees], dtype=np.float64).reshape(-1, 3)
         self._leaves = np.array([tree.leaves for tree in trees], dtype=np.float64).reshape(-1, 4)
         answer = document["answer"]
-        self._answer = (float(answer["intercept"]), float(answer["top"]), float(answer["unsaid"]))
+        self.answer = AnswerWeights(float(answer["intercept"]), float(answer["top"]), float(answer["unsaid"]))
         self.threshold = float(answer["threshold"])
 
     def log_odds(self, features: Floats) -> Floats:
@@ -125,8 +149,7 @@ class GroundingCalibration:
 
     def confidences(self, log_odds: Floats) -> Floats:
         """Confidence in claims, 0..1: 0.6 and more is supported."""
-        shift = log((1.0 - CONFIDENCE_AT_CUT) / CONFIDENCE_AT_CUT) - self.cut
-        return 1.0 - _sigmoid(log_odds + shift)
+        return confidences_from(log_odds, self.cut)
 
     def risk(self, claims: AnswerClaims) -> float:
         """Probability that people find something unsupported in an answer.
@@ -134,9 +157,12 @@ class GroundingCalibration:
         Args:
             claims: those of the answer that were checked, at least one.
         """
-        intercept, top_weight, unsaid_weight = self._answer
-        top, unsaid = answer_features(claims)
-        return float(_sigmoid(np.array(intercept + top_weight * top + unsaid_weight * unsaid)))
+        return self.answer.risk(claims)
+
+
+def confidences_from(log_odds: Floats, cut: float) -> Floats:
+    """Confidence in claims by their log-odds of being unsupported, 0..1: 0.6 at the cut of the verdict."""
+    return 1.0 - _sigmoid(log_odds + (log((1.0 - CONFIDENCE_AT_CUT) / CONFIDENCE_AT_CUT) - cut))
 
 
 def answer_features(claims: AnswerClaims) -> tuple[float, float]:

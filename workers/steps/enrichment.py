@@ -28,9 +28,14 @@ JUDGES: tuple[AgentName, ...] = ("citations", "grounding", "quality")
 def completeness(reports: Sequence[Report]) -> int:
     """Rank of a result: 1 for an answer without any judgement, 4 with all three.
 
-    A report that was skipped for a good reason counts as complete; a failed one does not.
+    A report that was skipped for a good reason counts as complete; a failed one does not, nor one
+    of grounding that had to do without the verifier that is set.
     """
-    return 1 + sum(report.status != "failed" for report in reports)
+    return 1 + sum(_is_complete(report) for report in reports)
+
+
+def _is_complete(report: Report) -> bool:
+    return report.status != "failed" and not (isinstance(report, GroundingReport) and report.without_verifier)
 
 
 def enrich(

@@ -1,8 +1,9 @@
 """Grounding: how far an answer rests on its contexts (seed 000's detector, seed 004's score).
 
 Two phases, so that the texts of many answers are embedded in one batch: ``prepare_grounding``
-says which vectors it needs, ``judge_grounding`` judges with them. Both are pure; an answer's
-judgement does not depend on the others in its batch.
+says which vectors it needs, ``judge_grounding`` judges with them. Where a verifier is asked, the
+second has two halves: ``weigh_grounding`` says what it is asked, ``judge_weighed`` judges with its
+verdicts. All are pure; an answer's judgement does not depend on the others in its batch.
 
 Method: the answer's claims that need grounding (``claims``) are compared with sentences, fields
 and rows of the contexts (``evidence``) and scored (``support``). Then seed 000's four
@@ -62,10 +63,23 @@ from workers.steps.evidence import MAX_TEXT, EvidenceUnit, Matrix, collect_evide
 from workers.steps.records import RecordFacts, read_record
 from workers.steps.risk import Measures, assess
 from workers.steps.segmentation import segment
-from workers.steps.support import Support, judge_claims
+from workers.steps.support import (
+    MeasuredClaim,
+    Opinion,
+    Support,
+    judge_claims,
+    judge_measured,
+    measure_claims,
+    rule_odds,
+)
 from workers.steps.thresholds import GroundingThresholds
 from workers.steps.uncertainty import uncertainty_spans
+from workers.steps.verification import VerifierPair, verifier_pairs
+from workers.steps.verifier_combination import VerifierCombination, shipped_combination
 from workers.steps.words import content_words
+
+Verdicts = Mapping[VerifierPair, NDArray[np.float32]]
+"""A verifier's probabilities of supported, contradicted and unsupported, shape (3,), by pair."""
 
 MAX_EXCERPT = 300
 """Longest excerpt of a piece of evidence, code points."""
@@ -132,11 +146,77 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class WeighedGrounding:
+    """A prepared answer whose n checked claims are measured, waiting for a verifier where there is one.
+
+    Attributes:
+        prepared: the answer.
+        calibration: what its claims are weighed by.
+        checked: the claims.
+        similarity: cosines of claims and evidence, shape [n, m].
+        leaning: the same for claims read after what they lean on, shape [n, m].
+        measured: what was measured on each claim.
+        pairs: what the verifier is asked about each claim, ``None`` about one that the rules decide.
+    """
+
+    prepared: PreparedGrounding
+    calibration: GroundingCalibration
+    checked: tuple[ExtractedClaim, ...]
+    similarity: Matrix
+    leaning: Matrix
+    measured: tuple[MeasuredClaim, ...]
+    pairs: tuple[VerifierPair | None, ...]
+
+    @property
+    def questions(self) -> tuple[VerifierPair, ...]:
+        """Distinct pairs that a verifier is asked, in order."""
+        return tuple(dict.fromkeys(pair for pair in self.pairs if pair is not None))
+
+
+def weigh_grounding(
+    prepared: PreparedGrounding,
+    vectors: Mapping[str, NDArray[np.float32]],
+    calibration: GroundingCalibration | None = None,
+    combination: VerifierCombination | None = None,
+) -> WeighedGrounding:
+    """Measure the claims of a prepared answer, and find what a verifier is to be asked about them.
+
+    It is asked about the claims that the rules leave open: neither far enough from the verdict's edge
+    (the bounds of the combination) nor contradicted, and with any evidence.
+
+    Args:
+        prepared: what ``prepare_grounding`` returned.
+        vectors: an L2-normalised vector for each of its texts; others are not looked at.
+        calibration: another one than the shipped one.
+        combination: of a verifier; without one nothing is asked.
+
+    Raises:
+        KeyError: if a vector is missing.
+    """
+    calibration = calibration or shipped_calibration()
+    checked = tuple(checked_claims(prepared)) if not prepared.skipped else ()
+    similarity, leaning = similarities(checked, prepared.units, vectors)
+    measured = tuple(measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration))
+    pairs: list[VerifierPair | None] = [None] * len(checked)
+    if combination is not None and prepared.units:
+        is_open = combination.is_open(rule_odds(measured, calibration))
+        asked = [claim for claim, each in enumerate(measured) if is_open[claim] and not each.contradicted]
+        texts = [checked[claim] for claim in asked]
+        for claim, pair in zip(
+            asked, verifier_pairs(texts, prepared.units, similarity[asked], leaning[asked]), strict=True
+        ):
+            pairs[claim] = pair
+    return WeighedGrounding(prepared, calibration, checked, similarity, leaning, measured, tuple(pairs))
+
+
 def judge_grounding(
     prepared: PreparedGrounding,
     vectors: Mapping[str, NDArray[np.float32]],
     thresholds: GroundingThresholds,
     calibration: GroundingCalibration | None = None,
+    verdicts: Verdicts | None = None,
+    combination: VerifierCombination | None = None,
 ) -> GroundingFindings:
     """Judge a prepared answer.
 
@@ -145,28 +225,58 @@ def judge_grounding(
         vectors: an L2-normalised vector for each of its texts; others are not looked at.
         thresholds: see ``GroundingThresholds``.
         calibration: another one than the shipped one.
+        verdicts: what a verifier says on the ``questions`` of ``weigh_grounding``; ``None`` without one.
+        combination: how it joins the rules, where it is another one than the shipped one.
 
     Raises:
-        KeyError: if a vector is missing.
+        KeyError: if a vector or a verdict is missing.
     """
-    calibration = calibration or shipped_calibration()
+    if verdicts is not None and combination is None:
+        combination = shipped_combination()
+    return judge_weighed(
+        weigh_grounding(prepared, vectors, calibration, combination), thresholds, verdicts, combination
+    )
+
+
+def judge_weighed(
+    weighed: WeighedGrounding,
+    thresholds: GroundingThresholds,
+    verdicts: Verdicts | None = None,
+    combination: VerifierCombination | None = None,
+) -> GroundingFindings:
+    """Judge what ``weigh_grounding`` returned; by the rules alone where there are no verdicts.
+
+    Args:
+        weighed: the answer.
+        thresholds: see ``GroundingThresholds``.
+        verdicts: what a verifier says on its ``questions``, by pair: probabilities of supported,
+            contradicted, unsupported, shape (3,).
+        combination: how that joins the rules; needed with verdicts.
+
+    Raises:
+        KeyError: if a verdict is missing.
+    """
+    prepared, checked, similarity, leaning = weighed.prepared, weighed.checked, weighed.similarity, weighed.leaning
+    calibration, minimum = weighed.calibration, thresholds.grounding_minimum
     if prepared.skipped:
         return GroundingFindings(status="skipped", reason=prepared.skipped)
     listed = _listed(prepared.claims)
-    checked = checked_claims(prepared)
-    similarity, leaning = similarities(checked, prepared.units, vectors)
-    minimum = thresholds.grounding_minimum
-    supports = judge_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration, minimum)
+    opinion = None if verdicts is None or combination is None else _opinion(weighed, verdicts, combination)
+    supports = judge_measured(weighed.measured, calibration, minimum, opinion, has_evidence=bool(prepared.units))
 
     def judge(claim: int, indices: Sequence[int]) -> Support:
         units = [prepared.units[index] for index in indices]
         alone, read_after = similarity[claim : claim + 1, indices], leaning[claim : claim + 1, indices]
-        return judge_claims([checked[claim]], units, alone, read_after, prepared.records, calibration, minimum)[0]
+        # The verifier has read the claim with the evidence of all sources: its opinion holds for each of them.
+        of_claim = opinion and Opinion(opinion.combination, opinion.supported[claim : claim + 1])
+        return judge_claims(
+            [checked[claim]], units, alone, read_after, prepared.records, calibration, minimum, of_claim
+        )[0]
 
     cited = [numbers for claim, numbers in zip(listed, prepared.cited, strict=False) if claim.needs_grounding]
     attributions = attribute(cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
     measures = _measures(prepared, checked, supports, attributions)
-    risk = assess(measures, answer_risk(supports, calibration), thresholds)
+    risk = assess(measures, answer_risk(supports, opinion.combination if opinion else calibration), thresholds)
     judged = {
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)
@@ -202,7 +312,12 @@ def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:
     return issue.model_copy(update={"claim_ids": about.get(issue.type, [])[:MAX_ISSUE_CLAIMS]})
 
 
-def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration) -> float | None:
+def _opinion(weighed: WeighedGrounding, verdicts: Verdicts, combination: VerifierCombination) -> Opinion:
+    supported = [np.nan if pair is None else float(verdicts[pair][0]) for pair in weighed.pairs]
+    return Opinion(combination, np.array(supported, dtype=np.float64))
+
+
+def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration | VerifierCombination) -> float | None:
     """Probability that something in the answer is unsupported; ``None`` if nothing was checked."""
     if not supports:
         return None
@@ -285,6 +400,7 @@ def _claim(
         hedged=claim.hedged,
         verdict=support.verdict if support else "not_checked",
         score=support.score if support else None,
+        verifier_score=support.verified if support else None,
         mismatches=list(support.mismatches) if support else [],
         evidence=_evidence(prepared.units, support) if support else None,
         cited_numbers=list(cited),

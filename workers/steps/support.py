@@ -6,6 +6,9 @@ What is measured is in ``claim_features``, how it is weighed in ``calibration``.
   against evidence that is plainly on the same matter;
 - *supported*: confidence at or above ``grounding_minimum`` and nothing stands against it;
 - *unsupported*: the rest.
+
+Where a verifier was asked about claims that the rules leave open, its probability and theirs make the confidence
+(``verifier_combination``); what stands against a claim has the last word all the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +24,7 @@ from workers.steps.claim_features import EvidenceIndex, content_sequence, measur
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import TOP, EvidenceUnit, Matrix, containments, nearest
 from workers.steps.records import RecordFacts
+from workers.steps.verifier_combination import VerifierCombination
 from workers.steps.words import content_words
 
 CONTRADICTION_AGREEMENT = 0.6
@@ -49,6 +53,7 @@ class Support:
         unsaid: share of it that the sources do not say, 0..1; see ``calibration``.
         words: distinct content words of it, at least 1.
         compared: indices of the units that it was compared with, the best first.
+        verified: a verifier's probability that it is supported, ``None`` where it was not asked.
     """
 
     score: float
@@ -61,10 +66,24 @@ class Support:
     unsaid: float
     words: int
     compared: tuple[int, ...] = ()
+    verified: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class MeasuredClaim:
+    """What was measured on a claim, before it is weighed.
+
+    Attributes:
+        values: features, shape (len(FEATURES),).
+        words: distinct content words, at least 1.
+        mismatches: what stands against the evidence.
+        compared: indices of the units that it was compared with, the best first.
+        similarity: cosine of the claim with the best of them.
+        best: highest cosine of the claim with any unit.
+        contradicts: whether the mismatches stand against evidence that is plainly on the same matter.
+        denied: whether a field of a record says the opposite.
+    """
+
     values: Floats
     words: int
     mismatches: tuple[Mismatch, ...]
@@ -73,6 +92,24 @@ class _Measured:
     best: float
     contradicts: bool
     denied: bool
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the rules have the last word on it: what it says stands against the evidence."""
+        return self.denied or self.contradicts
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a verifier says on n claims.
+
+    Attributes:
+        combination: how it joins the rules.
+        supported: probability that each is supported, NaN where it was not asked, shape (n,).
+    """
+
+    combination: VerifierCombination
+    supported: Floats
 
 
 def judge_claims(
@@ -83,6 +120,7 @@ def judge_claims(
     records: Mapping[int, RecordFacts],
     calibration: GroundingCalibration,
     minimum: float,
+    opinion: Opinion | None = None,
 ) -> list[Support]:
     """Judge claims against the evidence.
 
@@ -94,16 +132,48 @@ def judge_claims(
         records: what the records among the contexts say, by number of the context.
         calibration: weighs what is measured.
         minimum: confidence from which a claim is supported.
+        opinion: what a verifier says on them.
     """
-    if not claims:
-        return []
     measured = measure_claims(claims, units, similarity, leaning, records, calibration)
-    odds = calibration.log_odds(np.stack([each.values for each in measured]))
-    confidences = calibration.confidences(odds)
+    return judge_measured(measured, calibration, minimum, opinion, has_evidence=bool(units))
+
+
+def judge_measured(
+    measured: Sequence[MeasuredClaim],
+    calibration: GroundingCalibration,
+    minimum: float,
+    opinion: Opinion | None,
+    *,
+    has_evidence: bool,
+) -> list[Support]:
+    """Judge what was measured; for the arguments see :func:`judge_claims`.
+
+    Args:
+        measured: n claims.
+        calibration: weighs what is measured.
+        minimum: confidence from which a claim is supported.
+        opinion: what a verifier says on them.
+        has_evidence: whether there was any unit of evidence.
+    """
+    odds = rule_odds(measured, calibration)
+    if opinion is None:
+        confidences = calibration.confidences(odds)
+        said: list[float | None] = [None] * len(measured)
+    else:
+        odds = opinion.combination.log_odds(odds, opinion.supported, calibration.cut)
+        confidences = opinion.combination.confidences(odds)
+        said = [None if np.isnan(each) else float(each) for each in opinion.supported]
     return [
-        _verdict(each, float(odd), float(confidence), minimum, has_evidence=bool(units))
-        for each, odd, confidence in zip(measured, odds, confidences, strict=True)
+        _verdict(each, float(odd), float(confidence), minimum, verified, has_evidence=has_evidence)
+        for each, odd, confidence, verified in zip(measured, odds, confidences, said, strict=True)
     ]
+
+
+def rule_odds(measured: Sequence[MeasuredClaim], calibration: GroundingCalibration) -> Floats:
+    """Log-odds that n claims are unsupported, by the rules alone, shape (n,)."""
+    if not measured:
+        return np.zeros(0)
+    return calibration.log_odds(np.stack([each.values for each in measured]))
 
 
 def measure_claims(
@@ -113,8 +183,10 @@ def measure_claims(
     leaning: Matrix,
     records: Mapping[int, RecordFacts],
     calibration: GroundingCalibration,
-) -> list[_Measured]:
+) -> list[MeasuredClaim]:
     """Measure claims; the arguments are those of :func:`judge_claims`."""
+    if not claims:
+        return []
     sequences = [content_sequence(claim.plain) for claim in claims]
     vocabulary = frozenset(
         word for words in sequences for word in (*words, *(one + two for one, two in pairwise(words)))
@@ -152,14 +224,14 @@ def _measure(
     words: frozenset[str],
     calibration: GroundingCalibration,
     top: Sequence[int],
-) -> _Measured:
+) -> MeasuredClaim:
     texts = [units[place].text for place in top]
     best = float(close.max()) if len(close) else 0.0
     mismatches = compare(claim.plain, texts[0], texts[1:]) if texts else ()
     measures = measure_claim(claim.plain, best, index, texts, mismatches, calibration.words)
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
     everywhere = frozenset(word for word in words if index.has(word)) | near
-    return _Measured(
+    return MeasuredClaim(
         measures.values,
         max(1, len(set(content_sequence(claim.plain)))),
         mismatches,
@@ -178,9 +250,17 @@ def _measure(
     )
 
 
-def _verdict(each: _Measured, odds: float, confidence: float, minimum: float, *, has_evidence: bool) -> Support:
+def _verdict(
+    each: MeasuredClaim,
+    odds: float,
+    confidence: float,
+    minimum: float,
+    verified: float | None,
+    *,
+    has_evidence: bool,
+) -> Support:
     verdict: Verdict = "supported" if confidence >= minimum else "unsupported"
-    if each.denied or each.contradicts:
+    if each.contradicted:
         verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
     elif each.mismatches or not has_evidence:
         verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
@@ -195,4 +275,5 @@ def _verdict(each: _Measured, odds: float, confidence: float, minimum: float, *,
         unsaid=float(each.values[UNSAID].mean()),
         words=each.words,
         compared=each.compared,
+        verified=verified,
     )

@@ -1,6 +1,7 @@
 """Every threshold of the judgement with its source; the settings are made of these models."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -39,6 +40,21 @@ class GroundingThresholds(Thresholds):
     )
     grounding_high: Share = Field(default=0.8, description="Strong grounding (004).")
     grounding_low: Share = Field(default=0.4, description="Weak grounding (004).")
+    verifier: str = Field(
+        default="none",
+        min_length=1,
+        description="A cross-encoder for claims that the rules leave open: none, builtin, or the name, folder or .onnx "
+        "file of one.",
+    )
+    verifier_combination: Path | None = Field(
+        default=None,
+        description="JSON file that says how its probability joins the rules; the package's own if not set.",
+    )
+
+    @property
+    def has_verifier(self) -> bool:
+        """Whether a verifier is asked."""
+        return self.verifier != "none"
 
 
 class QualityThresholds(Thresholds):

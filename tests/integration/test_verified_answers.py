@@ -1,0 +1,284 @@
+"""Answers judged with a verifier whose word the test decides: in the stream, in a check, in files and in replays."""
+
+import json
+import threading
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from structlog.testing import capture_logs
+
+from schemas.answers import GeneratedAnswer
+from schemas.enriched import EnrichedAnswer
+from schemas.grounding import GroundingReport
+from tests.unit.test_verifier_combination import DOCUMENT
+from workers import metrics
+from workers.agents.grounding import grounding_judge
+from workers.agents.judging import Origin, judging_handler
+from workers.agents.whole import AnswerJudge
+from workers.checking.models import AnswerToCheck, CheckedAnswer
+from workers.checking.service import CheckService
+from workers.commands.judging import LocalJudge
+from workers.delivery.errors import InferenceFailed
+from workers.delivery.records import Record, Work
+from workers.inference.embedding import EmbeddingService
+from workers.inference.verification import VerificationService
+from workers.inference.verifying import Verdict, VerifierUnusable
+from workers.settings import InferenceSettings, Settings
+from workers.steps.enrichment import completeness
+from workers.steps.verification import VerifierPair
+from workers.versions import differences, pipeline_version, version_parts
+
+NOW = datetime(2026, 11, 2, tzinfo=UTC)
+ANSWER = {
+    "answer_id": "a-1",
+    "query": "How fast does the rotor turn?",
+    "answer": "The rotor turns at 47 rpm [1]. Workshop staff enjoy sunny holidays abroad [1].",
+    "contexts": [{"chunk_id": "c-1", "content": "The rotor turns at 47 rpm. The cover is painted green."}],
+    "completed_at": NOW.isoformat(),
+    "risk_mode": "observer",
+}
+
+
+class Texts:
+    """An embedding model with a vector of its own for every text."""
+
+    name, dimensions = "model-under-test", 64
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        rows = np.stack([np.random.default_rng(sum(map(ord, text))).standard_normal(64) for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+class Oracle:
+    """A verifier that says what the test wants."""
+
+    name, version = "oracle", "1"
+
+    def __init__(self, supported: float = 0.999) -> None:
+        self.supported = supported
+        self.fails = False
+        self.pairs: list[VerifierPair] = []
+        self.go_on = threading.Event()
+        self.go_on.set()
+
+    def score(self, pairs: Sequence[VerifierPair]) -> Verdict:
+        self.pairs += pairs
+        assert self.go_on.wait(30)
+        if self.fails:
+            raise RuntimeError("out of order")
+        return np.tile(np.array([self.supported, 0.0, 1 - self.supported], dtype=np.float32), (len(pairs), 1))
+
+
+@pytest.fixture
+def combination(tmp_path: Path) -> Path:
+    path = tmp_path / "combination.json"
+    path.write_text(json.dumps(DOCUMENT | {"lower": -50.0, "upper": 50.0, "verifier": 3.0}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def with_verifier(combination: Path, tmp_path: Path) -> Settings:
+    grounding = {"verifier": "org/oracle", "verifier_combination": combination}
+    return Settings(_env_file=None, grounding=grounding, state_dir=tmp_path)
+
+
+class Services:
+    """Both models behind their services."""
+
+    def __init__(self, oracle: Oracle, **inference: float) -> None:
+        self.oracle = oracle
+        settings = InferenceSettings.model_validate(inference)
+        self.embedding = EmbeddingService(Texts(), settings)
+        self.verifier = VerificationService(oracle, settings)
+        self.embedding.start()
+        self.verifier.start()
+
+    async def stop(self) -> None:
+        self.oracle.go_on.set()
+        await self.embedding.stop()
+        await self.verifier.stop()
+
+    async def report(self, settings: Settings, answer: dict[str, Any]) -> GroundingReport:
+        """What the agent says of an answer."""
+        resources: Any = SimpleNamespace(
+            settings=settings, pipeline_version="1", now=lambda: NOW, embedding=self.embedding,
+            verifier=self.verifier if settings.grounding.has_verifier else None, steps_pool=ThreadPoolExecutor(1),
+        )  # fmt: skip
+        handle = judging_handler(grounding_judge(settings), resources)
+        value = GeneratedAnswer.model_validate(answer).to_bytes()
+        ((output,),) = await handle([Work(Record("answers.generated", 0, 0, None, value))])
+        return GroundingReport.from_bytes(output.value)
+
+
+@pytest.fixture
+async def services() -> AsyncIterator[Services]:
+    made = Services(Oracle())
+    yield made
+    await made.stop()
+
+
+def counted(result: str) -> float:
+    return float(metrics.VERIFICATIONS.labels(result)._value.get())
+
+
+# --- in the stream -----------------------------------------------------------------------------
+
+
+async def test_the_agents_verdicts_are_those_of_the_verifier_where_the_rules_leave_it_open(
+    services: Services, with_verifier: Settings
+) -> None:
+    before = counted("asked")
+    report = await services.report(with_verifier, ANSWER)
+    assert [claim.verdict for claim in report.claims] == ["supported", "supported"]
+    assert [claim.verifier_score for claim in report.claims] == pytest.approx([0.999, 0.999])
+    assert report.without_verifier is None
+    assert report.versions["verifier"].startswith("org/oracle@")
+    assert counted("asked") == before + 1
+    services.oracle.supported = 0.001
+    report = await services.report(
+        with_verifier, ANSWER | {"answer": "Workshop people enjoy sunny holidays abroad [1]."}
+    )
+    assert [claim.verdict for claim in report.claims] == ["unsupported"]
+
+
+async def test_an_answer_without_open_claims_asks_nothing(services: Services, with_verifier: Settings) -> None:
+    before = counted("not_asked")
+    report = await services.report(with_verifier, ANSWER | {"answer": "Hello! How may I help you?"})
+    assert report.status == "ok" and services.oracle.pairs == []
+    assert counted("not_asked") == before + 1
+
+
+async def test_a_verifier_that_fails_leaves_the_judgement_to_the_rules_and_it_is_told(
+    services: Services, with_verifier: Settings
+) -> None:
+    rules = await services.report(Settings(_env_file=None), ANSWER)
+    assert services.oracle.pairs == [], "without one nothing is asked"
+    services.oracle.fails = True
+    before = counted("failed")
+    with capture_logs() as logs:
+        report = await services.report(with_verifier, ANSWER)
+    assert counted("failed") == before + 1
+    assert (report.status, report.without_verifier) == ("ok", "the model oracle raised RuntimeError")
+    assert [line for line in logs if line["event"] == "claims_not_verified"] == [
+        {"event": "claims_not_verified", "log_level": "warning", "answer_id": "a-1", "reason": report.without_verifier}
+    ]
+    assert report.claims == rules.claims
+    assert (report.risk_score, report.hallucination_risk) == (rules.risk_score, rules.hallucination_risk)
+    assert rules.without_verifier is None and "verifier" not in rules.versions
+    # So that the complete one replaces it, whichever comes last.
+    assert completeness([report]) < completeness([rules])
+
+
+async def test_a_verifier_that_hangs_is_waited_for_no_longer_than_its_deadline(with_verifier: Settings) -> None:
+    services = Services(Oracle(), timeout_seconds=0.2)
+    services.oracle.go_on.clear()
+    try:
+        report = await services.report(with_verifier, ANSWER)
+        assert "within 0.2 s" in (report.without_verifier or "")
+        assert len(report.claims) == 2
+    finally:
+        await services.stop()
+
+
+# --- whole answers -----------------------------------------------------------------------------
+
+
+def local(settings: Settings, oracle: Oracle | None) -> EnrichedAnswer:
+    return LocalJudge(settings, Texts(), oracle).judge(GeneratedAnswer.model_validate(ANSWER))
+
+
+async def test_files_are_judged_as_the_stream_judges(services: Services, with_verifier: Settings) -> None:
+    judged = local(with_verifier, Oracle()).grounding
+    report = await services.report(with_verifier, ANSWER)
+    assert judged is not None
+    assert (judged.claims, judged.risk_score) == (report.claims, report.risk_score)
+
+
+def test_without_verdicts_or_weighing_no_answer_is_judged_in_silence(with_verifier: Settings) -> None:
+    judge = AnswerJudge(with_verifier)
+    assert judge.verifies and not AnswerJudge(Settings(_env_file=None)).verifies
+    case = judge.prepare(GeneratedAnswer.model_validate(ANSWER), Record("file", 0, 0, b"a-1", None))
+    vectors = dict(zip(case.texts, Texts().encode(case.texts), strict=True))
+    origin = Origin(with_verifier, "1", NOW)
+    assert judge.judge(case, vectors, origin).enriched.failed == ["grounding"]
+    assert judge.weigh(case, vectors)
+    enriched = judge.judge(case, vectors, origin, InferenceFailed("it is away")).enriched
+    assert enriched.failed == [] and enriched.grounding is not None
+    assert enriched.grounding.without_verifier == "it is away"
+    assert (enriched.degraded, enriched.rank) == (False, 3)
+
+
+# --- a check -----------------------------------------------------------------------------------
+
+
+async def checked(services: Services, settings: Settings, deadline: float = 20.0) -> CheckedAnswer:
+    service = CheckService(settings, services.embedding, "1-abc", lambda: NOW, services.verifier)
+    try:
+        return CheckedAnswer.model_validate_json(await service.check(AnswerToCheck.model_validate(ANSWER), deadline))
+    finally:
+        await service.stop()
+
+
+async def test_a_check_asks_the_verifier_as_well(services: Services, with_verifier: Settings) -> None:
+    report = await services.report(with_verifier, ANSWER)
+    told = await checked(services, with_verifier)
+    assert told.claims == report.claims
+    assert (told.without_verifier, told.late, told.degraded) == (False, False, False)
+
+
+async def test_a_check_does_without_a_verifier_that_is_late(services: Services, with_verifier: Settings) -> None:
+    services.oracle.go_on.clear()
+    with capture_logs() as logs:
+        told = await checked(services, with_verifier, 3.0)
+    assert told.seconds < 3.0
+    assert (told.without_verifier, told.late, told.degraded, told.failed) == (True, False, False, [])
+    assert {claim.verifier_score for claim in told.claims} == {None}
+    assert [line["event"] for line in logs].count("claims_not_verified") == 1
+
+
+async def test_a_verifier_works_for_no_check_that_nobody_waits_for(with_verifier: Settings) -> None:
+    services = Services(Oracle(), batch_pairs=1)
+    services.oracle.go_on.clear()
+    try:
+        await checked(services, with_verifier, 2.0)
+        services.oracle.go_on.set()
+        await services.verifier.verify([VerifierPair("", "of one who waits")])
+        assert len(services.oracle.pairs) == 2, "the one in work, and that of who waits"
+    finally:
+        await services.stop()
+
+
+# --- the version -------------------------------------------------------------------------------
+
+
+def test_a_verifier_its_weights_and_its_combination_are_parts_of_the_version(
+    with_verifier: Settings, combination: Path, tmp_path: Path
+) -> None:
+    plain = Settings(_env_file=None)
+    named = {"verifier", "verifier.rules", "verifier.combination"}
+    libraries = {"library.onnx", "library.onnxruntime", "library.tokenizers"}
+    assert set(differences(version_parts(plain), version_parts(with_verifier))) == named | libraries
+    assert not any("verifier" in name for name in version_parts(plain))
+    assert pipeline_version(plain) != pipeline_version(with_verifier)
+    before = version_parts(with_verifier)
+    combination.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    assert set(differences(before, version_parts(with_verifier))) == {"verifier.combination"}
+    files = [tmp_path / name for name in ("one.onnx", "other.onnx")]
+    for number, path in enumerate(files):
+        path.write_bytes(b"weights %d" % number)
+    one, other = (
+        version_parts(Settings(_env_file=None, grounding={"verifier": str(path)}))["verifier"].rpartition("@")[2]
+        for path in files
+    )
+    assert one != other
+
+
+def test_a_verifier_without_a_combination_is_no_judge() -> None:
+    with pytest.raises(VerifierUnusable, match=r"grounding\.verifier_combination"):
+        grounding_judge(Settings(_env_file=None, grounding={"verifier": "org/oracle"}))

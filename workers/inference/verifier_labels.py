@@ -1,0 +1,71 @@
+"""Which output of a classifier says what: found by the names of its labels."""
+
+from collections.abc import Mapping, Sequence
+
+from workers.inference.verifying import OUTCOMES, VerifierUnusable
+
+NAMES: dict[str, frozenset[str]] = {
+    "supported": frozenset({
+        "supported", "support", "supports", "entailment", "entailed", "entails", "consistent", "faithful", "grounded",
+        "attributable",
+    }),
+    "contradicted": frozenset({
+        "contradicted", "contradiction", "contradicts", "contradictory", "refuted", "refutes",
+    }),
+    "unsupported": frozenset({
+        "unsupported", "neutral", "notsupported", "notentailment", "notentailed", "inconsistent", "unfaithful",
+        "ungrounded", "hallucination", "hallucinated", "baseless", "notenoughinfo",
+    }),
+}  # fmt: skip
+"""Names of the labels of models for natural language inference, fact checking and hallucination, without case,
+spaces and signs."""
+UNNAMED = {"label0": "supported", "label1": "unsupported"}
+"""Labels without a name of token classifiers: 1 marks what is not supported, as LettuceDetect does."""
+
+
+def outcome_columns(labels: Mapping[int, str], setting: str) -> list[int | None]:
+    """Which output holds the probability of supported, contradicted and unsupported.
+
+    Args:
+        labels: names of a model's outputs by number, two or three of them.
+        setting: the model as the settings name it, for the message.
+
+    Returns:
+        The column of each of ``OUTCOMES``, ``None`` for one that the model does not tell.
+
+    Raises:
+        VerifierUnusable: a label is unknown, or two say the same, or none says supported.
+    """
+    found = _outcomes([labels[number] for number in sorted(labels)])
+    if None in found or len(set(found)) < len(found) or "supported" not in found or len(found) not in (2, 3):
+        told = ", ".join(f"{number}: {labels[number]}" for number in sorted(labels))
+        raise VerifierUnusable(
+            f"grounding.verifier {setting} has the labels {told}, which do not say what is supported; save a copy of "
+            "the model and name them in id2label of its config.json (entailment, contradiction, neutral; or supported, "
+            "unsupported), and set grounding.verifier to that folder"
+        )
+    return [found.index(outcome) if outcome in found else None for outcome in OUTCOMES]
+
+
+def unsupported_column(labels: Mapping[int, str], setting: str) -> int:
+    """Which output of a token classifier holds the probability that a token is not supported.
+
+    Raises:
+        VerifierUnusable: see :func:`outcome_columns`.
+    """
+    named = {number: UNNAMED.get(_bare(label), label) for number, label in labels.items()}
+    column = outcome_columns(named, setting)[OUTCOMES.index("unsupported")]
+    if column is None or len(labels) != 2:
+        raise VerifierUnusable(
+            f"grounding.verifier {setting} marks tokens with {len(labels)} labels; a token classifier needs two, "
+            "supported and unsupported (hallucinated): choose another model, or set grounding.verifier to none"
+        )
+    return column
+
+
+def _outcomes(labels: Sequence[str]) -> list[str | None]:
+    return [next((outcome for outcome, names in NAMES.items() if _bare(label) in names), None) for label in labels]
+
+
+def _bare(label: str) -> str:
+    return "".join(letter for letter in label.lower() if letter.isalnum())
