@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -18,20 +19,29 @@ from schemas.enriched import EnrichedAnswer
 from schemas.grounding import GroundingReport
 from tests.unit.test_verifier_combination import DOCUMENT
 from workers import metrics
+from workers.addresses import Addresses
 from workers.agents.grounding import grounding_judge
 from workers.agents.judging import Origin, judging_handler
 from workers.agents.whole import AnswerJudge
+from workers.app import Worker
 from workers.checking.models import AnswerToCheck, CheckedAnswer
 from workers.checking.service import CheckService
 from workers.commands.judging import LocalJudge
+from workers.console.opening import opened_resources
 from workers.delivery.errors import InferenceFailed
 from workers.delivery.records import Record, Work
+from workers.inference import opening
 from workers.inference.embedding import EmbeddingService
 from workers.inference.verification import VerificationService
 from workers.inference.verifying import Verdict, VerifierUnusable
+from workers.replay.opening import Listeners, open_replay
+from workers.replay.options import ReplayOptions
+from workers.replay.replaying import Replay, _Part
 from workers.settings import InferenceSettings, Settings
 from workers.steps.enrichment import completeness
+from workers.steps.thresholds import GroundingThresholds
 from workers.steps.verification import VerifierPair
+from workers.stores.replays import ReplayRow
 from workers.versions import differences, pipeline_version, version_parts
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
@@ -214,6 +224,33 @@ def test_without_verdicts_or_weighing_no_answer_is_judged_in_silence(with_verifi
     assert (enriched.degraded, enriched.rank) == (False, 3)
 
 
+async def test_a_replay_asks_the_verifier_and_does_without_one_that_fails(
+    services: Services, with_verifier: Settings
+) -> None:
+    nothing: Any = None
+    stored: Any = SimpleNamespace(of=lambda answer_id: None)
+    selection: Any = SimpleNamespace(unerased=lambda earlier: earlier)
+    replay = Replay(
+        with_verifier, ReplayOptions(run="v"), source=nothing, selection=selection, stored=stored,
+        embedding=services.embedding, verifier=services.verifier, outputs=nothing, store=nothing,
+        row=ReplayRow("v", "1", "{}", "running", NOW, NOW), erasures=nothing, throttle=nothing, progress=nothing,
+    )  # fmt: skip
+    case = (GeneratedAnswer.model_validate(ANSWER), Record("answers.generated", 0, 0, b"a-1", None))
+    report = await services.report(with_verifier, ANSWER)
+
+    async def replayed(*cases: Any) -> list[GroundingReport | None]:
+        done = await replay._work(_Part(0, 1, cases, Counter()))
+        return [judged.enriched.grounding for judged in done.judged]
+
+    (found,) = await replayed(case)
+    assert found is not None and found.claims == report.claims
+    services.oracle.fails = True
+    other = (case[0].model_copy(update={"answer_id": "a-2", "answer": "The cover was painted twice [1]."}), case[1])
+    asked, failed = await replayed(case, other)
+    assert asked is not None and asked.without_verifier is None, "known from before"
+    assert failed is not None and failed.without_verifier == "the model oracle raised RuntimeError"
+
+
 # --- a check -----------------------------------------------------------------------------------
 
 
@@ -252,6 +289,45 @@ async def test_a_verifier_works_for_no_check_that_nobody_waits_for(with_verifier
         assert len(services.oracle.pairs) == 2, "the one in work, and that of who waits"
     finally:
         await services.stop()
+
+
+# --- a start -----------------------------------------------------------------------------------
+
+
+async def test_worker_console_and_replay_open_the_verifier_of_the_settings(
+    settings: Settings, addresses: Addresses, topics: None, combination: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "TransformerVerifier", lambda name, threads: Oracle())
+    monkeypatch.setattr(opening, "open_backend", lambda settings: Texts())
+    settings.grounding = GroundingThresholds(verifier="org/oracle", verifier_combination=combination)
+    worker = Worker(settings, addresses, ["grounding"])
+    try:
+        await worker.start()
+        assert worker.verifier is not None
+        pair = VerifierPair("", "a claim")
+        assert set(await worker.verifier.verify([pair])) == {pair}
+    finally:
+        await worker.stop()
+    async with opened_resources(settings, addresses) as resources:
+        told = await resources.check.check(AnswerToCheck.model_validate(ANSWER), 20.0)
+        assert {claim.verifier_score is None for claim in CheckedAnswer.model_validate_json(told).claims} == {False}
+    listeners = Listeners(lambda stage: None, lambda done, total: None, lambda lag: None)
+    async with open_replay(settings, addresses, ReplayOptions(run="v"), listeners) as replay:
+        assert isinstance(replay, Replay)
+        assert replay._verifier is not None
+
+
+async def test_a_worker_does_not_start_with_a_verifier_that_is_not_there(
+    settings: Settings, addresses: Addresses, topics: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "open_backend", lambda settings: Texts())
+    settings.grounding = GroundingThresholds(verifier="nowhere.onnx")
+    worker = Worker(settings, addresses, ["grounding"])
+    try:
+        with pytest.raises(VerifierUnusable, match=r"nowhere\.onnx, and there is no such file; set it to none"):
+            await worker.start()
+    finally:
+        await worker.stop()
 
 
 # --- the version -------------------------------------------------------------------------------
