@@ -129,6 +129,15 @@ def test_the_file_is_small_and_names_its_weights(int8_verifier: Int8Verifier, fi
     assert list(file.parent.iterdir()) == [file], "nothing is left beside it"
 
 
+def test_a_file_is_served_without_the_libraries_that_made_it(file: Path) -> None:
+    code = (
+        "import sys; from workers.settings import Settings; from workers.inference.opening import open_verifier;"
+        f"open_verifier(Settings.model_validate({{'grounding': {{'verifier': {str(file)!r}}}}}));"
+        "assert not {'torch', 'transformers', 'onnx'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
 @pytest.mark.parametrize("labels", [["entailment", "neutral"], ["LABEL_0", "LABEL_1", "LABEL_2"]])
 def test_what_is_no_verifier_of_three_labels_is_not_exported(labels: list[str], tmp_path: Path) -> None:
     from workers.inference.exporting_verifier import export_verifier

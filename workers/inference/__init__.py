@@ -1,1 +1,1 @@
-"""Inference: the embedding model behind micro-batches and a cache."""
+"""Inference: the embedding model and the verifier, each behind micro-batches and a cache."""
