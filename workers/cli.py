@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from workers.allocator import bound_allocator
 from workers.commands import (
     adapt,
     archive,
@@ -95,6 +96,7 @@ def _options(
 
 def main() -> None:
     """Run a command; errors that we know are told in words, without a traceback."""
+    bound_allocator()
     try:
         app()
     except (TouchstoneError, LocalServiceError) as error:

@@ -1,6 +1,7 @@
 """Conversational memory in a real LanceDB: one row a turn, the highest revision, whatever comes again."""
 
 import asyncio
+import ctypes
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from schemas.export import example
 from schemas.memory import ConversationTurn
 from workers.delivery.errors import StoreUnavailable
-from workers.stores.memory import MemoryStore, TurnFeedback
+from workers.stores.memory import CACHED_BYTES, MemoryStore, TurnFeedback
 
 VECTOR = np.full(4, 0.5, dtype=np.float32)
 
@@ -20,6 +21,25 @@ VECTOR = np.full(4, 0.5, dtype=np.float32)
 def turn(identifier: str = "turn_1", **changes: Any) -> ConversationTurn:
     fields = {"turn_id": identifier, "answer_id": f"a-{identifier}"}
     return ConversationTurn.model_validate(example(ConversationTurn) | fields | changes)
+
+
+class _Statistics(ctypes.Structure):
+    """mallinfo2(3)."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+        )
+    )  # fmt: skip
+
+
+def _bytes_in_use() -> int:
+    """What was allocated from the C library and not freed."""
+    look: Any = ctypes.CDLL(None).mallinfo2
+    look.restype = _Statistics
+    statistics = look()
+    return int(statistics.uordblks + statistics.hblkhd)
 
 
 @pytest.fixture
@@ -72,6 +92,15 @@ async def test_one_batch_may_hold_a_turn_many_times(store: MemoryStore) -> None:
 async def test_nothing_is_no_write(store: MemoryStore) -> None:
     await store.remember([])
     assert await store.count() == 0
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="another C library tells nothing")
+async def test_versions_that_nobody_reads_again_do_not_stay_in_the_process(store: MemoryStore) -> None:
+    await store.remember([(turn("turn_0"), VECTOR)])
+    before = _bytes_in_use()
+    for number in range(400):
+        await store.remember([(turn(f"turn_{number}"), VECTOR)])
+    assert _bytes_in_use() - before < 2 * CACHED_BYTES
 
 
 async def test_writers_at_once_lose_nothing(store: MemoryStore) -> None:

@@ -22,6 +22,10 @@ COMPACT_EVERY = 200
 """Writes between two compactions: each write is a new file and a new version."""
 
 
+CACHED_BYTES = 16 * 2**20
+"""Limit of each of the two caches of a connection. LanceDB's own are 1 and 6 GB, and since every write makes a
+version with a file list of its own, they fill with versions that nobody reads again: 0.17 MB with each write."""
+
 READERS_NEED = timedelta(minutes=1)
 """Earlier versions of the files that are kept on a removal: another process may be reading them.
 They go with the next compaction."""
@@ -65,6 +69,20 @@ FEEDBACK_SCHEMA = pa.schema(
 )
 
 
+async def connect(uri: str, **arguments: Any) -> Any:
+    """A connection to LanceDB whose caches are bounded.
+
+    Args:
+        uri: path or object store.
+        arguments: for the library.
+
+    Raises:
+        OSError, RuntimeError, ValueError: the place cannot be used.
+    """
+    session = lancedb.Session(index_cache_size_bytes=CACHED_BYTES, metadata_cache_size_bytes=CACHED_BYTES)
+    return await lancedb.connect_async(uri, session=session, **arguments)
+
+
 @dataclass(frozen=True, slots=True)
 class TurnFeedback:
     """What a turn's answer earned; a higher revision replaces a lower one."""
@@ -98,7 +116,7 @@ class MemoryStore:
         """
         try:
             # What other processes write is seen at once; by default it would never be.
-            database = await lancedb.connect_async(self._uri, read_consistency_interval=timedelta(0))
+            database = await connect(self._uri, read_consistency_interval=timedelta(0))
             self._table = await database.create_table(TABLE, schema=memory_schema(self._dimensions), exist_ok=True)
             self._feedback = await database.create_table(FEEDBACK_TABLE, schema=FEEDBACK_SCHEMA, exist_ok=True)
         except (OSError, RuntimeError, ValueError) as error:
@@ -111,7 +129,7 @@ class MemoryStore:
     async def _difference(self) -> str:
         """How the table that is there differs; empty if none can be opened."""
         try:
-            table = await (await lancedb.connect_async(self._uri)).open_table(TABLE)
+            table = await (await connect(self._uri)).open_table(TABLE)
             there = (await table.schema()).field("vector").type.list_size
         except (OSError, RuntimeError, ValueError, KeyError, AttributeError):
             return ""
@@ -288,7 +306,7 @@ async def forget_turns(uri: str, tenant: str, user_id: str, turn_ids: Sequence[s
     ids = ", ".join(map(_quoted, turn_ids)) or "''"
     theirs = f"(tenant = {_quoted(tenant)} AND user_id = {_quoted(user_id)}) OR turn_id IN ({ids})"
     try:
-        database = await lancedb.connect_async(uri)
+        database = await connect(uri)
         present = set((await database.list_tables()).tables)
         count = 0
         for name, condition in ((TABLE, theirs), (FEEDBACK_TABLE, f"turn_id IN ({ids})")):

@@ -6,13 +6,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import orjson
 import pyarrow as pa
 
 from schemas.memory import ConversationTurn
 from workers.delivery.errors import StoreUnavailable
-from workers.stores.memory import FEEDBACK_TABLE, TABLE, TurnFeedback, memory_schema
+from workers.stores.memory import FEEDBACK_TABLE, TABLE, TurnFeedback, connect, memory_schema
 
 TOLD_BY_OTHERS = ("user_feedback", "vector")
 """Columns of a turn that are made of something else: of rewards, and of its texts."""
@@ -76,7 +75,7 @@ class StoredMemory:
         if "://" not in self._uri and not Path(self._uri).exists():  # noqa: ASYNC240 - one look at a local folder
             return  # to connect would make it
         try:
-            database = await lancedb.connect_async(self._uri)
+            database = await connect(self._uri)
             if table not in (await database.list_tables()).tables:
                 return
             opened = await database.open_table(table)
