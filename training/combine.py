@@ -10,7 +10,7 @@ negative, fitted by folds over sources again. Printed for claims and answers: ru
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,16 @@ from workers.evaluation.metrics import auroc, balanced_accuracy, best_threshold,
 from workers.inference.backends import PACKAGED_MODEL
 from workers.inference.int8 import Int8Backend
 from workers.steps.calibration import UNSAID, AnswerClaims, GroundingCalibration, answer_features, shipped_calibration
+from workers.steps.verifier_combination import LEAST, VerifierCombination
 
 Floats = NDArray[np.float64]
 
-SMALLEST = 1e-4
-"""Probabilities are kept so far from 0 and 1: beyond that a verifier only shows how long it was trained."""
+Bounds = tuple[float, float]
+
+EVERYTHING: Bounds = (-1e9, 1e9)
+"""Bounds within which every claim is asked."""
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+"""Shares of claims to ask, nearest to the rules' cut first, of which the table tells."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,14 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = measured(options.data, options.models)
     scores = dict(read_scores(options.scores))
     rules = rules_odds(rows)
-    verifier = [
-        np.array(
-            [_logit(1.0 - scores[f"{row.row.id}#{number}"][CLASSES.index(SUPPORTED)]) for number in range(len(odds))]
-        )
+    supported = [
+        np.array([scores[f"{row.row.id}#{number}"][CLASSES.index(SUPPORTED)] for number in range(len(odds))])
         for row, odds in zip(rows, rules, strict=True)
     ]
-    both = combined(rows, rules, verifier)
-    found = {}
+    both = combined(rows, rules, supported, EVERYTHING)
+    verifier = [_doubt(each) for each in supported]
+    found: dict[str, Any] = {}
     print(f"{'':<34}{'claims':>8}{'rules':>8}{'verifier':>10}{'both':>8}{'  answers':>10}{'rules':>8}{'both':>8}")
     groups: dict[str, Callable[[MeasuredRow], bool]] = {"all": lambda _: True}
     for row in rows:
@@ -68,6 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         found[name] |= _answer_figures(rows, places, risks)
         _show(name, found[name])
+    found["asked"] = list(_by_share(rows, rules, supported))
+    print(f"\n{'asked':>8}{'claims AUROC':>14}{'answers AUROC':>15}")
+    for each in found["asked"]:
+        print(f"{each['share']:>8.0%}{each['claims']:>14.3f}{each['answers']:>15.3f}")
     if options.json:
         options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
@@ -87,26 +95,68 @@ def measured(paths: Sequence[Path], models: Path) -> list[MeasuredRow]:
 
 
 def rules_odds(rows: Sequence[MeasuredRow]) -> list[Floats]:
-    """The rules' log-odds of each claim being unsupported, from fits without the answer's source."""
+    """The rules' log-odds of each claim being unsupported, from fits without the answer's source, above their cut."""
     words = {"weights": dict(shipped_calibration().words.weights), "unknown": shipped_calibration().words.unknown}
     found: list[Floats] = [np.zeros(0)] * len(rows)
     for train, test in folds([row.row.source for row in rows]):
         calibration = GroundingCalibration(fit_calibration([rows[place] for place in train], words, "fold"))
         for place in test:
-            found[place] = calibration.log_odds(rows[place].features)
+            found[place] = calibration.log_odds(rows[place].features) - calibration.cut
     return found
 
 
-def combined(rows: Sequence[MeasuredRow], rules: Sequence[Floats], verifier: Sequence[Floats]) -> list[Floats]:
-    """Log-odds from both, by folds over sources."""
+def combined(
+    rows: Sequence[MeasuredRow], rules: Sequence[Floats], supported: Sequence[Floats], bounds: Bounds
+) -> list[Floats]:
+    """Log-odds from both, by folds over sources.
+
+    Args:
+        rows: answers.
+        rules: log-odds of their claims by the rules, above their cut.
+        supported: the verifier's probabilities that they are supported.
+        bounds: between which log-odds of the rules the verifier is asked.
+    """
     found: list[Floats] = [np.zeros(0)] * len(rows)
     for train, test in folds([row.row.source for row in rows]):
-        labels = np.concatenate([_marks(rows[place]) for place in train])
-        odds = [np.concatenate([each[place] for place in train]) for each in (rules, verifier)]
-        intercept, weights = weigh(labels, np.stack(odds, axis=1))
+        fitted = VerifierCombination(
+            document(
+                [rows[place] for place in train],
+                [rules[place] for place in train],
+                [supported[place] for place in train],
+                bounds,
+            )
+        )
         for place in test:
-            found[place] = intercept + np.c_[rules[place], verifier[place]] @ weights
+            found[place] = fitted.log_odds(rules[place], supported[place], 0.0) - fitted.cut
     return found
+
+
+def document(
+    rows: Sequence[MeasuredRow],
+    rules: Sequence[Floats],
+    supported: Sequence[Floats],
+    bounds: Bounds,
+    version: str = "fold",
+) -> dict[str, Any]:
+    """A combination fitted on answers, over log-odds of the rules above their cut; its risk is not fitted yet.
+
+    The weights come from the claims that are asked; so does the cut, since the verdict on the others stands.
+    """
+    odds, labels = np.concatenate(list(rules)), np.concatenate([_marks(row) for row in rows])
+    doubt = _doubt(np.concatenate(list(supported)))
+    asked = (odds >= bounds[0]) & (odds <= bounds[1])
+    intercept, (of_rules, of_verifier) = weigh(labels[asked], np.stack([odds[asked], doubt[asked]], axis=1))
+    both = intercept + of_rules * odds + of_verifier * doubt
+    return {
+        "version": version,
+        "intercept": intercept,
+        "rules": float(of_rules),
+        "verifier": float(of_verifier),
+        "lower": bounds[0],
+        "upper": bounds[1],
+        "cut": best_threshold(both[asked], labels[asked]),
+        "answer": {"intercept": 0.0, "top": 0.0, "unsaid": 0.0, "threshold": 0.5},
+    }
 
 
 def weigh(labels: NDArray[np.bool_], odds: Floats) -> tuple[float, Floats]:
@@ -189,9 +239,29 @@ def _marks(row: MeasuredRow) -> NDArray[np.bool_]:
     return np.array(row.marked if row.marked is not None else [False] * len(row.features), dtype=bool)
 
 
-def _logit(probability: float) -> float:
-    bounded = min(1.0 - SMALLEST, max(SMALLEST, probability))
-    return float(np.log(bounded / (1.0 - bounded)))
+def _doubt(supported: Floats) -> Floats:
+    """Log-odds of a verifier that claims are not supported, as the combination takes them."""
+    doubt = 1.0 - np.clip(supported, LEAST, 1.0 - LEAST)
+    logits: Floats = np.log(doubt / (1.0 - doubt))
+    return logits
+
+
+def _by_share(
+    rows: Sequence[MeasuredRow], rules: Sequence[Floats], supported: Sequence[Floats]
+) -> Iterator[dict[str, float]]:
+    """What is left of the gain where only the claims nearest to the rules' cut are asked."""
+    labels = np.concatenate([_marks(row) for row in rows])
+    answers = np.array([row.row.label for row in rows])
+    distances = np.abs(np.concatenate(list(rules)))
+    for share in SHARES:
+        reach = float(np.quantile(distances, share))
+        odds = combined(rows, rules, supported, (-reach, reach))
+        yield {
+            "share": share,
+            "reach": round(reach, 3),
+            "claims": auroc(np.concatenate(odds), labels) or 0.0,
+            "answers": auroc(risks_of(rows, odds), answers) or 0.0,
+        }
 
 
 if __name__ == "__main__":
