@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -254,10 +255,16 @@ async def test_a_replay_asks_the_verifier_and_does_without_one_that_fails(
 # --- a check -----------------------------------------------------------------------------------
 
 
-async def checked(services: Services, settings: Settings, deadline: float = 20.0) -> CheckedAnswer:
+async def checked(
+    services: Services, settings: Settings, deadline: float = 20.0, weighing: float = 0.0, **parts: Any
+) -> CheckedAnswer:
+    """A check, whose weighing takes so many seconds longer."""
     service = CheckService(settings, services.embedding, "1-abc", lambda: NOW, services.verifier)
+    weigh = service._judge.weigh
+    service._judge.weigh = lambda *given: (time.sleep(weighing), weigh(*given))[1]  # type: ignore[method-assign]
+    answer = AnswerToCheck.model_validate(ANSWER | parts)
     try:
-        return CheckedAnswer.model_validate_json(await service.check(AnswerToCheck.model_validate(ANSWER), deadline))
+        return CheckedAnswer.model_validate_json(await service.check(answer, deadline))
     finally:
         await service.stop()
 
@@ -277,6 +284,15 @@ async def test_a_check_does_without_a_verifier_that_is_late(services: Services, 
     assert (told.without_verifier, told.late, told.degraded, told.failed) == (True, False, False, [])
     assert {claim.verifier_score for claim in told.claims} == {None}
     assert [line["event"] for line in logs].count("claims_not_verified") == 1
+
+
+async def test_a_check_is_not_without_a_verifier_that_it_need_not_ask(
+    services: Services, with_verifier: Settings
+) -> None:
+    told = await checked(services, with_verifier, 4.0, weighing=3.1, answer="Hello! How may I help you?")
+    assert (told.without_verifier, services.oracle.pairs) == (False, [])
+    told = await checked(services, with_verifier, 4.0, weighing=3.1)
+    assert (told.without_verifier, services.oracle.pairs) == (True, [])
 
 
 async def test_a_verifier_works_for_no_check_that_nobody_waits_for(with_verifier: Settings) -> None:

@@ -166,6 +166,8 @@ class CheckService:
         loop = asyncio.get_running_loop()
         questions = await loop.run_in_executor(self._pool, self._judge.weigh, case, vectors)
         ask = partial(ask_verifier, verifier, questions, case.answer.answer_id)
+        if not questions:
+            return await ask()  # which waits for nothing, however late it is
         verdicts, late = await self._within(until, result, ask)
         if late and isinstance(verdicts, JudgementError) and not result.done():
             unverified(verdicts, case.answer.answer_id)
