@@ -67,6 +67,7 @@ bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks.replay_speed
 	$(BIN)/python -m benchmarks.rebuild
 	$(BIN)/python -m benchmarks.callback
+	$(BIN)/python -m benchmarks.shared_vectors
 
 bench-analytics: install ## Ten million answers in ClickHouse: every question within its limit (half an hour)
 	$(BIN)/python -m benchmarks.analytics --json docs/reference/analytics.json

@@ -49,6 +49,7 @@ from workers.exporters.receiver import open_session
 from workers.health import HealthServer
 from workers.inference.embedding import EmbeddingService
 from workers.inference.opening import open_embedding, open_verification
+from workers.inference.sharing import open_shared_vectors
 from workers.inference.verification import VerificationService
 from workers.logs import get_logger
 from workers.privacy import Privacy
@@ -365,7 +366,8 @@ class Worker:
             resources.tracing = Tracing(settings.tracing, version)
         needs = {need for definition in self._definitions for need in definition.needs}
         if "embedding" in needs:
-            resources.embedding = await open_embedding(settings)
+            shared = open_shared_vectors(settings, self._addresses.redis)
+            resources.embedding = await open_embedding(settings, shared=shared)
         if "verifier" in needs:
             resources.verifier = await open_verification(settings)
         if "memory" in needs:

@@ -93,6 +93,9 @@ LOOP_PAUSE = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0),
 )
 EMBEDDING_CACHE = Counter("touchstone_embedding_cache_total", "Look-ups in the embedding cache", ["result"])
+SHARED_VECTORS = Counter(
+    "touchstone_shared_vectors_total", "Look-ups in Redis of vectors that other workers may have made", ["result"]
+)
 VERIFIER_SECONDS = Histogram(
     "touchstone_verifier_duration_seconds", "Time that one batch of the verifier took", buckets=STAGE_BUCKETS
 )

@@ -153,6 +153,12 @@ class InferenceSettings(Group):
     batch_texts: Count = Field(default=64, description="Texts encoded in one call.")
     batch_wait_seconds: Positive = Field(default=0.004, description="Longest wait for texts of other answers.")
     cache_texts: Count = Field(default=50_000, description="Vectors kept; 384 floats each, about 1.7 kB with its key.")
+    shared_cache_seconds: int = Field(
+        default=0,
+        ge=0,
+        le=2_592_000,
+        description="Vectors are shared with other workers by Redis, each for so long; 0 shares none.",
+    )
     batch_pairs: Count = Field(
         default=16, description="Pairs of evidence and claim that a verifier judges in one call."
     )

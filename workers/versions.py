@@ -10,6 +10,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from platform import machine
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -47,6 +48,12 @@ VERIFYING = (
     "workers.inference.verifier_labels",
 )
 """Modules that make a verifier's verdicts."""
+
+EMBEDDING = ("workers.inference.backends",)
+"""Modules that make the vectors in fp32."""
+
+EMBEDDERS = ("numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
+"""Libraries that take part in a vector, also by exporting its model."""
 
 QUANTISERS = ("onnx", "onnxruntime", "tokenizers")
 """Their libraries."""
@@ -105,6 +112,23 @@ def version_parts(settings: Settings) -> dict[str, str]:
         **{f"library.{name}": version(name) for name in LIBRARIES},
         **dict(_flat(judged, "")),
     }
+
+
+def vectors_version(settings: Settings) -> str:
+    """Name of all that decides on a text's vector, for whoever takes vectors that another process has made.
+
+    Returns:
+        For example ``all-MiniLM-L6-v2@`` and 16 hexadecimal digits.
+    """
+    inference = settings.inference
+    parts = {
+        "model": _model_digest(inference.model),
+        "code": digest_of_code({name: _source(name) for name in EMBEDDING}),
+        "machine": machine(),
+        **_precision(inference.precision),
+        **{f"library.{name}": version(name) for name in EMBEDDERS},
+    }
+    return f"{inference.model}@{_digest(to_json(parts))[:16]}"
 
 
 def differences(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[str | None]]:

@@ -53,6 +53,29 @@ def test_another_precision_is_another_version_and_fp32_the_one_of_before() -> No
     assert pipeline_version(int8) != pipeline_version(Settings(_env_file=None))
 
 
+def test_vectors_are_shared_by_those_alone_who_make_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    settings, int8, shared, weights = (Settings(_env_file=None) for _ in range(4))
+    int8.inference.precision = "int8"
+    shared.inference.shared_cache_seconds = 600
+    weights.inference.model = str(tmp_path)
+    names = [versions.vectors_version(each) for each in (settings, int8, weights)]
+    assert re.fullmatch(r"all-MiniLM-L6-v2@[0-9a-f]{16}", names[0])
+    assert len(set(names)) == 3
+    assert versions.vectors_version(shared) == names[0]
+    assert pipeline_version(shared) == pipeline_version(settings), "a shared vector is the same vector"
+    with monkeypatch.context() as patched:
+        patched.setattr(versions, "version", lambda name: "9.9")
+        assert versions.vectors_version(settings) != names[0]
+    for attribute, otherwise in (("machine", lambda: "other"), ("_source", lambda name: "CHANGED = 1")):
+        with monkeypatch.context() as patched:
+            patched.setattr(versions, attribute, otherwise)
+            assert versions.vectors_version(settings) != names[0]
+    (tmp_path / "config.json").write_text('{"changed": true}')
+    versions._model_digest.cache_clear()
+    assert versions.vectors_version(weights) != names[2]
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -15,6 +15,7 @@ from workers.console.resources import ConsoleResources
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
 from workers.inference.opening import open_embedding, open_verification
+from workers.inference.sharing import open_shared_vectors
 from workers.inference.verification import VerificationService
 from workers.review.service import ReviewService
 from workers.review.shared import SharedState
@@ -85,7 +86,7 @@ async def opened_resources(
         review.start()
         stack.push_async_callback(review.stop)
         if worker is None:
-            worker = await _own_parts(settings, stack)
+            worker = await _own_parts(settings, addresses.redis, stack)
         check = CheckService(settings, worker.embedding, version, lambda: datetime.now(UTC), worker.verifier)
         stack.push_async_callback(check.stop)
         yield ConsoleResources(
@@ -107,8 +108,8 @@ async def opened_resources(
         )
 
 
-async def _own_parts(settings: Settings, stack: AsyncExitStack) -> WorkerParts:
-    embedding = await open_embedding(settings)
+async def _own_parts(settings: Settings, redis_url: str, stack: AsyncExitStack) -> WorkerParts:
+    embedding = await open_embedding(settings, shared=open_shared_vectors(settings, redis_url))
     stack.push_async_callback(embedding.stop)
     verifier = await open_verification(settings)
     if verifier is not None:

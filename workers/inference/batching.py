@@ -4,7 +4,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -65,7 +65,7 @@ class _Awaited:
 
 
 class BatchingService(ABC, Generic[Item]):
-    """Rows for items, from the cache or the model.
+    """Rows for items, from the cache, other processes or the model.
 
     One thread calls the model, since it uses all cores by itself; items of many answers
     that arrive together share a batch, and take turns where there are more than fit: an
@@ -100,6 +100,13 @@ class BatchingService(ABC, Generic[Item]):
     @abstractmethod
     def _compute(self, batch: Sequence[Item]) -> Row:
         """The rows of a batch, shape (len(batch), …), called in the service's thread; raises if they cannot be used."""
+
+    async def _find_shared(self, digests: Sequence[bytes]) -> Mapping[bytes, Row]:
+        """Rows that another process has made, by digest; none, unless a service shares them."""
+        return {}
+
+    def _share(self, rows: Mapping[bytes, Row]) -> None:
+        """Take rows that the model has just made, for other processes; returns at once."""
 
     def start(self) -> None:
         """Begin to take batches."""
@@ -171,7 +178,7 @@ class BatchingService(ABC, Generic[Item]):
 
     async def _run(self) -> None:
         while True:
-            batch = await self._next_batch()
+            batch = await self._without_shared(await self._next_batch())
             if not batch:
                 continue
             if await self._still_hangs():
@@ -186,8 +193,10 @@ class BatchingService(ABC, Generic[Item]):
                 continue
             self._counted.seconds.observe(time.perf_counter() - started)
             self._counted.items.observe(len(batch))
-            for (digest, _), row in zip(batch, rows, strict=True):
+            made = {digest: row for (digest, _), row in zip(batch, rows, strict=True)}
+            for digest, row in made.items():
                 self._keep(digest, row)
+            self._share(made)
 
     async def _call(self, batch: Sequence[tuple[bytes, Item]]) -> list[Row]:
         """One call of the model, within its deadline; a call that hangs keeps its thread."""
@@ -230,6 +239,14 @@ class BatchingService(ABC, Generic[Item]):
         while self._queue and len(batch) < self._limits.items:
             batch += self._still_wanted(self._queue.take(self._limits.items - len(batch)))
         return batch
+
+    async def _without_shared(self, batch: Sequence[tuple[bytes, Item]]) -> list[tuple[bytes, Item]]:
+        """Of a batch, what the model has to make; whoever waits for the rest has it."""
+        shared = await self._find_shared([digest for digest, _ in batch])
+        for digest, row in shared.items():
+            self._keep(digest, row)
+        # Looking them up took a while, in which callers may have gone.
+        return list(self._still_wanted(queued for queued in batch if queued[0] not in shared))
 
     def _still_wanted(self, queued: Iterable[tuple[bytes, Item]]) -> Iterator[tuple[bytes, Item]]:
         """Of what was queued, what somebody waits for; the rest leaves here.

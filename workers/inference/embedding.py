@@ -1,6 +1,6 @@
 """The embedding service: batches across answers, embeds each distinct text once, never blocks the loop."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -10,25 +10,30 @@ from workers import metrics
 from workers.inference.backends import EmbeddingBackend
 from workers.inference.batching import BatchingService, BatchLimits, BatchMetrics
 from workers.settings import InferenceSettings
+from workers.stores.vectors import SharedVectors
 
 Vector = NDArray[np.float32]
 
 
 class EmbeddingService(BatchingService[str]):
-    """Vectors for texts, from the cache or the model; see :class:`BatchingService`.
+    """Vectors for texts, from the cache, other workers or the model; see :class:`BatchingService`.
 
     Args:
         backend: the model.
         settings: batch size, cache size and deadline.
+        shared: vectors of the same model that other workers have made, if they are shared; closed with the service.
     """
 
-    def __init__(self, backend: EmbeddingBackend, settings: InferenceSettings) -> None:
+    def __init__(
+        self, backend: EmbeddingBackend, settings: InferenceSettings, shared: SharedVectors | None = None
+    ) -> None:
         limits = BatchLimits(
             settings.batch_texts, settings.batch_wait_seconds, settings.cache_texts, settings.timeout_seconds
         )
         counted = BatchMetrics(metrics.INFERENCE_SECONDS, metrics.INFERENCE_BATCH, metrics.EMBEDDING_CACHE)
         super().__init__(backend.name, "texts", limits, counted)
         self._backend = backend
+        self._shared = shared
 
     @property
     def version(self) -> str:
@@ -58,6 +63,12 @@ class EmbeddingService(BatchingService[str]):
         """
         return await self._rows(texts)
 
+    async def stop(self) -> None:
+        """Stop; what is in work is given up."""
+        await super().stop()
+        if self._shared is not None:
+            await self._shared.close()
+
     def _digest(self, item: str) -> bytes:
         return blake2b(item.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -66,3 +77,10 @@ class EmbeddingService(BatchingService[str]):
         if vectors.shape != (len(batch), self._backend.dimensions) or not np.isfinite(vectors).all():
             raise ValueError(f"the model returned shape {vectors.shape} or values that are not finite")
         return vectors
+
+    async def _find_shared(self, digests: Sequence[bytes]) -> Mapping[bytes, Vector]:
+        return {} if self._shared is None else await self._shared.find(digests, self.dimensions)
+
+    def _share(self, rows: Mapping[bytes, Vector]) -> None:
+        if self._shared is not None:
+            self._shared.keep(rows)

@@ -13,6 +13,7 @@ from workers.inference.verifying import Int8Verifier, VerifierBackend, VerifierU
 from workers.settings import Settings
 from workers.steps.thresholds import GroundingThresholds
 from workers.steps.verifier_combination import VerifierCombination, read_combination, shipped_path
+from workers.stores.vectors import SharedVectors
 
 BUILTIN = "builtin"
 """The setting's name of the packaged verifier."""
@@ -30,19 +31,22 @@ def open_backend(settings: Settings) -> EmbeddingBackend:
     return SentenceTransformerBackend(inference.model, inference.threads)
 
 
-async def open_embedding(settings: Settings, backend: EmbeddingBackend | None = None) -> EmbeddingService:
+async def open_embedding(
+    settings: Settings, backend: EmbeddingBackend | None = None, shared: SharedVectors | None = None
+) -> EmbeddingService:
     """The service, started; whoever opens it stops it.
 
     Args:
         settings: model, precision, batches, cache.
         backend: the model, if it is loaded already.
+        shared: vectors of other workers, if they are shared; closed with the service.
 
     Raises:
         Int8Unusable: see :func:`open_backend`.
     """
     if backend is None:
         backend = await asyncio.to_thread(open_backend, settings)
-    service = EmbeddingService(backend, settings.inference)
+    service = EmbeddingService(backend, settings.inference, shared)
     service.start()
     return service
 
