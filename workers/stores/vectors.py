@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from workers import metrics
@@ -55,7 +56,7 @@ class SharedVectors:
             url,
             socket_timeout=TIMEOUT_SECONDS,
             socket_connect_timeout=TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 1),
+            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
         )
         # Apart, since a server that is full answers whoever reads.
         self._not_before: dict[Operation, float] = {}
