@@ -10,7 +10,7 @@ It is a cache and nothing more: without Redis the model is asked, and nobody wai
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,8 +109,8 @@ class SharedVectors:
         """The values, ``None`` while Redis is away."""
 
         async def ask() -> list[bytes | None]:
-            values: list[bytes | None] = await self._redis.mget([self._key(digest) for digest in digests])
-            return values
+            # The client does not decode, so no value is a text.
+            return cast("list[bytes | None]", await self._redis.mget([self._key(digest) for digest in digests]))
 
         not_before = self._not_before.get("read")
         if not_before is None:
