@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--start", type=Path, required=True, help="model to start from")
     parser.add_argument("--answers", type=Path, required=True, help="claims of answers")
     parser.add_argument("--rehearse", type=Path, required=True, help="general pairs")
+    parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="sets to leave out of these")
     parser.add_argument("--rehearsed", type=int, default=1_500, help="general pairs beside them (default 1,500)")
     parser.add_argument("--out", type=Path, required=True, help="folder for the model")
     parser.add_argument("--folds", type=int, default=3, help="default 3")
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     answers = list(read_pairs(options.answers))
-    general = list(read_pairs(options.rehearse))
+    general = [pair for pair in read_pairs(options.rehearse) if pair.set not in options.without]
     general = random.Random(options.seed).sample(general, min(options.rehearsed, len(general)))
     plan = Plan(options.rate, options.epochs, seed=options.seed)
     probabilities = np.zeros((len(answers), 3))

@@ -5,12 +5,14 @@
 
 The rules' log-odds of each claim come from a calibration that was fitted without its source, the verifier's from a fold
 (``training.adapt``) or from a model that never saw the sets. Both go into a logistic model with weights that are not
-negative, fitted by folds over sources again. Printed for claims and answers: rules alone, verifier alone, both.
+negative, fitted by folds over sources again; cuts are chosen on the other folds. Printed for claims and answers: rules
+alone, verifier alone, both. This is plain stacking: the rules' odds of the claims that the weights are fitted on come
+from fits that saw the fold which is measured, which flatters by what three parameters can hold.
 """
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scores = dict(read_scores(options.scores))
     rules = rules_odds(rows)
     supported = [
-        np.array([scores[f"{row.row.id}#{number}"][CLASSES.index(SUPPORTED)] for number in range(len(odds))])
+        np.array([_said(scores, (row.row.set, f"{row.row.id}#{number}")) for number in range(len(odds))])
         for row, odds in zip(rows, rules, strict=True)
     ]
     both = combined(rows, rules, supported, EVERYTHING)
-    verifier = [_doubt(each) for each in supported]
+    verifier = [np.nan_to_num(_doubt(each)) for each in supported]
     found: dict[str, Any] = {}
     print(f"{'':<34}{'claims':>8}{'rules':>8}{'verifier':>10}{'both':>8}{'  answers':>10}{'rules':>8}{'both':>8}")
     groups: dict[str, Callable[[MeasuredRow], bool]] = {"all": lambda _: True}
@@ -144,9 +146,9 @@ def document(
     """
     odds, labels = np.concatenate(list(rules)), np.concatenate([_marks(row) for row in rows])
     doubt = _doubt(np.concatenate(list(supported)))
-    asked = (odds >= bounds[0]) & (odds <= bounds[1])
+    asked = (odds >= bounds[0]) & (odds <= bounds[1]) & ~np.isnan(doubt)
     intercept, (of_rules, of_verifier) = weigh(labels[asked], np.stack([odds[asked], doubt[asked]], axis=1))
-    both = intercept + of_rules * odds + of_verifier * doubt
+    both = intercept + of_rules * odds + of_verifier * np.nan_to_num(doubt)
     return {
         "version": version,
         "intercept": intercept,
@@ -188,16 +190,17 @@ def risks_of(rows: Sequence[MeasuredRow], odds: Sequence[Floats]) -> Floats:
     from sklearn.linear_model import LogisticRegression
 
     labels = np.array([row.row.label for row in rows])
-    marks = np.concatenate([_marks(row) for row in rows])
-    cut = best_threshold(np.concatenate(list(odds)), marks)
-    values = np.array(
-        [
-            answer_features(AnswerClaims(own, row.features[:, UNSAID].mean(axis=1), row.words, own >= cut))
-            for row, own in zip(rows, odds, strict=True)
-        ]
-    )
     risks = np.zeros(len(rows))
     for train, test in folds([row.row.source for row in rows]):
+        cut = best_threshold(
+            np.concatenate([odds[place] for place in train]), np.concatenate([_marks(rows[place]) for place in train])
+        )
+        values = np.array(
+            [
+                answer_features(AnswerClaims(own, row.features[:, UNSAID].mean(axis=1), row.words, own >= cut))
+                for row, own in zip(rows, odds, strict=True)
+            ]
+        )
         model = LogisticRegression(C=10.0, max_iter=1_000).fit(values[train], labels[train])
         risks[test] = model.predict_proba(values[test])[:, 1]
     return risks
@@ -206,10 +209,18 @@ def risks_of(rows: Sequence[MeasuredRow], odds: Sequence[Floats]) -> Floats:
 def _figures(rows: Sequence[MeasuredRow], *odds: Sequence[Floats]) -> dict[str, Any]:
     labels = np.concatenate([_marks(row) for row in rows])
     found: dict[str, Any] = {"claims": len(labels), "wrong_claims": int(labels.sum())}
+    splits = folds([row.row.source for row in rows])
     for name, each in zip(("rules", "verifier", "both"), odds, strict=True):
-        scores = np.concatenate(list(each))
-        cut = best_threshold(scores, labels)
-        found[name] = {"auroc": auroc(scores, labels), "balanced": balanced_accuracy(scores >= cut, labels)}
+        flagged: list[NDArray[np.bool_]] = [np.zeros(0, dtype=bool)] * len(rows)
+        for train, test in splits:
+            scores, marks = (np.concatenate([part[place] for place in train]) for part in (each, [*map(_marks, rows)]))
+            cut = best_threshold(scores, marks)
+            for place in test:
+                flagged[place] = each[place] >= cut
+        found[name] = {
+            "auroc": auroc(np.concatenate(list(each)), labels),
+            "balanced": balanced_accuracy(np.concatenate(flagged), labels),
+        }
     return found
 
 
@@ -220,8 +231,10 @@ def _answer_figures(rows: Sequence[MeasuredRow], places: Sequence[int], risks: d
     found: dict[str, Any] = {"answers": len(own)}
     for name, each in risks.items():
         scores = each[list(places)]
-        cut = best_threshold(scores, labels, weights, measure="f1")
-        found[f"answers_{name}"] = {"auroc": auroc(scores, labels), "f1": f1(scores >= cut, labels, weights)}
+        flagged = np.zeros(len(own), dtype=bool)
+        for train, test in folds([row.row.source for row in own]):
+            flagged[test] = scores[test] >= best_threshold(scores[train], labels[train], weights[train], measure="f1")
+        found[f"answers_{name}"] = {"auroc": auroc(scores, labels), "f1": f1(flagged, labels, weights)}
     return found
 
 
@@ -239,8 +252,13 @@ def _marks(row: MeasuredRow) -> NDArray[np.bool_]:
     return np.array(row.marked if row.marked is not None else [False] * len(row.features), dtype=bool)
 
 
+def _said(scores: Mapping[tuple[str, str], Floats], name: tuple[str, str]) -> float:
+    """The probability that a claim is supported, NaN for one that has no evidence and so was not asked."""
+    return float(scores[name][CLASSES.index(SUPPORTED)]) if name in scores else float("nan")
+
+
 def _doubt(supported: Floats) -> Floats:
-    """Log-odds of a verifier that claims are not supported, as the combination takes them."""
+    """Log-odds of a verifier that claims are not supported, as the combination takes them; NaN where not asked."""
     doubt = 1.0 - np.clip(supported, LEAST, 1.0 - LEAST)
     logits: Floats = np.log(doubt / (1.0 - doubt))
     return logits

@@ -93,11 +93,11 @@ def write_scores(path: Path, pairs: Iterable[Pair], probabilities: Probabilities
             )
 
 
-def read_scores(path: Path) -> Iterator[tuple[str, Probabilities]]:
-    """Names of pairs and their probabilities, as :func:`write_scores` wrote them."""
+def read_scores(path: Path) -> Iterator[tuple[tuple[str, str], Probabilities]]:
+    """Sets and names of pairs with their probabilities, as :func:`write_scores` wrote them."""
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        yield row["id"], np.array(row["verdicts"])
+        yield (row["set"], row["id"]), np.array(row["verdicts"])
 
 
 def _cell(value: float | None, width: int) -> str:

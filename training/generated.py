@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from training.pairs import CONTRADICTED, SUPPORTED, UNSUPPORTED, RawPair, Spans
+from training.pairs import CONTRADICTED, SUPPORTED, UNSUPPORTED, RawPair, Spans, digest
 from workers.steps.segmentation import segment
 from workers.steps.sources import record_values
 from workers.steps.words import content_words
@@ -160,7 +160,10 @@ def _of_sentence(
     if added:
         yield RawPair(f"{identifier}-added", name, (document,), added.text, UNSUPPORTED, False, spans=added.spans)
     elif rest:
-        yield RawPair(f"{identifier}-gone", name, (rest,), claim, UNSUPPORTED, False, spans=((0, len(claim)),))
+        whole = ((0, len(claim)),)
+        yield RawPair(
+            f"{identifier}-gone", name, (rest,), claim, UNSUPPORTED, False, spans=whole, made_from=digest(document)
+        )
 
 
 def _is_statement(sentence: str) -> bool:

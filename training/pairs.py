@@ -27,6 +27,7 @@ class RawPair:
         held_out: kept for evaluation; see ``training.entailment`` and ``training.answers`` for each set's rule.
         leans_on: the statement before it, where it cannot be read without.
         spans: what of the claim is not supported, code points; ``None`` if nobody marked it.
+        made_from: digest of the documents that the contexts were taken from, where they are a part of them.
     """
 
     id: str
@@ -37,11 +38,12 @@ class RawPair:
     held_out: bool
     leans_on: str = ""
     spans: Spans | None = None
+    made_from: str = ""
 
     @property
     def document(self) -> str:
         """Digest of the contexts: pairs that share them never stand on both sides of a split."""
-        return digest("\0".join(self.contexts))
+        return self.made_from or digest("\0".join(self.contexts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@
 
 Writes ``train.jsonl.gz``, ``held_out.jsonl.gz`` and ``answers.jsonl.gz`` (the claims of whole answers, for which folds
 are made later) with a table of sets and what a claim-only model makes of each. Some 15 minutes on two cores, most of
-it embedding, by which the windows are chosen; sets that are done (``sets/``) are not made again.
+it embedding, by which the windows are chosen; sets that are done (``sets/``) and
+would be the same are not made again.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from training.windows import windowed
 from workers.inference.backends import PACKAGED_MODEL
 from workers.inference.int8 import Int8Backend
 from workers.steps.calibration import Floats
+from workers.steps.sources import record_values
 
 MOST_PAIRS: dict[str, int] = {
     "snli_devtest": 6_000,
@@ -63,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     backend = Int8Backend(PACKAGED_MODEL, options.out / "models")
 
     def made(name: str, raw: Iterable[RawPair]) -> list[Pair]:
-        kept = options.out / "sets" / f"{name}.jsonl.gz"
+        raw = list(raw)
+        kept = options.out / "sets" / f"{name}-{_recipe(raw)}.jsonl.gz"
         if not kept.exists():
             write_pairs(kept, _windowed(name, raw))
         return list(read_pairs(kept))
@@ -154,26 +157,43 @@ def _evaluated(sets: dict[str, list[RawPair]], data: Path) -> frozenset[str]:
     for pairs in sets.values():
         for pair in pairs:
             if pair.held_out:
-                found.update(_shingles(pair.claim))
-                if pair.set not in TABLES:
-                    found.update(shingle for text in pair.contexts for shingle in _shingles(text))
+                # Short claims come in many sets ("A man sleeps."): they tell nothing without their document.
+                found.update(_long_shingles(pair.claim))
+                found.update([pair.document] if pair.set in TABLES else _of_all(pair.contexts))
     for name in (*SPANNED, "clapnq_human", "halueval_qa_slice"):
         for pair in read_claims(_path(data, name)):
-            found.update(shingle for text in (*pair.contexts, pair.claim) for shingle in _shingles(text))
+            found.update((*_of_all(pair.contexts), *_long_shingles(pair.claim)))
     return frozenset(found)
 
 
 def _is_known(pair: RawPair, known: frozenset[str]) -> bool:
-    texts = (pair.claim,) if pair.set in TABLES else (pair.claim, *pair.contexts)
-    return any(shingle in known for text in texts for shingle in _shingles(text))
+    if pair.set in TABLES and pair.document in known:
+        return True
+    documents = () if pair.set in TABLES else _of_all(pair.contexts)
+    return any(shingle in known for shingle in (*_long_shingles(pair.claim), *documents))
+
+
+def _of_all(texts: Iterable[str]) -> Iterator[str]:
+    return (shingle for text in texts for shingle in _shingles(text))
+
+
+def _long_shingles(claim: str) -> Iterator[str]:
+    return _shingles(claim) if len(_WORD.findall(claim)) >= SHINGLE else iter(())
+
+
+def _recipe(pairs: Sequence[RawPair]) -> str:
+    """Digest of what windows are made for: other pairs, other documents or another split are another file."""
+    return digest("\n".join(f"{pair.id} {pair.document} {pair.label} {pair.held_out}" for pair in pairs))
 
 
 def _shingles(text: str) -> Iterator[str]:
-    if text.lstrip()[:1] in ("{", "["):
+    if record_values(text):
         # All records of one kind share the names of their fields: two are the same where all of them is.
         yield digest(text)
         return
     words = [word.lower() for word in _WORD.findall(text)]
+    if len(words) < SHINGLE:
+        yield digest(" ".join(words))
     for start in range(len(words) - SHINGLE + 1):
         yield digest(" ".join(words[start : start + SHINGLE]))
 

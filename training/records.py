@@ -279,6 +279,12 @@ def _read_clock(text: str) -> tuple[int, int]:
     return int(hour), int(minute)
 
 
+def _moved(time: tuple[int, int], hours: int) -> tuple[int, int]:
+    """Another hour of the day; of right claims none has 24 or more either."""
+    later = time[0] + hours
+    return (later if 0 < later < 24 else time[0] - hours), time[1]
+
+
 def _clock(time: tuple[int, int], rng: random.Random) -> str:
     hour, minute = time
     form = rng.randrange(3)
@@ -300,7 +306,7 @@ def _hours_said(record: dict[str, Any], rng: random.Random) -> Said | None:
     is_so = rng.random() < 0.5
     if not is_so:
         moved = rng.choice([-3, -2, -1, 1, 2])
-        opens, closes = rng.choice([((opens[0] + moved, opens[1]), closes), (opens, (closes[0] + moved, closes[1]))])
+        opens, closes = rng.choice([(_moved(opens, moved), closes), (opens, _moved(closes, moved))])
     first, last = _clock(opens, rng), _clock(closes, rng)
     same = [other for other in DAYS if hours.get(other) == hours[day]]
     days = f"on {day}s"

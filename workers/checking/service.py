@@ -57,6 +57,9 @@ class CheckService:
         pipeline_version: told with every result.
         now: the clock.
         verifier: the verifier, where the settings name one.
+
+    Raises:
+        ValueError: they name one, and none was given.
     """
 
     def __init__(
@@ -73,6 +76,8 @@ class CheckService:
         self._version = pipeline_version
         self._now = now
         self._judge = AnswerJudge(settings)
+        if self._judge.verifies and verifier is None:
+            raise ValueError("the settings name a verifier, and none was given")
         self._privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
         self._slots = asyncio.Semaphore(settings.check.concurrent)
         self._pool = ThreadPoolExecutor(settings.check.concurrent, thread_name_prefix="check")
