@@ -81,6 +81,8 @@ def run_command(arguments: list[str], environment: dict[str, str], stdin: str) -
         IN_PROCESS,
         mock.patch.multiple(sys, argv=["touchstone", *arguments], stdout=out, stderr=err, stdin=io.StringIO(stdin)),
         mock.patch.object(sys, "excepthook"),
+        # What the allocator is told stays with the process, and other tests look at what large buffers cost.
+        mock.patch("workers.cli.bound_allocator"),
         mock.patch.dict(os.environ, environment),
     ):
         load_settings.cache_clear()
