@@ -303,7 +303,7 @@ async def test_metrics_have_our_prefix_base_units_and_no_identifiers(make: Start
         assert family.documentation, family.name
         assert not re.search(r"_(ms|us|ns|millis\w*|minutes|hours|kb|mb|kib|mib|percent)(_|$)", family.name)
         if family.type == "histogram":
-            assert re.search(r"_(seconds|bytes|records|texts|score)$", family.name), family.name
+            assert re.search(r"_(seconds|bytes|records|texts|pairs|score)$", family.name), family.name
 
 
 async def test_a_port_that_is_taken_is_told_with_the_setting_that_changes_it(make: Start) -> None:
