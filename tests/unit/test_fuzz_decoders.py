@@ -226,18 +226,27 @@ ENDINGS: dict[str, Callable[[dict[str, Any], int], bytes]] = {
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_time_stays_linear_and_errors_small_on_large_records(ending: str) -> None:
-    """Four times the bytes take at most seven times as long (linear: four), for every model."""
+    """Four times the bytes take at most seven times as long (linear: four), for every model.
+
+    In a process that has run other tests a larger record can be the first that needs memory from the system, which is a
+    step and no slope: what does not stay linear does not at the next size either.
+    """
     for model in MODELS:
         content = examples(model)
-        value, larger = ENDINGS[ending](content, 60_000), ENDINGS[ending](content, 240_000)
-        decode(model, larger)
-        # A few milliseconds of constant work must not hide in the ratio, nor chance: best of three.
-        for _ in range(3):
-            small, large = _seconds(model, value), _seconds(model, larger)
-            if large < 7 * small + 0.004:
-                break
-        else:
-            pytest.fail(f"{model.__name__}: {small * 1e3:.1f} ms became {large * 1e3:.1f} ms at four times the size")
+        told = [_slope(model, ENDINGS[ending](content, 60_000), ENDINGS[ending](content, 240_000))]
+        if told[0]:
+            told.append(_slope(model, ENDINGS[ending](content, 240_000), ENDINGS[ending](content, 960_000)))
+        assert not all(told), f"{model.__name__}: {'; '.join(told)} at four times the size"
+
+
+def _slope(model: type[Event], value: bytes, larger: bytes) -> str:
+    """How times grow, if faster than linearly; a few milliseconds of constant work and chance are allowed for."""
+    decode(model, larger)
+    for _ in range(3):
+        small, large = _seconds(model, value), _seconds(model, larger)
+        if large < 7 * small + 0.004:
+            return ""
+    return f"{small * 1e3:.1f} ms became {large * 1e3:.1f} ms"
 
 
 def _seconds(model: type[Event], value: bytes) -> float:
