@@ -66,6 +66,31 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
     first = answers[:WARM_UP]
     others = answers[WARM_UP:]
     rates: dict[str, dict[str, float]] = {}
+    async with bench_beside_servers(options.precision) as bench:
+        async with bench.workers(first):
+            rates["distinct"] = await bench.saturated(distinct(others, min(options.answers, len(others))))
+        async with bench.workers(first):
+            rates["repeated"] = await bench.saturated(repeated(others, options.answers, options.zipf))
+            latency = [
+                await bench.latency(others, options, share, rates["repeated"]["answers_per_second"]) for share in SHARES
+            ]
+            memory = bench.peak_bytes()
+            pauses = await bench.pauses()
+        # The answer that the constants were found in.
+        one = [GeneratedAnswer.model_validate(example(GeneratedAnswer))]
+        async with bench.workers(repeated(one, 1, 0), module=STUB):
+            rates["stubbed"] = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
+    return {"saturated": rates, "latency": latency, "peak_bytes": memory, "pauses": pauses}
+
+
+@asynccontextmanager
+async def bench_beside_servers(precision: str, threads: int = 0) -> "AsyncIterator[Bench]":
+    """Broker, Valkey and ClickHouse's engine of its own, and what measures workers on them.
+
+    Args:
+        precision: of the model.
+        threads: of the model in each worker; 0 takes all cores.
+    """
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder, Progress(transient=True) as progress:
         services = LocalServices(Path(folder) / "services")
         found = await services.start()
@@ -73,24 +98,9 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
             addresses = Addresses(
                 found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
             )
-            bench = Bench(addresses, Path(folder), services.pids, options.precision, progress)
-            async with bench.worker(first):
-                rates["distinct"] = await bench.saturated(distinct(others, min(options.answers, len(others))))
-            async with bench.worker(first):
-                rates["repeated"] = await bench.saturated(repeated(others, options.answers, options.zipf))
-                latency = [
-                    await bench.latency(others, options, share, rates["repeated"]["answers_per_second"])
-                    for share in SHARES
-                ]
-                memory = bench.process.peak_bytes()
-                pauses = await bench.pauses()
-            # The answer that the constants were found in.
-            one = [GeneratedAnswer.model_validate(example(GeneratedAnswer))]
-            async with bench.worker(repeated(one, 1, 0), module=STUB):
-                rates["stubbed"] = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
+            yield Bench(addresses, Path(folder), services.pids, precision, progress, threads)
         finally:
             await services.stop()
-    return {"saturated": rates, "latency": latency, "peak_bytes": memory, "pauses": pauses}
 
 
 class Bench:
@@ -102,10 +112,17 @@ class Bench:
         servers: their process identifiers by name.
         precision: of the model.
         progress: shows how far it is.
+        threads: of the model in each worker; 0 takes all cores.
     """
 
     def __init__(
-        self, addresses: Addresses, folder: Path, servers: Mapping[str, int], precision: str, progress: Progress
+        self,
+        addresses: Addresses,
+        folder: Path,
+        servers: Mapping[str, int],
+        precision: str,
+        progress: Progress,
+        threads: int = 0,
     ) -> None:
         self._addresses = addresses
         self._folder = folder
@@ -114,18 +131,29 @@ class Bench:
         self._environment = {
             "TOUCHSTONE_INFERENCE__PRECISION": precision,
             "TOUCHSTONE_INFERENCE__EXPORT_DIR": str(folder / "models"),
-            "TOUCHSTONE_INFERENCE__THREADS": "0",
+            "TOUCHSTONE_INFERENCE__THREADS": str(threads),
         }
 
     @asynccontextmanager
-    async def worker(self, first: Sequence[GeneratedAnswer], module: str = "workers.cli") -> AsyncIterator[None]:
-        """A worker with names of its own, which has judged some answers already."""
+    async def workers(
+        self, first: Sequence[GeneratedAnswer], module: str = "workers.cli", count: int = 1
+    ) -> AsyncIterator[None]:
+        """Workers with names of their own, which have judged some answers already.
+
+        Args:
+            first: those answers.
+            module: what each worker runs.
+            count: how many share the partitions.
+        """
         self._sent, self._module = 0, module
         self._deployment = Deployment(self._addresses, self._folder, environment=self._environment)
         await self._deployment.prepare()
         self._client = await self._deployment.client()
         try:
-            self.process: WorkerProcess = await self._deployment.start_worker(module=module)
+            # One after the other: the first exports the model, and the others find it.
+            self._processes: list[WorkerProcess] = [
+                await self._deployment.start_worker(module=module) for _ in range(count)
+            ]
             await self._send_all(first, "warming up")
             yield
         finally:
@@ -134,7 +162,7 @@ class Bench:
             await self._client.close()
 
     async def saturated(self, answers: Sequence[GeneratedAnswer]) -> dict[str, float]:
-        """Answers a second if all are there at once, and CPU seconds an answer by process."""
+        """Answers a second if all are there at once, and CPU milliseconds an answer by process, workers together."""
         before = self._cpu_seconds()
         began = time.perf_counter()
         await self._send_all(answers, "all at once")
@@ -164,11 +192,21 @@ class Bench:
         p50, p95, p99 = np.percentile(taken, [50, 95, 99]).tolist()
         return {"share": share, "answers": len(named), "p50": p50, "p95": p95, "p99": p99}
 
+    async def judged(self) -> list[float]:
+        """How many answers each worker has judged for grounding so far."""
+        name = "touchstone_judgements_total"
+        return [await worker.metric(name, agent="grounding") for worker in self._processes]
+
+    def peak_bytes(self) -> int:
+        """Most resident memory that a worker has had."""
+        return max(worker.peak_bytes() for worker in self._processes)
+
     async def pauses(self) -> dict[str, float]:
-        """How often the event loop has stood still, and how often for longer than 50 ms."""
+        """How often the event loops have stood still, and how often for longer than 50 ms."""
         name = "touchstone_event_loop_pause_seconds"
-        looks = await self.process.metric(f"{name}_count")
-        return {"looks": looks, "over_50_ms": looks - await self.process.metric(f"{name}_bucket", le="0.05")}
+        looks = sum([await worker.metric(f"{name}_count") for worker in self._processes])
+        short = sum([await worker.metric(f"{name}_bucket", le="0.05") for worker in self._processes])
+        return {"looks": looks, "over_50_ms": looks - short}
 
     async def _send_all(self, answers: Sequence[GeneratedAnswer], what: str) -> None:
         await self._deployment.send(map(_record, answers))
@@ -187,8 +225,8 @@ class Bench:
         self._progress.remove_task(task)
 
     def _cpu_seconds(self) -> dict[str, float]:
-        processes = {"worker": self.process.pid, **self._servers}
-        return {name: _cpu_of(pid) for name, pid in processes.items()}
+        servers = {name: _cpu_of(pid) for name, pid in self._servers.items()}
+        return {"worker": sum(_cpu_of(worker.pid) for worker in self._processes)} | servers
 
 
 def _record(answer: GeneratedAnswer) -> tuple[bytes, bytes]:

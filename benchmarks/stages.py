@@ -13,15 +13,15 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks.traffic import add_options, answers_with_contexts, distinct
 from schemas.answers import GeneratedAnswer
-from schemas.reports import Report
+from schemas.reports import Findings, Report
 from schemas.topics import ANSWERS_GENERATED
 from workers.agents.assembly import put_together
 from workers.agents.citations import CITATIONS_JUDGE
@@ -33,6 +33,9 @@ from workers.inference.opening import open_backend
 from workers.settings import Settings
 from workers.steps.trimming import fit_report
 from workers.versions import pipeline_version
+
+Stage = Callable[[str], AbstractContextManager[None]]
+"""Entered around a stage of judgement, with its name."""
 
 
 def main() -> None:
@@ -46,9 +49,7 @@ def main() -> None:
     options = parser.parse_args()
     lines = [each.to_bytes() for each in distinct(answers_with_contexts(options.data), options.answers)]
     with tempfile.TemporaryDirectory() as folder:
-        inference = {"precision": options.precision, "threads": 1, "export_dir": folder}
-        settings = Settings.model_validate({"inference": inference})
-        stages = measure_stages(lines, settings, options.rounds)
+        stages = measure_stages(lines, open_judgement(options.precision, Path(folder)), options.rounds)
     total = sum(stages.values())
     for name, milliseconds in sorted(stages.items(), key=lambda item: -item[1]):
         print(f"{name:<28}{milliseconds:8.2f} ms{milliseconds / total:8.0%}")
@@ -58,52 +59,110 @@ def main() -> None:
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def measure_stages(lines: list[bytes], settings: Settings, rounds: int) -> dict[str, float]:
+class Stopwatch:
+    """CPU seconds of the process by stage.
+
+    Attributes:
+        seconds: spent so far, by the stage's name.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """What runs inside counts for this stage."""
+        started = time.process_time()
+        yield
+        self.seconds[name] += time.process_time() - started
+
+
+class Judgement:
+    """What a worker does to answers between reading and sending, in one thread and with nothing in a cache.
+
+    Args:
+        settings: the model among them.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._backend = open_backend(settings)
+        self._judges = (CITATIONS_JUDGE, grounding_judge(settings), quality_judge(settings))
+        self._origin = Origin(settings, pipeline_version(settings), datetime(2026, 11, 2, tzinfo=UTC))
+
+    def judge(self, answers: Sequence[GeneratedAnswer], stage: Stage) -> list[dict[str, Findings]]:
+        """What each agent finds in answers that come together, whose distinct texts are embedded at once.
+
+        Args:
+            answers: of one batch.
+            stage: entered around every stage with its name.
+
+        Returns:
+            By answer, findings by agent.
+        """
+        prepared: list[dict[str, Any]] = [{} for _ in answers]
+        for answer, ready in zip(answers, prepared, strict=True):
+            for judge in self._judges:
+                with stage(f"prepare {judge.agent}"):
+                    ready[judge.agent] = judge.prepare(answer, *(([],) if judge.agent == "quality" else ()))
+        texts = list(dict.fromkeys(text for ready in prepared for each in ready.values() for text in each.texts))
+        with stage("embed"):
+            vectors = dict(zip(texts, self._backend.encode(texts), strict=True)) if texts else {}
+        found: list[dict[str, Findings]] = [{} for _ in answers]
+        for ready, findings in zip(prepared, found, strict=True):
+            for judge in self._judges:
+                with stage(f"judge {judge.agent}"):
+                    findings[judge.agent] = judge.judge(ready[judge.agent], vectors)
+        return found
+
+    def enrich(self, line: bytes, offset: int, stage: Stage) -> None:
+        """All that is done to one answer, from its record to its enriched one.
+
+        Args:
+            line: the answer as it stands on the topic.
+            offset: of its record.
+            stage: entered around every stage with its name.
+        """
+        with stage("read the answer"):
+            answer = GeneratedAnswer.from_bytes(line)
+        record = Record(ANSWERS_GENERATED.name, 0, offset, answer.answer_id.encode(), line)
+        (found,) = self.judge([answer], stage)
+        reports: dict[str, Report] = {}
+        for judge in self._judges:
+            with stage("write reports"):
+                reports[judge.agent], _ = fit_report(
+                    make_report(judge, answer, record, found[judge.agent], 0.0, self._origin),
+                    self._origin.settings.kafka.max_record_bytes * 9 // 10,
+                )
+        with stage("put together"):
+            put_together(answer, reports, record, self._origin)
+
+
+def open_judgement(precision: str, folder: Path) -> Judgement:
+    """Judgement by a model in one thread.
+
+    Args:
+        precision: of the model, fp32 or int8.
+        folder: where the model is exported to, for as long as this takes.
+    """
+    inference = {"precision": precision, "threads": 1, "export_dir": str(folder)}
+    return Judgement(Settings.model_validate({"inference": inference}))
+
+
+def measure_stages(lines: Sequence[bytes], judgement: Judgement, rounds: int) -> dict[str, float]:
     """CPU milliseconds an answer by stage.
 
     Args:
         lines: answers as they stand on the topic.
-        settings: the model among them.
-        rounds: how often all of them are judged; the first round warms up and does not count.
+        judgement: what judges them.
+        rounds: how often all of them are judged; one more warms up and does not count.
     """
-    backend = open_backend(settings)
-    judges = (CITATIONS_JUDGE, grounding_judge(settings), quality_judge(settings))
-    origin = Origin(settings, pipeline_version(settings), datetime(2026, 11, 2, tzinfo=UTC))
     found: dict[str, list[float]] = defaultdict(list)
     for number in range(rounds + 1):
-        seconds: dict[str, float] = defaultdict(float)
-
-        @contextmanager
-        def stage(name: str, seconds: dict[str, float] = seconds) -> Iterator[None]:
-            started = time.process_time()
-            yield
-            seconds[name] += time.process_time() - started
-
+        watch = Stopwatch()
         for offset, line in enumerate(lines):
-            with stage("read the answer"):
-                answer = GeneratedAnswer.from_bytes(line)
-            record = Record(ANSWERS_GENERATED.name, 0, offset, answer.answer_id.encode(), line)
-            prepared: dict[str, Any] = {}
-            for judge in judges:
-                with stage(f"prepare {judge.agent}"):
-                    prepared[judge.agent] = judge.prepare(answer, *(([],) if judge.agent == "quality" else ()))
-            texts = list(dict.fromkeys(text for each in prepared.values() for text in each.texts))
-            with stage("embed"):
-                vectors = dict(zip(texts, backend.encode(texts), strict=True)) if texts else {}
-            reports: dict[str, Report] = {}
-            for judge in judges:
-                with stage(f"judge {judge.agent}"):
-                    findings = judge.judge(prepared[judge.agent], vectors)
-                with stage("write reports"):
-                    report, _ = fit_report(
-                        make_report(judge, answer, record, findings, 0.0, origin),
-                        settings.kafka.max_record_bytes * 9 // 10,
-                    )
-                    reports[judge.agent] = report
-            with stage("put together"):
-                put_together(answer, reports, record, origin)
+            judgement.enrich(line, offset, watch.stage)
         if number:
-            for name, each in seconds.items():
+            for name, each in watch.seconds.items():
                 found[name].append(1_000 * each / len(lines))
     return {name: statistics.median(each) for name, each in found.items()}
 

@@ -1,0 +1,206 @@
+"""What the benchmarks of performance work out and draw, without what they measure."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmarks.flame import Sampler, flame_graph, folded, shared_out
+from benchmarks.growth import SENTENCES, Size, exponent, made, measure_growth
+from benchmarks.plot import draw, panels, ratios
+from benchmarks.stages import Stopwatch
+from workers.steps.grounding import checked_claims, prepare_grounding
+
+SVG = "{http://www.w3.org/2000/svg}"
+ROOT = Path("/repository")
+STEP, EVENT = "/repository/workers/steps/claims.py", "/repository/schemas/answers.py"
+PYDANTIC = "/repository/.venv/lib/python3.11/site-packages/pydantic/main.py"
+TYPING = "/repository/.venv/lib/python3.11/site-packages/typing_extensions.py"
+
+# ---------------------------------------------------------------- growth
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
+def test_the_exponent_of_a_power_is_that_power(power: float) -> None:
+    sizes = [2**step for step in range(7)]
+    assert exponent(sizes, [3.0 * size**power for size in sizes]) == pytest.approx(power, abs=1e-9)
+
+
+def test_what_small_sizes_cost_anyway_does_not_hide_the_square() -> None:
+    sizes = [2**step for step in range(7)]
+    costs = [100.0 + size**2 for size in sizes]
+    assert exponent(sizes, costs) > 1.5
+    # Over all sizes the same costs would look as if they hardly grew.
+    assert exponent(sizes[:4], costs[:4]) < 0.6
+
+
+@pytest.mark.parametrize(("distinct", "units"), [(True, 8 * SENTENCES), (False, SENTENCES)])
+def test_answers_have_the_claims_and_the_distinct_evidence_that_they_are_made_with(distinct: bool, units: int) -> None:
+    (answer,) = made(Size(chunks=8, claims=16), distinct=distinct, edition=1)
+    prepared = prepare_grounding(answer)
+    assert len(checked_claims(prepared)) == 16
+    assert len({claim.plain for claim in checked_claims(prepared)}) == 16
+    assert len(prepared.units) == 8 * SENTENCES
+    assert len({unit.text for unit in prepared.units}) == units
+
+
+def test_distinct_answers_share_no_evidence_and_another_edition_shares_no_text() -> None:
+    def texts(distinct: bool, edition: int) -> list[set[str]]:
+        return [
+            set(prepare_grounding(each).texts) for each in made(Size(answers=3), distinct=distinct, edition=edition)
+        ]
+
+    first, second, third = texts(True, 1)
+    assert not first & second and not second & third and not first & third
+    assert texts(False, 1)[0] & texts(False, 1)[1]
+    assert not set.union(*texts(True, 1)) & set.union(*texts(True, 2))
+
+
+def test_two_sizes_are_too_few_for_an_exponent() -> None:
+    with pytest.raises(SystemExit, match="three sizes"):
+        measure_growth("int8", 2, 1)
+
+
+# ---------------------------------------------------------------- the flame graph
+
+
+def test_functions_fold_to_modules_of_the_project_and_a_library_to_its_name() -> None:
+    files = [TYPING, PYDANTIC, PYDANTIC, STEP, STEP, EVENT, "/repository/benchmarks/stages.py", "/usr/bin/run.py"]
+    assert folded(files, ROOT) == ("schemas.answers", "workers.steps.claims", "pydantic")
+
+
+def test_what_a_library_calls_back_stands_below_the_module_that_called_the_library() -> None:
+    assert folded([EVENT, PYDANTIC, STEP], ROOT) == ("workers.steps.claims", "schemas.answers")
+    assert folded([STEP, PYDANTIC, STEP], ROOT) == ("workers.steps.claims",)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        (TYPING, "typing_extensions"),
+        ("/usr/lib/python3.11/statistics.py", "statistics"),
+        ("/usr/lib/python3.11/re/_compiler.py", "re"),
+        ("<string>", "<string>"),
+    ],
+)
+def test_a_module_outside_is_named_by_its_package(file: str, name: str) -> None:
+    assert folded([file, STEP], ROOT) == ("workers.steps.claims", name)
+
+
+def test_stages_keep_what_was_measured_and_share_it_out_by_what_was_found() -> None:
+    stages = {"embed": 30.0, "judge": 10.0, "read": 1.0}
+    found = shared_out(stages, {("embed", "a"): 2.0, ("judge", "b"): 1.0, ("judge", "c"): 3.0})
+    assert found == {("embed", "a"): 30.0, ("judge", "b"): 2.5, ("judge", "c"): 7.5, ("read",): 1.0}
+
+
+def test_the_sampler_finds_the_stage_that_spends_cpu_and_puts_the_timer_away() -> None:
+    sampler, watch = Sampler(), Stopwatch()
+    with sampler.running():
+        with sampler.stage("busy"), watch.stage("busy"):
+            spent = 0
+            while sampler.weights[("busy",)] == 0.0 and spent < 50_000_000:
+                spent += 1
+        with sampler.stage("idle"):
+            pass
+    assert sampler.weights[("busy",)] > 0
+    assert sampler.watch.seconds["busy"] >= watch.seconds["busy"] > sampler.watch.seconds["idle"]
+    before = dict(sampler.weights)
+    sum(range(2_000_000))
+    assert sampler.weights == before
+
+
+COSTS = {("embed", "workers.inference.int8", "onnxruntime"): 90.0, ("judge", "<&\"'>"): 9.99, ("read",): 0.01}
+
+
+def boxes(costs: Mapping[tuple[str, ...], float]) -> dict[str, ElementTree.Element]:
+    picture = ElementTree.fromstring(flame_graph(costs, "A & B"))
+    return {(group.findtext(f"{SVG}title") or "").partition(": ")[0]: group for group in picture.iter(f"{SVG}g")}
+
+
+def test_the_flame_graph_is_well_formed_and_escapes_names() -> None:
+    assert b"<&" not in flame_graph(COSTS, "A & B")
+    found = boxes(COSTS)
+    assert set(found) == {"all stages", "embed", "workers.inference.int8", "onnxruntime", "judge", "<&\"'>"}
+    assert found["embed"].findtext(f"{SVG}title") == "embed: 90.00 ms, 90.0%"
+    assert found["<&\"'>"].findtext(f"{SVG}text") == "<&\"'>"
+
+
+def test_a_box_is_as_wide_as_its_share_and_lies_below_its_caller() -> None:
+    found = boxes(COSTS)
+
+    def shape(name: str) -> dict[str, float]:
+        rect = found[name].find(f"{SVG}rect")
+        assert rect is not None
+        return {key: float(rect.attrib[key]) for key in ("x", "y", "width")}
+
+    whole, embed, inner, judge = map(shape, ("all stages", "embed", "workers.inference.int8", "judge"))
+    assert embed["width"] == pytest.approx(0.9 * whole["width"])
+    assert whole["y"] < embed["y"] < inner["y"]
+    assert (inner["x"], inner["width"]) == (embed["x"], embed["width"])
+    assert judge["x"] == pytest.approx(embed["x"] + embed["width"])
+
+
+def test_text_stays_in_its_box() -> None:
+    name = "workers.steps.a_module_with_a_long_name"
+    narrow = boxes({("embed", name): 10.0, ("judge",): 90.0})[name]
+    rect, text = narrow.find(f"{SVG}rect"), narrow.findtext(f"{SVG}text")
+    assert rect is not None and text is not None
+    assert text.startswith("a_module_with") and text.endswith("…")
+    assert 7 * len(text) < float(rect.attrib["width"])
+
+
+# ---------------------------------------------------------------- the plot
+
+DOCUMENTS: list[tuple[str, dict[str, Any]]] = [
+    ("pipeline", {"latency": [{"share": 0.5, "p50": 0.1, "p95": 0.2, "p99": 0.4}]}),
+    ("seed & others", {"distinct": {"seed": 2.0, "ours": 10.0}, "repeated": {"seed": 3.0, "ours": 30.0}}),
+    ("limit", {"tokens_per_second": {"ideal": 18_000.0, "int8": 15_000.0}}),
+    (
+        "scale",
+        {
+            "cores": 2,
+            "workers": [{"workers": 1, "answers_per_second": 10.0}, {"workers": 2, "answers_per_second": 15.0}],
+            "growth": [
+                {"along": along, "evidence": evidence, "sizes": [1, 2, 4], "cpu_ms": {"all": [1.0, 2.0, 4.0]},
+                 "exponents": {"all": 1.0}}
+                for along in ("chunks", "claims") for evidence in ("distinct", "repeated")
+            ],
+        },
+    ),
+]  # fmt: skip
+
+
+def test_the_ratio_to_the_seed_is_ours_over_its() -> None:
+    assert ratios(DOCUMENTS[1][1]) == {"distinct": 5.0, "repeated": 10.0}
+
+
+def test_each_document_gives_its_panels_and_what_is_not_given_is_not_drawn() -> None:
+    assert [panel.title for panel in panels(DOCUMENTS)] == [
+        "Answers a second, against the seed's procedure",
+        "Latency by share of the highest rate",
+        "Tokens a second by backend",
+        "Answers a second by workers, 2 cores",
+        "CPU of judgement by chunks",
+        "CPU of judgement by claims",
+    ]
+    assert len(list(panels(DOCUMENTS[2:3]))) == 1
+
+
+def test_a_document_of_something_else_is_named() -> None:
+    with pytest.raises(SystemExit, match="notes: not written by the benchmarks"):
+        list(panels([("notes", {"text": 1})]))
+
+
+def test_the_plot_is_well_formed_and_the_same_twice(tmp_path: Path) -> None:
+    seeds = [DOCUMENTS[1], ("seed <2>", DOCUMENTS[1][1])]
+    documents = json.loads(json.dumps([*DOCUMENTS, *seeds[1:]]))
+    for name in ("first.svg", "second.svg"):
+        draw(list(panels(documents)), tmp_path / name)
+    first = (tmp_path / "first.svg").read_bytes()
+    picture = ElementTree.fromstring(first)
+    assert picture.tag == f"{SVG}svg"
+    assert len([group for group in picture.iter(f"{SVG}g") if group.get("id", "").startswith("axes_")]) == 6
+    assert first == (tmp_path / "second.svg").read_bytes()
