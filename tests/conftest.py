@@ -88,9 +88,25 @@ def backend() -> SentenceTransformerBackend:
 
 
 @pytest.fixture(scope="session")
-def int8(tmp_path_factory: pytest.TempPathFactory) -> Int8Backend:
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where models in int8 are kept."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def int8(models: Path) -> Int8Backend:
     """The same model in int8, exported once; two threads, since texts share them."""
-    return Int8Backend("all-MiniLM-L6-v2", tmp_path_factory.mktemp("models"), threads=2)
+    return Int8Backend("all-MiniLM-L6-v2", models, threads=2)
+
+
+@pytest.fixture(scope="session")
+def int8_folder(int8: Int8Backend, models: Path) -> Path:
+    """The folder of that model, for deployments of tests that are about what goes on around the model.
+
+    A worker in int8, as the image runs it, loads no torch and starts with less than half of the CPU;
+    tests/e2e/test_pipeline.py has workers in fp32.
+    """
+    return models
 
 
 @pytest.fixture

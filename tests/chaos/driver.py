@@ -53,7 +53,13 @@ class Outcome:
         }
 
 
-async def play(scenario: Scenario, addresses: Addresses, directory: Path, answers: int) -> Outcome:
+async def play(
+    scenario: Scenario,
+    addresses: Addresses,
+    directory: Path,
+    answers: int,
+    int8: Path | None = None,
+) -> Outcome:
     """Run one scenario on a deployment of its own.
 
     Args:
@@ -61,8 +67,9 @@ async def play(scenario: Scenario, addresses: Addresses, directory: Path, answer
         addresses: real servers.
         directory: for logs and state; it is there.
         answers: how many to send.
+        int8: folder of the model in int8, for workers that run it; without, they run it in fp32.
     """
-    deployment = Deployment(addresses, directory)
+    deployment = Deployment(addresses, directory, int8=int8)
     # Silence on a starved machine is none of the faults; scenarios that want a deadline set their own.
     deployment.environment["TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS"] = "300"
     await deployment.prepare()

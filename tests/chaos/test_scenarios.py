@@ -15,9 +15,11 @@ pytestmark = pytest.mark.timeout(1800)  # the waits within have an end of their 
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_nothing_is_lost_doubled_or_made_worse(name: str, addresses: Addresses, tmp_path: Path) -> None:
+async def test_nothing_is_lost_doubled_or_made_worse(
+    name: str, addresses: Addresses, tmp_path: Path, int8_folder: Path
+) -> None:
     try:
-        outcome = await play(SCENARIOS[name], addresses, tmp_path, ANSWERS)
+        outcome = await play(SCENARIOS[name], addresses, tmp_path, ANSWERS, int8_folder)
     except Skipped as reason:
         pytest.skip(str(reason))
     verdict = outcome.verdict

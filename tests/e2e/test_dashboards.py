@@ -46,8 +46,9 @@ pytestmark = pytest.mark.timeout(1200)
 
 
 @pytest.fixture(scope="module")
-def pipeline(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    deployment = Deployment(addresses, tmp_path_factory.mktemp("dashboards"), environment=dict(UNHURRIED))
+def pipeline(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory, int8_folder: Path) -> Iterator[Pipeline]:
+    directory = tmp_path_factory.mktemp("dashboards")
+    deployment = Deployment(addresses, directory, environment=dict(UNHURRIED), int8=int8_folder)
     with asyncio.Runner() as runner:
         filled = Pipeline(deployment, runner, ANSWERS)
         try:

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import litellm
@@ -60,8 +61,13 @@ async def scores() -> AsyncIterator[Langfuse]:
 
 
 async def test_calls_of_the_gateway_are_judged_stored_and_told_with_their_trace_once(
-    deployment: Deployment, collector: OtlpCollector, scores: Langfuse, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment,
+    collector: OtlpCollector,
+    scores: Langfuse,
+    monkeypatch: pytest.MonkeyPatch,
+    int8_folder: Path,
 ) -> None:
+    deployment.int8 = int8_folder
     topic = f"{deployment.name}-litellm"
     admin = AIOKafkaAdminClient(bootstrap_servers=deployment.addresses.kafka)
     await admin.start()

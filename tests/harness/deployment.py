@@ -147,13 +147,24 @@ class WorkerProcess:
 
 @dataclass(slots=True)
 class Deployment:
-    """Names of its own on given servers."""
+    """Names of its own on given servers.
+
+    Attributes:
+        addresses: of the servers.
+        directory: for logs and state; it is there.
+        name: prefix of topics, groups and keys, and the database.
+        environment: of its workers, beside what the deployment sets.
+        partitions: of each topic.
+        int8: folder of the model in int8, to run it as the image does; without, the model is in fp32.
+        workers: those that were started.
+    """
 
     addresses: Addresses
     directory: Path
     name: str = field(default_factory=lambda: f"t{uuid4().hex[:10]}")
     environment: dict[str, str] = field(default_factory=dict)
     partitions: int = DEFAULT_PARTITIONS
+    int8: Path | None = None
     workers: list[WorkerProcess] = field(default_factory=list)
 
     @property
@@ -165,6 +176,8 @@ class Deployment:
         )
         settings.clickhouse.database = self.name
         settings.redis.key_prefix = f"{self.name}:"
+        if self.int8 is not None:
+            settings.inference.precision, settings.inference.export_dir = "int8", self.int8
         return adapted(settings, self.addresses)
 
     async def prepare(self) -> None:
@@ -314,4 +327,9 @@ class Deployment:
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
         }
+        if self.int8 is not None:
+            settings |= {
+                "TOUCHSTONE_INFERENCE__PRECISION": "int8",
+                "TOUCHSTONE_INFERENCE__EXPORT_DIR": str(self.int8),
+            }
         return inherited | addresses | settings | self.environment

@@ -78,8 +78,10 @@ async def receivers() -> AsyncIterator[Receivers]:
 
 
 @pytest.fixture
-async def deployment(addresses: Addresses, tmp_path: Path, receivers: Receivers) -> AsyncIterator[Deployment]:
-    made = Deployment(addresses, tmp_path, environment=receivers.environment())
+async def deployment(
+    addresses: Addresses, tmp_path: Path, receivers: Receivers, int8_folder: Path
+) -> AsyncIterator[Deployment]:
+    made = Deployment(addresses, tmp_path, environment=receivers.environment(), int8=int8_folder)
     await made.prepare()
     yield made
     await made.stop()

@@ -20,9 +20,9 @@ from workers.steps.grounding import prepare_grounding
 
 
 @pytest.fixture(scope="module")
-def folder(int8: Int8Backend, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(int8: Int8Backend, models: Path) -> Path:
     """Where the session's model lies."""
-    return next(tmp_path_factory.getbasetemp().glob("models*"))
+    return models
 
 
 def texts() -> list[str]:

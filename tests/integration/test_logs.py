@@ -81,9 +81,9 @@ POISON: list[tuple[Topic, bytes | None]] = [
 
 
 @pytest.fixture
-async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
+async def deployment(addresses: Addresses, tmp_path: Path, int8_folder: Path) -> AsyncIterator[Deployment]:
     (tmp_path / "sitecustomize.py").write_text(FAULTY_STEP)
-    deployment = Deployment(addresses, tmp_path)
+    deployment = Deployment(addresses, tmp_path, int8=int8_folder)
     deployment.environment |= {
         "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
         "TOUCHSTONE_LOG_LEVEL": "DEBUG",

@@ -71,10 +71,11 @@ def decision(name: str) -> tuple[bytes, bytes]:
 
 
 @pytest.fixture
-async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
+async def deployment(addresses: Addresses, tmp_path: Path, int8_folder: Path) -> AsyncIterator[Deployment]:
     key = tmp_path / "key"
     key.write_text("0123456789abcdef0123456789abcdef\n")
-    deployment = Deployment(addresses, tmp_path, environment=POLICY | {"TOUCHSTONE_PRIVACY__KEY_FILE": str(key)})
+    environment = POLICY | {"TOUCHSTONE_PRIVACY__KEY_FILE": str(key)}
+    deployment = Deployment(addresses, tmp_path, environment=environment, int8=int8_folder)
     await deployment.prepare()
     yield deployment
     await deployment.stop()

@@ -66,10 +66,12 @@ def answer(name: str, trace: dict[str, str] | None) -> tuple[bytes, bytes]:
 
 
 async def test_every_agents_spans_are_part_of_the_gateways_trace_and_of_each_other(
-    addresses: Addresses, tmp_path: Path, collector: tuple[Collector, str]
+    addresses: Addresses, tmp_path: Path, collector: tuple[Collector, str], int8_folder: Path
 ) -> None:
     taking, endpoint = collector
-    deployment = Deployment(addresses, tmp_path, environment={"TOUCHSTONE_TRACING__ENDPOINT": endpoint})
+    deployment = Deployment(
+        addresses, tmp_path, int8=int8_folder, environment={"TOUCHSTONE_TRACING__ENDPOINT": endpoint}
+    )
     await deployment.prepare()
     client = await deployment.client()
     try:

@@ -21,8 +21,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact
-from sklearn.cluster import AgglomerativeClustering
 
 from workers.steps.words import content_words
 
@@ -153,6 +151,9 @@ def _topics(answers: Sequence[RatedAnswer], vectors: NDArray[np.float32]) -> lis
     bad = [number for number, answer in enumerate(answers) if answer.is_bad][:MAX_CLUSTERED]
     if len(bad) < LEAST_BAD:
         return []
+    # Here, since workers import this module for its constants and would start by more than a second later.
+    from sklearn.cluster import AgglomerativeClustering
+
     clustering = AgglomerativeClustering(
         n_clusters=None, distance_threshold=TOPIC_DISTANCE, metric="cosine", linkage="average"
     )
@@ -206,6 +207,9 @@ def _tested(
     bad, total, bad_rest, rest = _counts(candidate, left, answers)
     if bad < LEAST_BAD or min(total, rest) < LEAST_SAMPLE:
         return None
+    # Here, since workers import this module for its constants and would start by more than a second later.
+    from scipy.stats import fisher_exact
+
     p_value = float(fisher_exact([[bad, total - bad], [bad_rest, rest - bad_rest]], alternative="greater").pvalue)
     corrected = min(1.0, p_value * number)
     return (corrected, candidate) if corrected <= SIGNIFICANCE else None

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import Any
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -79,6 +79,9 @@ async def connect(uri: str, **arguments: Any) -> Any:
     Raises:
         OSError, RuntimeError, ValueError: the place cannot be used.
     """
+    # When a memory is opened, and in a thread: the library takes two seconds of CPU, which agents, commands and replays
+    # that only share types with this module need not spend, nor the loop wait for.
+    lancedb = await asyncio.to_thread(import_module, "lancedb")
     session = lancedb.Session(index_cache_size_bytes=CACHED_BYTES, metadata_cache_size_bytes=CACHED_BYTES)
     return await lancedb.connect_async(uri, session=session, **arguments)
 

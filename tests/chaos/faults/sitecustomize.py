@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,15 @@ def _switched_on() -> bool:
 
 def _install() -> None:
     from workers.inference.backends import SentenceTransformerBackend
+    from workers.inference.int8 import Int8Backend
 
-    encode = SentenceTransformerBackend.encode
+    # Whichever the worker's settings choose.
+    for backend in (SentenceTransformerBackend, Int8Backend):
+        backend.encode = _faulty(backend.encode)  # type: ignore[attr-defined]
 
-    def faulty(self: SentenceTransformerBackend, texts: Sequence[str]) -> Any:
+
+def _faulty(encode: Callable[[Any, Sequence[str]], Any]) -> Callable[[Any, Sequence[str]], Any]:
+    def faulty(self: Any, texts: Sequence[str]) -> Any:
         if not _switched_on():
             return encode(self, texts)
         if FAULT == "model_hang":
@@ -38,7 +43,7 @@ def _install() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return encode(self, texts)
 
-    SentenceTransformerBackend.encode = faulty  # type: ignore[method-assign]
+    return faulty
 
 
 if FAULT and "workers.cli" in " ".join(sys.orig_argv):
