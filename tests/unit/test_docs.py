@@ -1,5 +1,7 @@
 """The documents say what is so: commands, links, paths, topics, metrics, errors, examples."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -124,12 +126,34 @@ def objection(words: list[str], *, whole: bool) -> str | None:
             options = {name: option for option in command.params for name in option.opts}
         else:
             positional.append(word)
+        if command.name == "bench" and positional:
+            return benchmark_objection(positional[0], rest)
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     if len(positional) > len(arguments):
         return f"too many arguments: {positional}"
     if whole and len(positional) < sum(argument.required for argument in arguments):
         return "an argument is missing"
     return None
+
+
+def benchmark_objection(name: str, words: list[str]) -> str | None:
+    """The first option that a benchmark has not by its own help, or ``None``."""
+    module = import_module(f"benchmarks.{name}")
+    told = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(told), contextlib.suppress(SystemExit):
+        patch.setattr(sys, "argv", [name, "--help"])
+        module.main()
+    known = re.findall(r"--[a-z0-9-]+", told.getvalue())
+    unknown = [word for word in words if word.startswith("--") and word not in known]
+    return f"{name} has no {unknown[0]}" if unknown else None
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_benchmark_in_a_block_has_the_options_it_is_given(path: Path) -> None:
+    lines = [line for body in fenced(path, "sh") for line in body.replace("\\\n", " ").splitlines()]
+    asked = [re.search(r"python -m benchmarks\.(\w+)(.*)", line) for line in lines]
+    refused = {found[0]: benchmark_objection(found[1], shlex.split(found[2])) for found in asked if found}
+    assert {line: why for line, why in refused.items() if why} == {}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
