@@ -64,3 +64,17 @@ def test_it_is_off_unless_it_is_set(rules: LocalJudge) -> None:
 def test_claims_on_records_are_left_to_the_rules(both: LocalJudge) -> None:
     (claim,) = judged(both, "The jacket is red.", '{"jacket": "red", "instrument": "guitar"}').claims
     assert claim.verifier_score is None
+
+
+@pytest.mark.xfail(reason="what it does not read: who did what to whom")
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("The customer sued the bank.", "The bank sued the customer who had posted the complaint."),
+        ("The collector bought the painting from the museum.", "The museum bought the painting from a collector."),
+        ("The pupils praised the teacher.", "The teacher praised the pupils who had cleaned the beach."),
+    ],
+)
+def test_a_claim_with_its_roles_swapped_is_caught(text: str, source: str, both: LocalJudge) -> None:
+    (claim,) = judged(both, text, source).claims
+    assert claim.verdict != "supported"
