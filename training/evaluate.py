@@ -90,12 +90,16 @@ def figures(
         places = [place for place, pair in enumerate(pairs) if pair.set == name]
         wrong = np.array([not pairs[place].is_supported for place in places])
         scores = 1.0 - probabilities[places, CLASSES.index(SUPPORTED)]
-        marked = [
-            (guess > 0.5, label == 1.0)
-            for place in (places if words is not None else ())
-            for guess, label in zip(words[place], encoded[place].tokens, strict=True)
-            if label != IGNORED
-        ]
+        marked = (
+            []
+            if words is None
+            else [
+                (guess > 0.5, label == 1.0)
+                for place in places
+                for guess, label in zip(words[place], encoded[place].tokens, strict=True)
+                if label != IGNORED
+            ]
+        )
         both = bool(wrong.any()) and not wrong.all()
         found[name] = {
             "pairs": len(places),

@@ -31,7 +31,9 @@ def both() -> LocalJudge:
 def judged(judge: LocalJudge, answer: str, source: str = SOURCE) -> GroundingReport:
     context = ContextChunk(chunk_id="c", content=source)
     found = judge.judge(
-        GeneratedAnswer(answer_id="a", answer=answer, contexts=[context], completed_at=datetime(2026, 11, 2, tzinfo=UTC))
+        GeneratedAnswer(
+            answer_id="a", answer=answer, contexts=[context], completed_at=datetime(2026, 11, 2, tzinfo=UTC)
+        )
     ).grounding
     assert found is not None
     return found

@@ -10,10 +10,11 @@ import pytest
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
-from training.evaluate import figures, read_scores, write_scores
+from training.evaluate import figures, predicted, read_scores, write_scores
 from training.model import IGNORED, MAX_TOKENS, Verifier, encode, padded, predict, tokenizer
 from training.pairs import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Pair
 from training.train import Plan, train, verdict_losses
+from workers.inference.opening import verifier_file
 
 EVIDENCE = "The northern quay has 12 berths and opened in 1931."
 
@@ -135,6 +136,17 @@ def test_what_is_learnt_is_kept_and_told_again(tmp_path: Path, tiny: Path) -> No
     found = figures(PAIRS, one, words)["made"]
     assert found["auroc"] > 0.8
     assert found["words_f1"] is None
+
+
+def test_the_file_that_is_served_is_measured_as_a_folder_is() -> None:
+    served = verifier_file("builtin")
+    assert served is not None
+    probabilities, words = predicted(served, PAIRS[:6], threads=1)
+    assert words is None
+    assert probabilities.shape == (6, 3)
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(6), abs=1e-6)
+    found = figures(PAIRS[:6], probabilities, None)["made"]
+    assert found["pairs"] == 6 and found["auroc"] is not None and found["words_f1"] is None
 
 
 @pytest.mark.parametrize("command", ["prepare", "train", "evaluate", "adapt", "combine"])
