@@ -73,7 +73,10 @@ def test_claims_on_records_are_left_to_the_rules(both: LocalJudge) -> None:
     ("text", "source"),
     [
         ("The customer sued the bank.", "The bank sued the customer who had posted the complaint."),
-        ("The collector bought the painting from the museum.", "The museum bought the painting from a collector."),
+        (
+            "The passengers delayed the ferry.",
+            "The storm delayed the ferry, and passengers waited in the hall until the morning. No one was hurt.",
+        ),
         ("The pupils praised the teacher.", "The teacher praised the pupils who had cleaned the beach."),
     ],
 )
