@@ -3,6 +3,9 @@
     python -m training.evaluate --model build/verifier/general --pairs build/verifier/held_out.jsonl.gz
     python -m training.evaluate --model build/verifier/general --pairs build/verifier/answers.jsonl.gz --json answers.json
 
+    python -m training.evaluate --model verifier.int8.onnx --pairs build/verifier/answers.jsonl.gz --scores int8.jsonl
+
+The model is a folder that ``training.train`` made, or the file in int8 that is served, which has no label for words.
 For each set: area under the curve, balanced accuracy at one half, and for sets with marks the F1 over words. ``--scores``
 keeps the probabilities of each pair, which ``training.combine`` reads.
 """
@@ -20,6 +23,8 @@ from numpy.typing import NDArray
 from training.model import IGNORED, Verifier, encode, predict
 from training.pairs import CLASSES, SUPPORTED, Pair, read_pairs
 from workers.evaluation.metrics import auroc, balanced_accuracy, f1
+from workers.inference.verifying import Int8Verifier
+from workers.steps.verification import VerifierPair
 
 Probabilities = NDArray[np.float64]
 
@@ -27,7 +32,7 @@ Probabilities = NDArray[np.float64]
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, required=True, help="folder of a trained verifier")
+    parser.add_argument("--model", type=Path, required=True, help="folder of a trained verifier, or its .onnx file")
     parser.add_argument("--pairs", type=Path, nargs="+", required=True, help="pairs to measure it on")
     parser.add_argument("--json", type=Path, help="write the figures to a file, too")
     parser.add_argument("--scores", type=Path, help="write the probabilities of each pair")
@@ -35,9 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
-    model = Verifier(options.model)
     pairs = [pair for path in options.pairs for pair in read_pairs(path)]
-    probabilities, words = predict(model, encode(pairs))
+    probabilities, words = predicted(options.model, pairs, options.threads)
     if options.scores:
         write_scores(options.scores, pairs, probabilities)
     found = figures(pairs, probabilities, words)
@@ -53,27 +57,49 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
-def figures(pairs: Sequence[Pair], probabilities: Probabilities, words: Sequence[Probabilities]) -> dict[str, Any]:
+def predicted(
+    model: Path, pairs: Sequence[Pair], threads: int = 0
+) -> tuple[Probabilities, Sequence[Probabilities] | None]:
+    """Probabilities of the verdicts, shape [n, 3], and those of word pieces being not supported, if the model has any.
+
+    Args:
+        model: folder, or file in int8.
+        pairs: n pairs.
+        threads: pairs of a file that are judged side by side, 0 for as many as there are cores.
+    """
+    if model.suffix != ".onnx":
+        return predict(Verifier(model), encode(pairs))
+    served = Int8Verifier(model, str(model), threads)
+    return served.score([VerifierPair(pair.evidence, pair.claim) for pair in pairs]).astype(np.float64), None
+
+
+def figures(
+    pairs: Sequence[Pair], probabilities: Probabilities, words: Sequence[Probabilities] | None
+) -> dict[str, Any]:
     """Figures by set, in the order in which sets come.
 
     Args:
         pairs: n pairs.
         probabilities: of the verdicts, shape [n, 3].
-        words: for each pair, of its word pieces being not supported.
+        words: for each pair, of its word pieces being not supported; ``None`` of a model that does not tell.
     """
     names = list(dict.fromkeys(pair.set for pair in pairs))
-    encoded = encode(pairs)
+    encoded = encode(pairs) if words is not None else []
     found = {}
     for name in names:
         places = [place for place, pair in enumerate(pairs) if pair.set == name]
         wrong = np.array([not pairs[place].is_supported for place in places])
         scores = 1.0 - probabilities[places, CLASSES.index(SUPPORTED)]
-        marked = [
-            (guess > 0.5, label == 1.0)
-            for place in places
-            for guess, label in zip(words[place], encoded[place].tokens, strict=True)
-            if label != IGNORED
-        ]
+        marked = (
+            []
+            if words is None
+            else [
+                (guess > 0.5, label == 1.0)
+                for place in places
+                for guess, label in zip(words[place], encoded[place].tokens, strict=True)
+                if label != IGNORED
+            ]
+        )
         both = bool(wrong.any()) and not wrong.all()
         found[name] = {
             "pairs": len(places),

@@ -10,6 +10,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from pathlib import Path
 from platform import machine
 from typing import Any
 
@@ -148,7 +149,7 @@ def rule_versions(settings: Settings, *parts: str) -> dict[str, str]:
     if "embedding" in parts:
         versions["embedding"] = settings.inference.model_name
     if "verifier" in parts:
-        versions["verifier"] = _verifier_version(settings.grounding.verifier)
+        versions |= _verifier_versions(settings.grounding.verifier, combination_path(settings.grounding))
     return versions
 
 
@@ -168,15 +169,29 @@ def _verifier(thresholds: GroundingThresholds) -> dict[str, str]:
     return {
         "verifier": _verifier_version(thresholds.verifier),
         "verifier.rules": rules[:12],
-        "verifier.combination": file_version(combination_path(thresholds))[:12],
+        "verifier.combination": _combination_version(combination_path(thresholds)),
     } | {f"library.{name}": _library(name) for name in QUANTISERS}
 
 
 @cache
+def _verifier_versions(verifier: str, combination: Path | None) -> dict[str, str]:
+    """For reports: read once, as the models are."""
+    return {"verifier": _verifier_version(verifier), "verifier.combination": _combination_version(combination)}
+
+
+@cache
 def _verifier_version(verifier: str) -> str:
-    """Name and weights of a verifier; of a model at the hub its name alone."""
-    path = verifier_file(verifier)
-    return f"{verifier}@{(model_digest(verifier) if path is None else file_version(path))[:12]}"
+    """Name and weights of a verifier; of a model at the hub its name alone.
+
+    Of a file or folder the last part of its path: the same one lies elsewhere on another machine.
+    """
+    file = verifier_file(verifier)
+    name = Path(verifier).name if file or Path(verifier).is_dir() else verifier
+    return f"{name}@{(model_digest(verifier) if file is None else file_version(file))[:12]}"
+
+
+def _combination_version(path: Path | None) -> str:
+    return "missing" if path is None else file_version(path)[:12]
 
 
 def _library(name: str) -> str:

@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.grounding import GroundingReport
+from tests.unit.test_verified_grounding import SURE
 from tests.unit.test_verifier_combination import DOCUMENT
 from workers import metrics
 from workers.addresses import Addresses
@@ -35,7 +36,7 @@ from workers.delivery.records import Record, Work
 from workers.inference import opening
 from workers.inference.embedding import EmbeddingService
 from workers.inference.verification import VerificationService
-from workers.inference.verifying import Verdict, VerifierUnusable
+from workers.inference.verifying import Verdict, VerifierUnusable, file_version
 from workers.replay.opening import Listeners, open_replay
 from workers.replay.options import ReplayOptions
 from workers.replay.replaying import Replay, _Part
@@ -90,7 +91,7 @@ class Oracle:
 @pytest.fixture
 def combination(tmp_path: Path) -> Path:
     path = tmp_path / "combination.json"
-    path.write_text(json.dumps(DOCUMENT | {"lower": -50.0, "upper": 50.0, "verifier": 3.0}), encoding="utf-8")
+    path.write_text(json.dumps(DOCUMENT | {"lower": -50.0, "upper": 50.0, "texts": SURE}), encoding="utf-8")
     return path
 
 
@@ -151,6 +152,9 @@ async def test_the_agents_verdicts_are_those_of_the_verifier_where_the_rules_lea
     assert [claim.verifier_score for claim in report.claims] == pytest.approx([0.999, 0.999])
     assert report.without_verifier is None
     assert report.versions["verifier"].startswith("org/oracle@")
+    combination = with_verifier.grounding.verifier_combination
+    assert combination is not None
+    assert report.versions["verifier.combination"] == file_version(combination)[:12]
     assert counted("asked") == before + 1
     services.oracle.supported = 0.001
     report = await services.report(
@@ -379,6 +383,12 @@ def test_a_verifier_its_weights_and_its_combination_are_parts_of_the_version(
         for path in files
     )
     assert one != other
+    elsewhere = tmp_path / "elsewhere" / "one.onnx"
+    elsewhere.parent.mkdir()
+    elsewhere.write_bytes(files[0].read_bytes())
+    places = [Settings(_env_file=None, grounding={"verifier": str(path)}) for path in (files[0], elsewhere)]
+    here, there = (version_parts(each)["verifier"] for each in places)
+    assert here == there == f"one.onnx@{one}", "the same file is the same version wherever it lies"
 
 
 def test_a_verifier_without_a_combination_is_no_judge() -> None:

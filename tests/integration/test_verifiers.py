@@ -1,6 +1,7 @@
 """Verifiers as they are served: real cross-encoders in int8 and by name, the service, and what a start refuses."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -12,13 +13,14 @@ import numpy as np
 import pytest
 
 from tests.harness.deployment import ROOT
+from tests.unit.test_verifier_combination import DOCUMENT
 from workers.delivery.errors import InferenceFailed, InferenceTimeout
 from workers.inference import opening
 from workers.inference.backends import model_digest, model_path
-from workers.inference.opening import open_combination, open_verification, open_verifier
+from workers.inference.opening import open_combination, open_verification, open_verifier, verifier_file
 from workers.inference.transformer_verifier import TransformerVerifier
 from workers.inference.verification import VerificationService
-from workers.inference.verifying import Int8Verifier, Verdict, VerifierBackend, VerifierUnusable
+from workers.inference.verifying import Int8Verifier, Verdict, VerifierBackend, VerifierUnusable, file_version
 from workers.settings import InferenceSettings, Settings
 from workers.steps.verification import VerifierPair
 
@@ -335,16 +337,41 @@ async def test_a_file_or_a_name_is_opened(file: Path, tmp_path: Path) -> None:
     await service.stop()
 
 
-def test_builtin_is_the_file_of_the_package(file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    monkeypatch.setattr(opening, "files", lambda package: tmp_path)
-    with pytest.raises(
-        VerifierUnusable, match=r"is builtin, and this version of the package brings none; set it to none"
-    ):
-        open_verifier(settings_of(verifier="builtin"))
-    (tmp_path / "data" / "verifier.int8.onnx").symlink_to(file)
+def test_builtin_is_the_file_of_the_package_with_its_combination() -> None:
     found = open_verifier(settings_of(verifier="builtin"))
     assert isinstance(found, Int8Verifier) and found.name == "builtin"
+    path = verifier_file("builtin")
+    assert path is not None and path.stat().st_size < 30_000_000
+    combination = open_combination(settings_of(verifier="builtin").grounding)
+    assert combination is not None and combination.weights == file_version(path)
+
+
+def test_builtin_is_refused_where_its_file_is_missing_or_is_another_one(
+    file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    monkeypatch.setattr(opening, "files", lambda package: tmp_path)
+    with pytest.raises(VerifierUnusable, match=r"is builtin, and the package lacks .*: install it again; or set it"):
+        open_verifier(settings_of(verifier="builtin"))
+    (tmp_path / "data" / "verifier.int8.onnx").symlink_to(file)
+    with pytest.raises(VerifierUnusable, match=r"is not the file that .*verifier\.json was fitted for .*to none"):
+        open_verifier(settings_of(verifier="builtin"))
+
+
+def test_a_file_is_refused_whose_combination_was_fitted_for_another_one(file: Path, tmp_path: Path) -> None:
+    combination = tmp_path / "combination.json"
+    given = settings_of(verifier=str(file), verifier_combination=combination)
+    combination.write_text(json.dumps(DOCUMENT | {"weights": file_version(file)}), encoding="utf-8")
+    assert isinstance(open_verifier(given), Int8Verifier)
+    combination.write_text(json.dumps(DOCUMENT | {"weights": "0" * 64}), encoding="utf-8")
+    with pytest.raises(VerifierUnusable, match=r"is not the file that .*combination\.json was fitted for"):
+        open_verifier(given)
+
+
+def test_the_packages_combination_joins_no_other_verifier(file: Path) -> None:
+    for name in (str(file), "a/model"):
+        with pytest.raises(VerifierUnusable, match=r"set grounding\.verifier_combination to a file fitted for it"):
+            open_combination(settings_of(verifier=name).grounding)
 
 
 @pytest.mark.parametrize(("content", "message"), [(None, "there is no such file"), (b"no model", "cannot|no verifier")])

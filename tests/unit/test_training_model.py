@@ -10,11 +10,11 @@ import pytest
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
-from training.combine import weigh
-from training.evaluate import figures, read_scores, write_scores
+from training.evaluate import figures, predicted, read_scores, write_scores
 from training.model import IGNORED, MAX_TOKENS, Verifier, encode, padded, predict, tokenizer
 from training.pairs import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Pair
 from training.train import Plan, train, verdict_losses
+from workers.inference.opening import verifier_file
 
 EVIDENCE = "The northern quay has 12 berths and opened in 1931."
 
@@ -138,17 +138,15 @@ def test_what_is_learnt_is_kept_and_told_again(tmp_path: Path, tiny: Path) -> No
     assert found["words_f1"] is None
 
 
-def test_weights_follow_what_tells_and_are_never_negative() -> None:
-    rng = np.random.default_rng(3)
-    labels = rng.random(4_000) < 0.3
-    telling, noise = labels * 2.0 + rng.normal(size=4_000), rng.normal(size=4_000)
-    _, weights = weigh(labels, np.stack([telling, noise, -telling], axis=1))
-    assert weights[0] == pytest.approx(2.0, abs=0.3)
-    assert weights[1] < 0.1
-    assert weights[2] == 0.0, "what speaks for a claim by doubting it is left out"
-    intercept, (weight,) = weigh(labels, telling[:, None])
-    guesses = 1.0 / (1.0 + np.exp(-(intercept + weight * telling)))
-    assert guesses.mean() == pytest.approx(labels.mean(), abs=1e-3), "calibrated in the mean"
+def test_the_file_that_is_served_is_measured_as_a_folder_is() -> None:
+    served = verifier_file("builtin")
+    assert served is not None
+    probabilities, words = predicted(served, PAIRS[:6], threads=1)
+    assert words is None
+    assert probabilities.shape == (6, 3)
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(6), abs=1e-6)
+    found = figures(PAIRS[:6], probabilities, None)["made"]
+    assert found["pairs"] == 6 and found["auroc"] is not None and found["words_f1"] is None
 
 
 @pytest.mark.parametrize("command", ["prepare", "train", "evaluate", "adapt", "combine"])

@@ -17,13 +17,15 @@ from workers.steps.grounding import (
     prepare_grounding,
     weigh_grounding,
 )
-from workers.steps.support import rule_odds
+from workers.steps.support import rule_margins
 from workers.steps.thresholds import GroundingThresholds
 from workers.steps.verification import VerifierPair
 from workers.steps.verifier_combination import VerifierCombination
 
 THRESHOLDS = GroundingThresholds()
-ALL_OPEN = VerifierCombination(DOCUMENT | {"lower": -50.0, "upper": 50.0, "verifier": 3.0})
+SURE = {"intercept": -0.4, "rules": 0.7, "verifier": 3.0}
+ALL_OPEN = VerifierCombination(DOCUMENT | {"lower": -50.0, "upper": 50.0, "texts": SURE, "records": SURE})
+TEXTS_OPEN = VerifierCombination(DOCUMENT | {"lower": -50.0, "upper": 50.0, "texts": SURE, "records": None})
 NONE_OPEN = VerifierCombination(DOCUMENT | {"lower": 50.0, "upper": 50.0})
 MANUAL = "The rotor turns at 47 rpm. The bearing is greased every month. The cover is painted green."
 TEXT = "The rotor turns at 47 rpm [1]. Workshop staff enjoy sunny holidays abroad [1]."
@@ -68,8 +70,8 @@ def test_it_is_asked_about_open_claims_alone_and_in_their_words() -> None:
     assert all("47 rpm" in pair.evidence for pair in weighed.questions)
     assert weigh_grounding(prepared(), VECTORS, combination=NONE_OPEN).questions == ()
     assert weigh_grounding(prepared(), VECTORS).questions == ()
-    odds = rule_odds(weighed.measured, weighed.calibration)
-    edge = VerifierCombination(DOCUMENT | {"lower": odds.mean(), "upper": 50.0})
+    margins = rule_margins(weighed.measured, weighed.calibration)
+    edge = VerifierCombination(DOCUMENT | {"lower": margins.mean(), "upper": 50.0})
     asked = weigh_grounding(prepared(), VECTORS, combination=edge).questions
     assert [pair.claim for pair in asked] == ["Workshop staff enjoy sunny holidays abroad."]
 
@@ -81,6 +83,42 @@ def test_a_claim_that_the_sources_contradict_is_not_asked_and_stays_contradicted
     assert weighed.questions == ()
     findings = judge_grounding(prepared(text), vectors, THRESHOLDS, verdicts={}, combination=ALL_OPEN)
     assert [claim.verdict for claim in findings.claims] == ["contradicted"]
+
+
+RECORD = '{"turbine": {"rotor speed": "47 rpm", "cover": "green"}, "review": "' + "The staff are kind. " * 12 + '"}'
+TABLE = "| asset | speed |\n| --- | --- |\n| Rotor | 47 rpm |\n| Pump | 12 rpm |"
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "of_record"),
+    [
+        ("The rotor speed is 47 rpm.", RECORD, True),
+        ("The rotor has a speed of 47 rpm.", TABLE, True),
+        ("The rotor has a speed of 47 rpm.", "asset,speed,site\nRotor,47 rpm,north\nPump,12 rpm,south\n", True),
+        ("The staff are kind.", RECORD, True),
+        ("The rotor turns at 47 rpm.", MANUAL, False),
+    ],
+)
+def test_a_claim_rests_on_a_record_or_on_a_text_by_the_unit_nearest_to_it(
+    text: str, source: str, of_record: bool
+) -> None:
+    vectors = dict.fromkeys(prepared(text, source).texts, np.array([1.0], dtype=np.float32))
+    assert list(weigh_grounding(prepared(text, source), vectors).of_records) == [of_record]
+    asked = weigh_grounding(prepared(text, source), vectors, combination=TEXTS_OPEN).questions
+    assert bool(asked) is not of_record
+    assert weigh_grounding(prepared(text, source), vectors, combination=ALL_OPEN).questions
+
+
+def test_each_source_of_a_claim_is_weighed_as_the_claim_is() -> None:
+    text, sources = "The rotor speed is 47 rpm.", ("The rotor speed is 47 rpm.", RECORD)
+    vectors = dict.fromkeys(prepared(text, *sources).texts, np.array([1.0], dtype=np.float32))
+    case = prepared(text, *sources)
+    asked = weigh_grounding(case, vectors, combination=TEXTS_OPEN).questions
+    assert len(asked) == 1
+    verdicts = says(0.0001, asked)
+    (claim,) = judge_grounding(case, vectors, THRESHOLDS, verdicts=verdicts, combination=TEXTS_OPEN).claims
+    assert claim.verdict == "unsupported"
+    assert {source.verdict for source in claim.sources} == {"unsupported"}, "the record's as well"
 
 
 def test_a_claim_said_twice_is_asked_once() -> None:

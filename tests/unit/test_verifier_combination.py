@@ -13,7 +13,9 @@ from workers.steps.verifier_combination import VerifierCombination, read_combina
 
 RULES = shipped_calibration()
 DOCUMENT: dict[str, Any] = {
-    "version": "1", "intercept": -0.4, "rules": 0.7, "verifier": 0.9, "lower": -3.0, "upper": 2.5, "cut": -0.2,
+    "version": "1", "lower": -3.0, "upper": 2.5, "cut": -0.2,
+    "texts": {"intercept": -0.4, "rules": 0.7, "verifier": 0.9},
+    "records": {"intercept": 0.1, "rules": 0.8, "verifier": 0.2},
     "answer": {"intercept": 1.0, "top": 2.0, "unsaid": 0.5, "threshold": 0.4},
 }  # fmt: skip
 COMBINATION = VerifierCombination(DOCUMENT)
@@ -21,51 +23,74 @@ LOG_ODDS = st.floats(-9, 9)
 PROBABILITY = st.one_of(st.floats(0, 1), st.just(float("nan")))
 
 
-def combined(rules: list[float], supported: list[float], combination: VerifierCombination = COMBINATION) -> list[float]:
-    return list(combination.log_odds(np.array(rules), np.array(supported), RULES.cut))
+def combined(
+    margins: list[float], supported: list[float], combination: VerifierCombination = COMBINATION, kind: str = "texts"
+) -> list[float]:
+    of_records = np.full(len(margins), kind == "records")
+    return list(combination.log_odds(np.array(margins), np.array(supported), of_records))
+
+
+WEIGHTS = st.fixed_dictionaries({"intercept": LOG_ODDS, "rules": st.floats(0, 5), "verifier": st.floats(0, 5)})
 
 
 @st.composite
 def combinations(draw: st.DrawFn) -> VerifierCombination:
     lower, upper = sorted((draw(LOG_ODDS), draw(LOG_ODDS)))
-    weights = {name: draw(st.floats(0, 5)) for name in ("rules", "verifier")}
-    others = {"intercept": draw(LOG_ODDS), "cut": draw(LOG_ODDS), "lower": lower, "upper": upper}
-    return VerifierCombination(DOCUMENT | weights | others)
+    weights = {kind: draw(st.none() | WEIGHTS) for kind in ("texts", "records")}
+    return VerifierCombination(DOCUMENT | weights | {"cut": draw(LOG_ODDS), "lower": lower, "upper": upper})
+
+
+KIND = st.sampled_from(["texts", "records"])
 
 
 @settings(max_examples=300)
-@given(combinations(), LOG_ODDS, LOG_ODDS, PROBABILITY)
+@given(combinations(), LOG_ODDS, LOG_ODDS, PROBABILITY, KIND)
 def test_more_doubt_of_the_rules_is_never_less_doubt_of_both(
-    combination: VerifierCombination, one: float, other: float, supported: float
+    combination: VerifierCombination, one: float, other: float, supported: float, kind: str
 ) -> None:
-    less, more = combined(sorted((one, other)), [supported, supported], combination)
+    less, more = combined(sorted((one, other)), [supported, supported], combination, kind)
     assert more >= less - 1e-9
 
 
 @settings(max_examples=300)
-@given(combinations(), LOG_ODDS, LOG_ODDS, PROBABILITY, PROBABILITY)
-def test_a_claim_that_is_asked_passes_none_that_the_rules_decide(
-    combination: VerifierCombination, one: float, other: float, first: float, second: float
+@given(combinations(), LOG_ODDS, LOG_ODDS, PROBABILITY, PROBABILITY, KIND)
+def test_a_claim_that_is_asked_passes_none_on_such_evidence_that_the_rules_decide(
+    combination: VerifierCombination, one: float, other: float, first: float, second: float, kind: str
 ) -> None:
-    rules = np.array(sorted((one, other)))
-    if combination.is_open(rules).sum() == 1:
-        less, more = combined(list(rules), [first, second], combination)
+    margins = np.array(sorted((one, other)))
+    if combination.is_open(margins, np.full(2, kind == "records")).sum() == 1:
+        less, more = combined(list(margins), [first, second], combination, kind)
         assert more >= less - 1e-9
 
 
 @settings(max_examples=300)
-@given(combinations(), LOG_ODDS, st.floats(0, 1), st.floats(0, 1))
+@given(combinations(), LOG_ODDS, st.floats(0, 1), st.floats(0, 1), KIND)
 def test_more_support_by_the_verifier_is_never_more_doubt(
-    combination: VerifierCombination, rules: float, one: float, other: float
+    combination: VerifierCombination, margin: float, one: float, other: float, kind: str
 ) -> None:
-    less, more = combined([rules, rules], sorted((one, other)), combination)
+    less, more = combined([margin, margin], sorted((one, other)), combination, kind)
     assert more <= less + 1e-9
 
 
 @given(LOG_ODDS)
 def test_what_is_not_asked_keeps_the_verdict_and_the_confidence_of_the_rules(rules: float) -> None:
-    (kept,) = combined([rules], [float("nan")])
+    (kept,) = combined([rules - RULES.cut], [float("nan")])
     assert COMBINATION.confidences(np.array([kept]))[0] == pytest.approx(RULES.confidences(np.array([rules]))[0])
+
+
+def test_each_kind_of_evidence_has_weights_of_its_own() -> None:
+    asked = COMBINATION.log_odds(np.array([0.5, 0.5]), np.array([0.8, 0.8]), np.array([False, True]))
+    assert list(asked) == combined([0.5], [0.8], kind="texts") + combined([0.5], [0.8], kind="records")
+    assert asked[0] != asked[1]
+
+
+def test_a_kind_without_weights_is_not_asked_about() -> None:
+    texts_alone = VerifierCombination(DOCUMENT | {"records": None})
+    margins, of_records = np.array([0.5, 0.5]), np.array([False, True])
+    assert list(texts_alone.is_open(margins, of_records)) == [True, False]
+    assert list(COMBINATION.is_open(margins, of_records)) == [True, True]
+    assert combined([0.5], [0.01], texts_alone, "records") == [0.5 + texts_alone.cut]
+    assert combined([0.5], [0.01], texts_alone) == combined([0.5], [0.01])
 
 
 def test_between_the_bounds_the_verifier_decides_and_beyond_them_it_does_not() -> None:
@@ -77,9 +102,9 @@ def test_between_the_bounds_the_verifier_decides_and_beyond_them_it_does_not() -
 
 
 def test_the_formula_is_that_of_the_documentation() -> None:
-    shift = COMBINATION.cut - RULES.cut
     assert combined([0.5], [0.8])[0] == pytest.approx(-0.4 + 0.7 * 0.5 + 0.9 * np.log(0.2 / 0.8))
-    assert combined([2.4], [0.0001])[0] == pytest.approx(COMBINATION.upper + shift), "kept within the bounds"
+    bound = COMBINATION.upper + COMBINATION.cut
+    assert combined([2.4], [0.0001])[0] == pytest.approx(bound), "kept within the bounds"
 
 
 def test_no_probability_is_certain() -> None:
@@ -96,12 +121,13 @@ def test_the_risk_of_an_answer_has_weights_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"verifier": None}, "lacks verifier"),
-        ({"rules": "much"}, "lacks rules"),
+        ({"texts": {"intercept": 0.0, "rules": 1.0}}, "lacks verifier"),
+        ({"records": {"intercept": 0.0, "rules": "much", "verifier": 1.0}}, "lacks rules"),
         ({"cut": float("inf")}, "lacks cut"),
         ({"answer": {}}, "lacks intercept"),
-        ({"rules": -0.1}, "0 or more"),
-        ({"verifier": -0.1}, "0 or more"),
+        ({"texts": {"intercept": 0.0, "rules": -0.1, "verifier": 1.0}}, "0 or more"),
+        ({"records": {"intercept": 0.0, "rules": 1.0, "verifier": -0.1}}, "0 or more"),
+        ({"weights": 7}, "digest of a file"),
         ({"lower": 3.0}, "lower must not be above upper"),
     ],
 )

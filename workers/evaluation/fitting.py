@@ -81,7 +81,7 @@ def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version:
     spanned = [index for index, row in enumerate(rows) if row.marked is not None]
     labels = np.concatenate([np.array(rows[index].marked, dtype=bool) for index in spanned])
     cut = round(best_threshold(np.concatenate([odds[index] for index in spanned]), labels), 4)
-    answer = _fit_answer(rows, odds, cut)
+    answer = fit_answer(rows, odds, cut)
     risks = np.zeros(len(rows))
     document = _document(_trees(rows), words, version)
     for fitted in (*blind, document):
@@ -91,7 +91,7 @@ def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version:
         calibration = GroundingCalibration(fitted)
         for index in test:
             risks[index] = _risk(rows[index], calibration)
-    document["answer"]["threshold"] = _fit_threshold(rows, risks)
+    document["answer"]["threshold"] = fit_threshold(rows, risks)
     return document
 
 
@@ -206,8 +206,17 @@ def _tree(nodes: Any) -> dict[str, Any]:
     }
 
 
-def _fit_answer(rows: Sequence[MeasuredRow], odds: Sequence[Floats], cut: float) -> dict[str, float]:
-    """Weights within sets, so that how bad a set is does not count; then the intercept."""
+def fit_answer(rows: Sequence[MeasuredRow], odds: Sequence[Floats], cut: float) -> dict[str, float]:
+    """Weights of the risk of an answer: within sets, so that how bad a set is does not count; then the intercept.
+
+    Args:
+        rows: answers, each with n claims.
+        odds: log-odds that these are unsupported, shape (n,) each, from fits that have not seen the answer's source.
+        cut: log-odds from which a claim is.
+
+    Returns:
+        ``intercept``, ``top`` and ``unsaid`` of ``AnswerWeights``.
+    """
     from sklearn.linear_model import LogisticRegression
 
     values = np.array(
@@ -239,7 +248,8 @@ def _risk(row: MeasuredRow, calibration: GroundingCalibration) -> float:
     return judge_grounding(row.prepared, row.vectors, GroundingThresholds(), calibration).risk_score or 0.0
 
 
-def _fit_threshold(rows: Sequence[MeasuredRow], risks: Floats) -> float:
+def fit_threshold(rows: Sequence[MeasuredRow], risks: Floats) -> float:
+    """The risk from which calling an answer bad has the best F1, at the prevalence of its task."""
     labels = np.array([row.row.label for row in rows])
     weights = prevalence_weights([row.row for row in rows])
     return round(best_threshold(risks, labels, weights, measure="f1"), 3)

@@ -9,7 +9,7 @@ from workers.inference.embedding import EmbeddingService
 from workers.inference.int8 import Int8Backend
 from workers.inference.transformer_verifier import TransformerVerifier
 from workers.inference.verification import VerificationService
-from workers.inference.verifying import Int8Verifier, VerifierBackend, VerifierUnusable
+from workers.inference.verifying import Int8Verifier, VerifierBackend, VerifierUnusable, file_version
 from workers.settings import Settings
 from workers.steps.thresholds import GroundingThresholds
 from workers.steps.verifier_combination import VerifierCombination, read_combination, shipped_path
@@ -71,12 +71,26 @@ def open_verifier(settings: Settings) -> VerifierBackend | None:
     if path is None:
         return TransformerVerifier(name, threads)
     if not path.is_file():
-        told = "this version of the package brings none" if name == BUILTIN else "there is no such file"
+        told = f"the package lacks {path}: install it again" if name == BUILTIN else "there is no such file"
         raise VerifierUnusable(
-            f"grounding.verifier is {name}, and {told}; set it to none, or to the name, folder or .onnx file of a "
+            f"grounding.verifier is {name}, and {told}; or set it to none, or to the name, folder or .onnx file of a "
             "cross-encoder"
         )
+    _check_weights(settings.grounding, path)
     return Int8Verifier(path, name, threads)
+
+
+def _check_weights(thresholds: GroundingThresholds, path: Path) -> None:
+    # Without a combination nothing is judged; its time can be measured all the same.
+    combination = open_combination(thresholds) if combination_path(thresholds) else None
+    fitted_for = combination.weights if combination else None
+    if fitted_for is not None and fitted_for != (found := file_version(path)):
+        raise VerifierUnusable(
+            f"grounding.verifier is {thresholds.verifier}, and {path} (sha256 {found[:12]}) is not the file that "
+            f"{combination_path(thresholds)} was fitted for ({fitted_for[:12]}), so nothing says what its probabilities "
+            "are worth; restore the one, or fit the other anew and set grounding.verifier_combination, or set "
+            "grounding.verifier to none"
+        )
 
 
 async def open_verification(settings: Settings, backend: VerifierBackend | None = None) -> VerificationService | None:
@@ -98,20 +112,28 @@ async def open_verification(settings: Settings, backend: VerifierBackend | None 
     return service
 
 
-def combination_path(thresholds: GroundingThresholds) -> Path:
-    """The file that says how the verifier joins the rules: that of the settings, or the package's own."""
-    return thresholds.verifier_combination or shipped_path()
+def combination_path(thresholds: GroundingThresholds) -> Path | None:
+    """The file that says how the verifier joins the rules: that of the settings, or for the packaged one the package's.
+
+    ``None`` where another verifier comes without: the package's file was not fitted for it.
+    """
+    return thresholds.verifier_combination or (shipped_path() if thresholds.verifier == BUILTIN else None)
 
 
 def open_combination(thresholds: GroundingThresholds) -> VerifierCombination | None:
     """How the verifier of the settings joins the rules, ``None`` if they name none.
 
     Raises:
-        VerifierUnusable: the file is not there or is none.
+        VerifierUnusable: the file is not there or is none, or none is named.
     """
     if not thresholds.has_verifier:
         return None
     path = combination_path(thresholds)
+    if path is None:
+        raise VerifierUnusable(
+            f"grounding.verifier is {thresholds.verifier}, and nothing says how it joins the rules; set "
+            "grounding.verifier_combination to a file fitted for it, or grounding.verifier to builtin or none"
+        )
     try:
         return read_combination(path.read_bytes())
     except (OSError, ValueError) as error:

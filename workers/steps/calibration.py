@@ -147,6 +147,10 @@ class GroundingCalibration:
         summed: Floats = self._intercept + self._leaves[rows, leaf].sum(axis=1)
         return summed
 
+    def margins(self, features: Floats) -> Floats:
+        """Log-odds that claims are unsupported above the cut of the verdict: from 0 on they are; as :meth:`log_odds`."""
+        return self.log_odds(features) - self.cut
+
     def confidences(self, log_odds: Floats) -> Floats:
         """Confidence in claims, 0..1: 0.6 and more is supported."""
         return confidences_from(log_odds, self.cut)

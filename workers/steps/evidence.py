@@ -37,6 +37,7 @@ class EvidenceUnit:
         end: offset behind it.
         text: readable text, for models and readers.
         words: stems of its content words.
+        of_record: whether it stands in a record or table rather than in a text.
     """
 
     number: int
@@ -45,6 +46,7 @@ class EvidenceUnit:
     end: int
     text: str
     words: frozenset[str]
+    of_record: bool = False
 
 
 def collect_evidence(contexts: Sequence[ContextChunk], answer_words: frozenset[str]) -> tuple[EvidenceUnit, ...]:
@@ -60,7 +62,7 @@ def collect_evidence(contexts: Sequence[ContextChunk], answer_words: frozenset[s
             text = plain_text(unit.text)[:MAX_TEXT]
             words = content_words(text)
             if words:
-                units.append(EvidenceUnit(number, chunk.chunk_id, unit.start, unit.end, text, words))
+                units.append(EvidenceUnit(number, chunk.chunk_id, unit.start, unit.end, text, words, unit.of_record))
     if len(units) > MAX_UNITS:
         common = np.array([len(unit.words & answer_words) for unit in units])
         # A stable sort prefers earlier units: retrievers rank the best first.

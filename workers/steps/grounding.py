@@ -70,7 +70,7 @@ from workers.steps.support import (
     judge_claims,
     judge_measured,
     measure_claims,
-    rule_odds,
+    rule_margins,
 )
 from workers.steps.thresholds import GroundingThresholds
 from workers.steps.uncertainty import uncertainty_spans
@@ -158,6 +158,8 @@ class WeighedGrounding:
         leaning: the same for claims read after what they lean on, shape [n, m].
         measured: what was measured on each claim.
         pairs: what the verifier is asked about each claim, ``None`` about one that the rules decide.
+        of_records: whether each rests on a record or table rather than on a text, by the unit that tells most
+            about it; shape (n,).
     """
 
     prepared: PreparedGrounding
@@ -167,6 +169,7 @@ class WeighedGrounding:
     leaning: Matrix
     measured: tuple[MeasuredClaim, ...]
     pairs: tuple[VerifierPair | None, ...]
+    of_records: NDArray[np.bool_]
 
     @property
     def questions(self) -> tuple[VerifierPair, ...]:
@@ -183,7 +186,7 @@ def weigh_grounding(
     """Measure the claims of a prepared answer, and find what a verifier is to be asked about them.
 
     It is asked about the claims that the rules leave open: neither far enough from the verdict's edge
-    (the bounds of the combination) nor contradicted, and with any evidence.
+    (the bounds of the combination) nor contradicted, with any evidence, and that of a kind on which it is worth asking.
 
     Args:
         prepared: what ``prepare_grounding`` returned.
@@ -199,15 +202,16 @@ def weigh_grounding(
     similarity, leaning = similarities(checked, prepared.units, vectors)
     measured = tuple(measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration))
     pairs: list[VerifierPair | None] = [None] * len(checked)
+    of_records = np.array([_is_of_record(each, prepared.units) for each in measured], dtype=bool)
     if combination is not None and prepared.units:
-        is_open = combination.is_open(rule_odds(measured, calibration))
+        is_open = combination.is_open(rule_margins(measured, calibration), of_records)
         asked = [claim for claim, each in enumerate(measured) if is_open[claim] and not each.contradicted]
         texts = [checked[claim] for claim in asked]
         for claim, pair in zip(
             asked, verifier_pairs(texts, prepared.units, similarity[asked], leaning[asked]), strict=True
         ):
             pairs[claim] = pair
-    return WeighedGrounding(prepared, calibration, checked, similarity, leaning, measured, tuple(pairs))
+    return WeighedGrounding(prepared, calibration, checked, similarity, leaning, measured, tuple(pairs), of_records)
 
 
 def judge_grounding(
@@ -268,7 +272,7 @@ def judge_weighed(
         units = [prepared.units[index] for index in indices]
         alone, read_after = similarity[claim : claim + 1, indices], leaning[claim : claim + 1, indices]
         # The verifier has read the claim with the evidence of all sources: its opinion holds for each of them.
-        of_claim = opinion and Opinion(opinion.combination, opinion.supported[claim : claim + 1])
+        of_claim = opinion and opinion.on(claim)
         return judge_claims(
             [checked[claim]], units, alone, read_after, prepared.records, calibration, minimum, of_claim
         )[0]
@@ -314,7 +318,11 @@ def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:
 
 def _opinion(weighed: WeighedGrounding, verdicts: Verdicts, combination: VerifierCombination) -> Opinion:
     supported = [np.nan if pair is None else float(verdicts[pair][0]) for pair in weighed.pairs]
-    return Opinion(combination, np.array(supported, dtype=np.float64))
+    return Opinion(combination, np.array(supported, dtype=np.float64), weighed.of_records)
+
+
+def _is_of_record(measured: MeasuredClaim, units: Sequence[EvidenceUnit]) -> bool:
+    return bool(measured.compared) and units[measured.compared[0]].of_record
 
 
 def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration | VerifierCombination) -> float | None:

@@ -35,11 +35,13 @@ class SourceUnit:
         start: offset in the raw content, code points.
         end: offset behind it.
         text: readable form, given to the models; equals the raw text for prose.
+        of_record: whether it stands in a record or table: a field, a row, or a sentence of a long field.
     """
 
     start: int
     end: int
     text: str
+    of_record: bool = False
 
 
 @dataclass(slots=True)
@@ -125,9 +127,10 @@ def _prose_units(text: str) -> list[SourceUnit]:
     units = []
     for sentence in segment(text):
         readable = sentence.text
-        if sentence.block == "table_row" and not sentence.is_header:
+        is_row = sentence.block == "table_row"
+        if is_row and not sentence.is_header:
             readable = render_row(sentence.header, sentence.text) or readable
-        units.append(SourceUnit(sentence.start, sentence.end, readable))
+        units.append(SourceUnit(sentence.start, sentence.end, readable, is_row))
     return units
 
 
@@ -160,7 +163,7 @@ def _row_units(lines: list[str], rows: list[list[str]]) -> Iterator[SourceUnit]:
             start = position + len(line) - len(line.lstrip())
             text = labelled(header, [cell.strip() for cell in row])
             if text:
-                yield SourceUnit(start, position + len(line.rstrip()), text)
+                yield SourceUnit(start, position + len(line.rstrip()), text, of_record=True)
         position += len(line)
 
 
@@ -192,7 +195,7 @@ def _json_units(text: str, start: int, end: int) -> Iterator[SourceUnit]:
             yield from _text_units(field)
             continue
         readable = _render(field)
-        yield SourceUnit(field.start, field.end, readable)
+        yield SourceUnit(field.start, field.end, readable, of_record=True)
         if pending and (field.record != pending[-1].record or length + len(readable) > RECORD_LENGTH):
             yield from _flattened(pending)
             pending, length = [], 0
@@ -219,7 +222,8 @@ def _joined(fields: Iterator[_Field]) -> Iterator[_Field]:
 
 def _flattened(record: list[_Field]) -> Iterator[SourceUnit]:
     if len(record) > 1:
-        yield SourceUnit(record[0].start, record[-1].end, "; ".join(_render(field) for field in record))
+        text = "; ".join(_render(field) for field in record)
+        yield SourceUnit(record[0].start, record[-1].end, text, of_record=True)
 
 
 def _render(field: _Field) -> str:
@@ -233,9 +237,10 @@ def _text_units(field: _Field) -> Iterator[SourceUnit]:
     exact = field.end - field.start
     for sentence in segment(field.value):
         if exact == len(field.value):
-            yield SourceUnit(field.start + sentence.start, field.start + sentence.end, sentence.text)
+            start, end = field.start + sentence.start, field.start + sentence.end
+            yield SourceUnit(start, end, sentence.text, of_record=True)
         else:
-            yield SourceUnit(field.start, field.end, sentence.text)
+            yield SourceUnit(field.start, field.end, sentence.text, of_record=True)
 
 
 def _fields(text: str, start: int, end: int) -> Iterator[_Field]:

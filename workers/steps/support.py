@@ -20,11 +20,11 @@ import numpy as np
 from schemas.grounding import Mismatch, Verdict
 from workers.steps.calibration import UNSAID, Floats, GroundingCalibration
 from workers.steps.checks import compare, on_one_matter
-from workers.steps.claim_features import EvidenceIndex, content_sequence, measure_claim
+from workers.steps.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import TOP, EvidenceUnit, Matrix, containments, nearest
 from workers.steps.records import RecordFacts
-from workers.steps.verifier_combination import VerifierCombination
+from workers.steps.verifier_combination import Flags, VerifierCombination
 from workers.steps.words import content_words
 
 CONTRADICTION_AGREEMENT = 0.6
@@ -106,10 +106,17 @@ class Opinion:
     Attributes:
         combination: how it joins the rules.
         supported: probability that each is supported, NaN where it was not asked, shape (n,).
+        of_records: whether each rests on a record rather than on a text, shape (n,).
     """
 
     combination: VerifierCombination
     supported: Floats
+    of_records: Flags
+
+    def on(self, claim: int) -> "Opinion":
+        """What it says on one claim."""
+        part = slice(claim, claim + 1)
+        return Opinion(self.combination, self.supported[part], self.of_records[part])
 
 
 def judge_claims(
@@ -155,12 +162,13 @@ def judge_measured(
         opinion: what a verifier says on them.
         has_evidence: whether there was any unit of evidence.
     """
-    odds = rule_odds(measured, calibration)
     if opinion is None:
+        odds = rule_odds(measured, calibration)
         confidences = calibration.confidences(odds)
         said: list[float | None] = [None] * len(measured)
     else:
-        odds = opinion.combination.log_odds(odds, opinion.supported, calibration.cut)
+        margins = rule_margins(measured, calibration)
+        odds = opinion.combination.log_odds(margins, opinion.supported, opinion.of_records)
         confidences = opinion.combination.confidences(odds)
         said = [None if np.isnan(each) else float(each) for each in opinion.supported]
     return [
@@ -171,9 +179,16 @@ def judge_measured(
 
 def rule_odds(measured: Sequence[MeasuredClaim], calibration: GroundingCalibration) -> Floats:
     """Log-odds that n claims are unsupported, by the rules alone, shape (n,)."""
-    if not measured:
-        return np.zeros(0)
-    return calibration.log_odds(np.stack([each.values for each in measured]))
+    return calibration.log_odds(_features(measured))
+
+
+def rule_margins(measured: Sequence[MeasuredClaim], calibration: GroundingCalibration) -> Floats:
+    """The same above the cut of the verdict, as a verifier's combination takes them, shape (n,)."""
+    return calibration.margins(_features(measured))
+
+
+def _features(measured: Sequence[MeasuredClaim]) -> Floats:
+    return np.array([each.values for each in measured], dtype=np.float64).reshape(-1, len(FEATURES))
 
 
 def measure_claims(

@@ -48,7 +48,7 @@ class GroundingThresholds(Thresholds):
     )
     verifier_combination: Path | None = Field(
         default=None,
-        description="JSON file that says how its probability joins the rules; the package's own if not set.",
+        description="JSON file that says how its probability joins the rules; any verifier but builtin needs one.",
     )
 
     @property

@@ -1,22 +1,26 @@
-"""How a verifier's probability joins the rules: one logistic model, read from a data file.
+"""How a verifier's probability joins the rules: a logistic model for each kind of evidence, read from a data file.
 
-Asked are the claims that the rules leave open: those whose log-odds ``x`` of being unsupported lie within
-``lower`` and ``upper``. With ``v = logit(1 - P(supported))`` their log-odds become ``intercept + rules x +
-verifier v``, both weights at least 0, kept within the bounds.
+Let ``x`` be the rules' log-odds that a claim is unsupported, above the cut of their verdict. Asked are the claims that
+they leave open, whose ``x`` lies within ``lower`` and ``upper``. With ``v = logit(1 - P(supported))`` their log-odds
+become ``intercept + rules x + verifier v``, both weights at least 0, kept within the bounds. There is one such model
+for claims that rest on ``texts`` and one for those that rest on ``records`` (and tables, see ``evidence``), since a
+verifier may read the one and not the other; a kind that is ``null`` is not asked about.
 
 What is not asked keeps the rules' log-odds. Both are log-odds of the same event, so they are on one scale but for
 the cut of the verdict: the rules' are moved so that their cut falls on this one, and the bounds with them. So
 
 - the rules' verdict on a claim that is not asked stands, to the same confidence;
-- a claim that is asked never passes one that the rules are surer of and that is not: for any answer of the verifier
-  the log-odds never fall as the rules' rise, nor rise with the probability of supported.
+- a claim that is asked never passes one on the same kind of evidence that the rules are surer of and that is not: for
+  any answer of the verifier the log-odds never fall as the rules' rise, nor rise with the probability of supported.
 
-A document has ``version, intercept, rules, verifier, lower, upper, cut`` and ``answer`` with ``intercept, top,
-unsaid, threshold``: the risk of an answer over log-odds of this scale, as in ``calibration``.
+A document has ``version, texts, records, lower, upper, cut`` and ``answer`` with ``intercept, top, unsaid,
+threshold``: the risk of an answer over log-odds of this scale, as in ``calibration``. One that was fitted for certain
+weights names their digest in ``weights``.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +36,27 @@ COMBINATION = "verifier.json"
 LEAST = 1e-4
 """A probability nearer to 0 or 1 counts as this: no single opinion is certain."""
 
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class KindWeights:
+    """The logistic model over claims on one kind of evidence.
+
+    Attributes:
+        intercept: of the model.
+        rules: weight of the rules' log-odds above their cut.
+        verifier: weight of the verifier's log-odds that a claim is not supported.
+    """
+
+    intercept: float
+    rules: float
+    verifier: float
+
+    def log_odds(self, margins: Floats, doubt: Floats) -> Floats:
+        """Log-odds of both from those of the rules above their cut and those of the verifier, shape (n,) each."""
+        return self.intercept + self.rules * margins + self.verifier * doubt
+
 
 class VerifierCombination:
     """Turns the log-odds of the rules and a verifier's probabilities into those of both.
@@ -46,40 +71,47 @@ class VerifierCombination:
     def __init__(self, document: Mapping[str, Any]) -> None:
         try:
             self.version = str(document["version"])
-            self._intercept, self._rules, self._verifier, self.lower, self.upper, self.cut = (
-                _number(document, name) for name in ("intercept", "rules", "verifier", "lower", "upper", "cut")
-            )
+            self.texts, self.records = (_weights(document[kind]) for kind in ("texts", "records"))
+            self.lower, self.upper, self.cut = (_number(document, name) for name in ("lower", "upper", "cut"))
             answer = document["answer"]
             self.answer = AnswerWeights(*(_number(answer, name) for name in ("intercept", "top", "unsaid")))
             self.threshold = _number(answer, "threshold")
+            self.weights = document.get("weights")
         except (KeyError, TypeError) as error:
             raise ValueError(f"it lacks {error.args[0]}, or it is no number") from error
-        if self._rules < 0 or self._verifier < 0:
-            raise ValueError("rules and verifier must be 0 or more, or more doubt would be less")
         if self.lower > self.upper:
             raise ValueError("lower must not be above upper")
+        if self.weights is not None and not isinstance(self.weights, str):
+            raise ValueError("weights must be the digest of a file")
 
-    def is_open(self, log_odds: Floats) -> NDArray[np.bool_]:
-        """Which claims the rules leave open, shape (n,), by their log-odds, shape (n,)."""
-        found: NDArray[np.bool_] = (log_odds >= self.lower) & (log_odds <= self.upper)
-        return found
+    def is_open(self, margins: Floats, of_records: Flags) -> Flags:
+        """Which claims are left to the verifier, shape (n,).
 
-    def log_odds(self, rules: Floats, supported: Floats, rules_cut: float) -> Floats:
+        Args:
+            margins: log-odds of the rules above their cut, shape (n,).
+            of_records: whether each claim rests on a record, shape (n,).
+        """
+        within: Flags = (margins >= self.lower) & (margins <= self.upper)
+        return within & np.where(of_records, self.records is not None, self.texts is not None)
+
+    def log_odds(self, margins: Floats, supported: Floats, of_records: Flags) -> Floats:
         """Log-odds that claims are unsupported, by both.
 
         Args:
-            rules: by the rules, shape (n,).
+            margins: log-odds of the rules above their cut, shape (n,).
             supported: the verifier's probability that each is supported, NaN where it was not asked, shape (n,).
-            rules_cut: log-odds of the rules from which a claim is unsupported.
+            of_records: whether each rests on a record, shape (n,).
 
         Returns:
             Shape (n,). A claim that the rules do not leave open keeps what they say, asked or not.
         """
-        shift = self.cut - rules_cut
-        doubt = 1.0 - np.clip(supported, LEAST, 1.0 - LEAST)
-        combined = self._intercept + self._rules * rules + self._verifier * np.log(doubt / (1.0 - doubt))
-        within = np.clip(combined, self.lower + shift, self.upper + shift)
-        found: Floats = np.where(self.is_open(rules) & ~np.isnan(supported), within, rules + shift)
+        doubt = doubts(supported)
+        asked = self.is_open(margins, of_records) & ~np.isnan(doubt)
+        found: Floats = margins + self.cut
+        for weights, of_kind in ((self.texts, ~of_records), (self.records, of_records)):
+            if weights is not None:
+                within = np.clip(weights.log_odds(margins, doubt), self.lower + self.cut, self.upper + self.cut)
+                found = np.where(asked & of_kind, within, found)
         return found
 
     def confidences(self, log_odds: Floats) -> Floats:
@@ -89,6 +121,13 @@ class VerifierCombination:
     def risk(self, claims: AnswerClaims) -> float:
         """Probability that people find something unsupported in an answer; its claims' log-odds are those of both."""
         return self.answer.risk(claims)
+
+
+def doubts(supported: Floats) -> Floats:
+    """A verifier's log-odds that claims are not supported from its probabilities that they are; NaN stays NaN."""
+    doubt = 1.0 - np.clip(supported, LEAST, 1.0 - LEAST)
+    found: Floats = np.log(doubt / (1.0 - doubt))
+    return found
 
 
 def read_combination(content: str | bytes) -> VerifierCombination:
@@ -104,18 +143,23 @@ def read_combination(content: str | bytes) -> VerifierCombination:
 
 
 def shipped_path() -> Path:
-    """Where the package's own file lies, or would."""
+    """Where the package's own file lies."""
     return Path(str(files("workers") / "data" / COMBINATION))
 
 
 @lru_cache(maxsize=1)
 def shipped_combination() -> VerifierCombination:
-    """The combination that comes with the package.
-
-    Raises:
-        FileNotFoundError: the package brings none.
-    """
+    """The combination that comes with the package."""
     return read_combination(shipped_path().read_bytes())
+
+
+def _weights(document: Mapping[str, Any] | None) -> KindWeights | None:
+    if document is None:
+        return None
+    weights = KindWeights(*(_number(document, name) for name in ("intercept", "rules", "verifier")))
+    if weights.rules < 0 or weights.verifier < 0:
+        raise ValueError("rules and verifier must be 0 or more, or more doubt would be less")
+    return weights
 
 
 def _number(document: Mapping[str, Any], name: str) -> float:

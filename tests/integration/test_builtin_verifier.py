@@ -1,0 +1,85 @@
+"""The packaged verifier, as files, checks and the stream are judged with it, and what it adds to the rules."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.grounding import GroundingReport
+from workers.commands.judging import LocalJudge
+from workers.settings import Settings
+
+SOURCE = "A man in a red jacket is playing a guitar on the stairs of the station while people walk past."
+SAID = ("A man is playing a guitar on the stairs of the station.", "A man in a red jacket is playing a guitar.")
+NOT_SAID = (
+    "A man is playing a piano on the stairs of the station.",
+    "A woman is playing a guitar on the stairs of the station.",
+    "A man in a blue jacket is playing a guitar.",
+)
+
+
+@pytest.fixture(scope="module")
+def rules() -> LocalJudge:
+    return LocalJudge(Settings(_env_file=None))
+
+
+@pytest.fixture(scope="module")
+def both() -> LocalJudge:
+    return LocalJudge(Settings.model_validate({"grounding": {"verifier": "builtin"}}))
+
+
+def judged(judge: LocalJudge, answer: str, source: str = SOURCE) -> GroundingReport:
+    context = ContextChunk(chunk_id="c", content=source)
+    found = judge.judge(
+        GeneratedAnswer(
+            answer_id="a", answer=answer, contexts=[context], completed_at=datetime(2026, 11, 2, tzinfo=UTC)
+        )
+    ).grounding
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("text", NOT_SAID)
+def test_a_changed_word_that_the_rules_miss_is_caught(text: str, rules: LocalJudge, both: LocalJudge) -> None:
+    without, with_it = judged(rules, text), judged(both, text)
+    assert [claim.verdict for claim in without.claims] == ["supported"], "else there is nothing to catch here"
+    assert [claim.verdict for claim in with_it.claims] == ["unsupported"]
+    assert (with_it.claims[0].verifier_score or 1.0) < 0.2
+    assert (with_it.risk_score or 0.0) > (without.risk_score or 0.0)
+    assert with_it.without_verifier is None
+    assert with_it.versions["verifier"].startswith("builtin@") and with_it.versions["verifier.combination"]
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_what_the_source_says_stays_supported(text: str, both: LocalJudge) -> None:
+    (claim,) = judged(both, text).claims
+    assert claim.verdict == "supported"
+    assert claim.verifier_score is not None and claim.verifier_score > 0.5
+
+
+def test_it_is_off_unless_it_is_set(rules: LocalJudge) -> None:
+    found = judged(rules, NOT_SAID[0])
+    assert {claim.verifier_score for claim in found.claims} == {None}
+    assert not any("verifier" in name for name in found.versions)
+
+
+def test_claims_on_records_are_left_to_the_rules(both: LocalJudge) -> None:
+    (claim,) = judged(both, "The jacket is red.", '{"jacket": "red", "instrument": "guitar"}').claims
+    assert claim.verifier_score is None
+
+
+@pytest.mark.xfail(reason="what it does not read: who did what to whom")
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("The customer sued the bank.", "The bank sued the customer who had posted the complaint."),
+        (
+            "The passengers delayed the ferry.",
+            "The storm delayed the ferry, and passengers waited in the hall until the morning. No one was hurt.",
+        ),
+        ("The pupils praised the teacher.", "The teacher praised the pupils who had cleaned the beach."),
+    ],
+)
+def test_a_claim_with_its_roles_swapped_is_caught(text: str, source: str, both: LocalJudge) -> None:
+    (claim,) = judged(both, text, source).claims
+    assert claim.verdict != "supported"
