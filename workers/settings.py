@@ -79,7 +79,8 @@ class KafkaSettings(Group):
     )
     idempotent_producer: bool = Field(default=True, description="Off for brokers without InitProducerId (local mode).")
     compression: Literal["none", "gzip", "lz4", "zstd"] = Field(
-        default="zstd", description="zstd is smallest for its cost; lz4 is read fastest. Brokers before 2.1 need lz4."
+        default="zstd",
+        description="Of what is sent. Brokers before 2.1, and readers whose clients lack zstd, need lz4.",
     )
     max_record_bytes: int = Field(default=1_000_000, ge=10_000, description="The broker's limit on one record.")
     session_timeout_seconds: Positive = Field(default=10.0, description="A dead worker's partitions move after this.")

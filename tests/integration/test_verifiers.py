@@ -366,6 +366,9 @@ def test_a_file_is_refused_whose_combination_was_fitted_for_another_one(file: Pa
     combination.write_text(json.dumps(DOCUMENT | {"weights": "0" * 64}), encoding="utf-8")
     with pytest.raises(VerifierUnusable, match=r"is not the file that .*combination\.json was fitted for"):
         open_verifier(given)
+    for named in (tmp_path, "some/model"):
+        with pytest.raises(VerifierUnusable, match=r"combination\.json was fitted for a file .*names no weights"):
+            open_verifier(settings_of(verifier=str(named), verifier_combination=combination))
 
 
 def test_the_packages_combination_joins_no_other_verifier(file: Path) -> None:

@@ -360,6 +360,26 @@ def test_everything_that_the_image_copies_is_there_and_not_ignored() -> None:
     assert needed <= set(copied), "the wheel cannot be built from what is copied"
 
 
+def test_the_verifier_is_in_what_the_wheel_and_the_image_are_made_of() -> None:
+    """The builder of the wheel leaves out what .gitignore names, the one of the image what .dockerignore does."""
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    refused = [
+        line for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] not in "!#"
+    ]
+    for name in ("verifier.int8.onnx", "verifier.json"):
+        path = Path("workers/data") / name
+        assert (ROOT / path).is_file()
+        rules = [rule for rule in (*ignored, *refused[1:]) if rule]
+        assert not [rule for rule in rules if path.match(rule) or rule.strip("/") in path.parts], name
+
+
+def test_the_image_compiles_what_a_worker_imports_only_when_it_needs_it() -> None:
+    """They are installed without compiled files, and the user of the image can write none."""
+    (line,) = [line for line in instructions("RUN") if "workers.app" in line]
+    for late in ("lancedb", "scipy.stats", "sklearn.cluster"):
+        assert re.search(rf"import [^;]*\b{late}\b", line), late
+
+
 def test_the_image_starts_the_console_script_as_an_ordinary_user() -> None:
     assert instructions("ENTRYPOINT") == ['["touchstone"]']
     assert "touchstone" in PROJECT["project"]["scripts"]

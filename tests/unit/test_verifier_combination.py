@@ -127,7 +127,11 @@ def test_the_risk_of_an_answer_has_weights_of_its_own() -> None:
         ({"answer": {}}, "lacks intercept"),
         ({"texts": {"intercept": 0.0, "rules": -0.1, "verifier": 1.0}}, "0 or more"),
         ({"records": {"intercept": 0.0, "rules": 1.0, "verifier": -0.1}}, "0 or more"),
-        ({"weights": 7}, "digest of a file"),
+        ({"answer": None}, "lacks answer"),
+        ({"texts": 5}, "lacks texts"),
+        ({"records": [1.0, 1.0, 1.0]}, "lacks records"),
+        ({"weights": 7}, "SHA-256 of a file"),
+        ({"weights": ""}, "SHA-256 of a file"),
         ({"lower": 3.0}, "lower must not be above upper"),
     ],
 )

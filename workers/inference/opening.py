@@ -69,6 +69,7 @@ def open_verifier(settings: Settings) -> VerifierBackend | None:
         return None
     path = verifier_file(name)
     if path is None:
+        _refuse_other_weights(settings.grounding)
         return TransformerVerifier(name, threads)
     if not path.is_file():
         told = f"the package lacks {path}: install it again" if name == BUILTIN else "there is no such file"
@@ -80,10 +81,24 @@ def open_verifier(settings: Settings) -> VerifierBackend | None:
     return Int8Verifier(path, name, threads)
 
 
-def _check_weights(thresholds: GroundingThresholds, path: Path) -> None:
-    # Without a combination nothing is judged; its time can be measured all the same.
+def _fitted_for(thresholds: GroundingThresholds) -> str | None:
+    # Without a combination nothing is judged; a verifier's time can be measured all the same.
     combination = open_combination(thresholds) if combination_path(thresholds) else None
-    fitted_for = combination.weights if combination else None
+    return combination.weights if combination else None
+
+
+def _refuse_other_weights(thresholds: GroundingThresholds) -> None:
+    if (fitted_for := _fitted_for(thresholds)) is not None:
+        raise VerifierUnusable(
+            f"grounding.verifier is {thresholds.verifier}, and {combination_path(thresholds)} was fitted for a file "
+            f"(sha256 {fitted_for[:12]}), so nothing says what its probabilities are worth; set "
+            "grounding.verifier_combination to one that was fitted for it and names no weights, or grounding.verifier "
+            "to builtin or none"
+        )
+
+
+def _check_weights(thresholds: GroundingThresholds, path: Path) -> None:
+    fitted_for = _fitted_for(thresholds)
     if fitted_for is not None and fitted_for != (found := file_version(path)):
         raise VerifierUnusable(
             f"grounding.verifier is {thresholds.verifier}, and {path} (sha256 {found[:12]}) is not the file that "

@@ -75,7 +75,7 @@ from workers.steps.support import (
 from workers.steps.thresholds import GroundingThresholds
 from workers.steps.uncertainty import uncertainty_spans
 from workers.steps.verification import VerifierPair, verifier_pairs
-from workers.steps.verifier_combination import VerifierCombination, shipped_combination
+from workers.steps.verifier_combination import VerifierCombination
 from workers.steps.words import content_words
 
 Verdicts = Mapping[VerifierPair, NDArray[np.float32]]
@@ -230,13 +230,11 @@ def judge_grounding(
         thresholds: see ``GroundingThresholds``.
         calibration: another one than the shipped one.
         verdicts: what a verifier says on the ``questions`` of ``weigh_grounding``; ``None`` without one.
-        combination: how it joins the rules, where it is another one than the shipped one.
+        combination: how it joins the rules; needed with verdicts.
 
     Raises:
         KeyError: if a vector or a verdict is missing.
     """
-    if verdicts is not None and combination is None:
-        combination = shipped_combination()
     return judge_weighed(
         weigh_grounding(prepared, vectors, calibration, combination), thresholds, verdicts, combination
     )
@@ -259,7 +257,10 @@ def judge_weighed(
 
     Raises:
         KeyError: if a verdict is missing.
+        ValueError: verdicts without a combination.
     """
+    if verdicts is not None and combination is None:
+        raise ValueError("a verifier's verdicts need the combination that says how they join the rules")
     prepared, checked, similarity, leaning = weighed.prepared, weighed.checked, weighed.similarity, weighed.leaning
     calibration, minimum = weighed.calibration, thresholds.grounding_minimum
     if prepared.skipped:

@@ -10,8 +10,8 @@ What is not asked keeps the rules' log-odds. Both are log-odds of the same event
 the cut of the verdict: the rules' are moved so that their cut falls on this one, and the bounds with them. So
 
 - the rules' verdict on a claim that is not asked stands, to the same confidence;
-- a claim that is asked never passes one on the same kind of evidence that the rules are surer of and that is not: for
-  any answer of the verifier the log-odds never fall as the rules' rise, nor rise with the probability of supported.
+- a claim that is asked never passes one on the same kind of evidence that lies beyond the bounds: for any
+  answer of the verifier the log-odds never fall as the rules' rise, nor rise with the probability of supported.
 
 A document has ``version, texts, records, lower, upper, cut`` and ``answer`` with ``intercept, top, unsaid,
 threshold``: the risk of an answer over log-odds of this scale, as in ``calibration``. One that was fitted for certain
@@ -19,9 +19,9 @@ weights names their digest in ``weights``.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ LEAST = 1e-4
 """A probability nearer to 0 or 1 counts as this: no single opinion is certain."""
 
 Flags = NDArray[np.bool_]
+
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +73,18 @@ class VerifierCombination:
     def __init__(self, document: Mapping[str, Any]) -> None:
         try:
             self.version = str(document["version"])
-            self.texts, self.records = (_weights(document[kind]) for kind in ("texts", "records"))
+            self.texts, self.records = (_weights(document, kind) for kind in ("texts", "records"))
             self.lower, self.upper, self.cut = (_number(document, name) for name in ("lower", "upper", "cut"))
-            answer = document["answer"]
+            answer = _part(document, "answer")
             self.answer = AnswerWeights(*(_number(answer, name) for name in ("intercept", "top", "unsaid")))
             self.threshold = _number(answer, "threshold")
             self.weights = document.get("weights")
         except (KeyError, TypeError) as error:
-            raise ValueError(f"it lacks {error.args[0]}, or it is no number") from error
+            raise ValueError(f"it lacks {error.args[0]}, or it is none that can be used") from error
         if self.lower > self.upper:
             raise ValueError("lower must not be above upper")
-        if self.weights is not None and not isinstance(self.weights, str):
-            raise ValueError("weights must be the digest of a file")
+        if self.weights is not None and not (isinstance(self.weights, str) and _DIGEST.fullmatch(self.weights)):
+            raise ValueError("weights must be the SHA-256 of a file, 64 hexadecimal digits")
 
     def is_open(self, margins: Floats, of_records: Flags) -> Flags:
         """Which claims are left to the verifier, shape (n,).
@@ -147,16 +149,18 @@ def shipped_path() -> Path:
     return Path(str(files("workers") / "data" / COMBINATION))
 
 
-@lru_cache(maxsize=1)
-def shipped_combination() -> VerifierCombination:
-    """The combination that comes with the package."""
-    return read_combination(shipped_path().read_bytes())
+def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = document[name]
+    if not isinstance(part, Mapping):
+        raise TypeError(name)
+    return part
 
 
-def _weights(document: Mapping[str, Any] | None) -> KindWeights | None:
-    if document is None:
+def _weights(document: Mapping[str, Any], kind: str) -> KindWeights | None:
+    if document[kind] is None:
         return None
-    weights = KindWeights(*(_number(document, name) for name in ("intercept", "rules", "verifier")))
+    part = _part(document, kind)
+    weights = KindWeights(*(_number(part, name) for name in ("intercept", "rules", "verifier")))
     if weights.rules < 0 or weights.verifier < 0:
         raise ValueError("rules and verifier must be 0 or more, or more doubt would be less")
     return weights
