@@ -354,7 +354,7 @@ async def test_a_worker_does_not_start_with_a_verifier_that_is_not_there(
     settings.grounding = GroundingThresholds(verifier="nowhere.onnx")
     worker = Worker(settings, addresses, ["grounding"])
     try:
-        with pytest.raises(VerifierUnusable, match=r"nowhere\.onnx, and there is no such file; set it to none"):
+        with pytest.raises(VerifierUnusable, match=r"nowhere\.onnx, and there is no such file; or set it to none"):
             await worker.start()
     finally:
         await worker.stop()

@@ -1,5 +1,6 @@
 """Whatever lies on a topic: its decoder returns a model or says that it cannot read it, nothing else."""
 
+import ctypes
 import gc
 import json
 import random
@@ -224,14 +225,23 @@ ENDINGS: dict[str, Callable[[dict[str, Any], int], bytes]] = {
 }
 
 
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""Parameters of mallopt(3)."""
+KEPT_BYTES = 32 * 2**20
+"""More than a record of these tests needs, and the most that glibc takes."""
+GLIBC_KEEPS_BYTES = 128 * 2**10
+"""Its first values, and those of a worker."""
+
+
 @pytest.fixture
 def own_memory() -> Iterator[None]:
     """What is timed is the decoder's own work, whatever the process has done before.
 
     Without memory that the process holds already, the larger record alone takes thousands of pages from the system
     (2,800 against 1 were counted), at a price that depends on the machine; and a full collection would look at all that
-    other tests have left.
+    other tests have left. So blocks that are freed stay with the process meanwhile, pymalloc's and the C library's.
     """
+    _keep_freed_blocks(KEPT_BYTES)
     blocks = [bytes(400) for _ in range(200_000)]
     # One in five hundred stays, so that no arena goes back to the system and nearly all of each is free.
     held = blocks[::500]
@@ -241,6 +251,14 @@ def own_memory() -> Iterator[None]:
     yield
     gc.unfreeze()
     held.clear()
+    _keep_freed_blocks(GLIBC_KEEPS_BYTES)
+
+
+def _keep_freed_blocks(size: int) -> None:
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc's alone
+    if mallopt is not None:
+        mallopt(M_TRIM_THRESHOLD, size)
+        mallopt(M_MMAP_THRESHOLD, size)
 
 
 @pytest.mark.usefixtures("own_memory")
