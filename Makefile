@@ -57,7 +57,7 @@ bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks.limit
 	$(BIN)/python -m benchmarks.stages --precision int8
 	$(BIN)/python -m benchmarks.pipeline
-	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.look_up_times
 	$(BIN)/python -m benchmarks.grounding_times
 	$(BIN)/python -m benchmarks.feedback_times
