@@ -30,8 +30,10 @@ async def enriched_count(deployment: Deployment, client: Any) -> int:
 
 @pytest.mark.data
 async def test_380_real_answers_arrive_once_though_the_worker_is_killed_in_the_middle(
-    deployment: Deployment, labelled_data: Path
+    deployment: Deployment, labelled_data: Path, int8_folder: Path
 ) -> None:
+    # As the image runs it; the other tests here have workers in fp32.
+    deployment.int8 = int8_folder
     client = await deployment.client()
     try:
         worker = await deployment.start_worker()

@@ -80,8 +80,8 @@ pytestmark = pytest.mark.timeout(1200)
 class Stream:
     """A deployment whose worker has judged some answers."""
 
-    def __init__(self, addresses: Addresses, directory: Path, backend: EmbeddingBackend) -> None:
-        self.deployment = Deployment(addresses, directory)
+    def __init__(self, addresses: Addresses, directory: Path, backend: EmbeddingBackend, int8: Path) -> None:
+        self.deployment = Deployment(addresses, directory, int8=int8)
         self.backend = backend
         self.client: AsyncClient
 
@@ -135,8 +135,10 @@ class Stream:
 
 
 @pytest.fixture
-async def stream(addresses: Addresses, tmp_path: Path, backend: EmbeddingBackend) -> AsyncIterator[Stream]:
-    stream = Stream(addresses, tmp_path, backend)
+async def stream(
+    addresses: Addresses, tmp_path: Path, int8: EmbeddingBackend, int8_folder: Path
+) -> AsyncIterator[Stream]:
+    stream = Stream(addresses, tmp_path, int8, int8_folder)
     await stream.open()
     try:
         yield stream

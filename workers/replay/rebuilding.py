@@ -7,8 +7,11 @@ from workers.delivery.errors import TouchstoneError
 from workers.replay.rebuilding_targets import Store
 from workers.stores.staging import Differences
 
-ROUNDS = 4
-"""Looks at the store, each after what the topics hold by then: agents that write meanwhile are caught up with."""
+MENDING_ROUNDS = 3
+"""Looks after which what is wrong is written, each after what the topics hold by then: agents are caught up with."""
+
+ROUNDS = 5
+"""Looks in all. The last read no further and write nothing: what came since may be on its way to the store."""
 
 Progress = Callable[[str, int, int | None], None]
 """Told what is being done, how far it is, and of how much if that is known."""

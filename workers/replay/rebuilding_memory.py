@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from schemas.memory import ConversationTurn
 from schemas.topics import FEEDBACK_REWARDS, MEMORY_TURNS
 from workers.delivery.records import Record
-from workers.replay.rebuilding import ROUNDS, Progress, Rebuilt
+from workers.replay.rebuilding import MENDING_ROUNDS, ROUNDS, Progress, Rebuilt
 from workers.replay.rebuilding_records import RecordSource
 from workers.replay.rebuilding_targets import Store
 from workers.stores.memory import FEEDBACK_TABLE, TABLE, MemoryStore, TurnFeedback, turn_text
@@ -50,13 +50,20 @@ async def rebuild_memory(
     """
     expected, stored = _Expected(), StoredMemory(uri)
     restored: Counter[str] = Counter()
+    parts: dict[str, Differences] = {}
     for number in range(ROUNDS):
-        async for batch in source.read_on(TOPICS) if number else source.read(TOPICS):
-            expected.take(batch)
-        source.require([MEMORY_TURNS])
+        # The last looks read no further: what came since, the agent may still be about to write.
+        if number < (1 if dry_run else MENDING_ROUNDS):
+            async for batch in source.read_on(TOPICS) if number else source.read(TOPICS):
+                expected.take(batch)
+            source.require([MEMORY_TURNS])
         comparison = _Comparison(expected, await stored.turns(), await stored.feedback())
-        if dry_run or number == ROUNDS - 1 or not comparison.wrong:
+        before, parts = parts, comparison.parts
+        # What neither writing nor waiting changes will stay so.
+        if not comparison.wrong or parts == before:
             break
+        if dry_run or number >= MENDING_ROUNDS:
+            continue
         store, embed = await open_memory()
         told = [expected.feedback[turn_id] for turn_id in sorted(comparison.wrong_feedback)]
         for start in range(0, len(told), TOLD_AT_ONCE):
@@ -66,7 +73,7 @@ async def rebuild_memory(
         if comparison.wrong_turns:
             await _remember(source, expected, comparison.wrong_turns, store, embed, progress)
     return Rebuilt(
-        Store.MEMORY, dict(source.records), source.erased, expected.unreadable, 0, +restored, comparison.parts,
+        Store.MEMORY, dict(source.records), source.erased, expected.unreadable, 0, +restored, parts,
         await source.erased_meanwhile(),
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from schemas.topics import (
 )
 from workers.delivery.errors import RejectedByStore, StoreUnavailable, UnreadableRecord
 from workers.delivery.records import Record
-from workers.replay.rebuilding import ROUNDS, Progress, Rebuilt
+from workers.replay.rebuilding import MENDING_ROUNDS, ROUNDS, Progress, Rebuilt
 from workers.replay.rebuilding_records import RecordSource
 from workers.replay.rebuilding_targets import Store
 from workers.settings import Settings
@@ -117,17 +117,16 @@ async def rebuild_tables(
     try:
         await staging.open(plan.tables)
         for number in range(ROUNDS):
-            for group in plan.topics:
-                async for batch in source.read_on(group) if number else source.read(group):
-                    await stager.take(batch)
-            await stager.settle()
-            source.require(plan.needed)
-            is_last = dry_run or number == ROUNDS - 1
-            before, parts = parts, await _look(plan, staging, stager, progress, now, mend=not is_last)
-            # What writing does not change, it will not change.
-            if is_last or parts == before or all(part.are_none for part in parts.values()):
+            # The last looks read no further: what came since, agents may still be about to write.
+            if number < (1 if dry_run else MENDING_ROUNDS):
+                await _stage(plan, source, stager, is_first=number == 0)
+            mend = not dry_run and number < MENDING_ROUNDS
+            before, parts = parts, await _look(plan, staging, stager, progress, now, mend=mend)
+            # What neither writing nor waiting changes will stay so.
+            if parts == before or all(part.are_none for part in parts.values()):
                 break
-            restored.update({name: part.missing + part.different for name, part in parts.items()})
+            if mend:
+                restored.update({name: part.missing + part.different for name, part in parts.items()})
         if plan.derived and not dry_run:
             await _refresh(analytics, database)
     finally:
@@ -136,6 +135,15 @@ async def rebuild_tables(
         store, dict(source.records), source.erased, stager.unreadable, stager.refused, +restored, parts,
         await source.erased_meanwhile(),
     )  # fmt: skip
+
+
+async def _stage(plan: Plan, source: RecordSource, stager: "_Stager", *, is_first: bool) -> None:
+    """Read the topics, or on from where they ended the last time, into staging tables."""
+    for group in plan.topics:
+        async for batch in source.read(group) if is_first else source.read_on(group):
+            await stager.take(batch)
+    await stager.settle()
+    source.require(plan.needed)
 
 
 async def _refresh(analytics: AnalyticsStore, database: str) -> None:
