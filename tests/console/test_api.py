@@ -9,6 +9,7 @@ import pytest
 from schemas.enriched import EnrichedAnswer
 from tests.harness.console import ConsoleThread
 from tests.harness.reviews import AT, review_request, store_decision
+from workers.steps.rows import enriched_rows
 
 
 @pytest.fixture
@@ -42,6 +43,21 @@ def test_an_answer_is_told_with_claims_citations_decision_and_history(
     assert [row["fact"] for row in explained["rows"] if row["decided"]] == sorted(
         enriched.decision.reasons, key=[row["fact"] for row in explained["rows"]].index
     )
+
+
+def test_what_a_verifier_said_of_a_claim_is_told(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
+    enriched = next(answer for answer in stored if answer.grounding and len(answer.grounding.claims) > 1)
+    assert enriched.grounding
+    asked, *others = enriched.grounding.claims
+    claims = [asked.model_copy(update={"verifier_score": 0.27}), *others]
+    grounding = enriched.grounding.model_copy(update={"claims": claims})
+    rows = enriched_rows(enriched.model_copy(update={"grounding": grounding}))
+    console.call(console.resources.analytics.insert("claims", [row.columns for row in rows if row.table == "claims"]))
+    body = console.client().get(f"/api/answers/{enriched.answer_id}").raise_for_status().json()
+    told = {claim["claim_id"]: claim["verifier_score"] for claim in body["claims"]}
+    assert told == {claim.claim_id: claim.verifier_score for claim in claims}
+    page = console.client().get(f"/answers/{enriched.answer_id}").raise_for_status().text
+    assert page.count("verifier 0.27") == 1
 
 
 def test_who_has_the_current_version_of_a_look_up_is_sent_nothing(

@@ -34,7 +34,7 @@ def claim(start: int, end: int, verdict: str = "supported") -> ClaimView:
         claim_id=f"{start}-{end}", start=start, end=end, text="", kind="factual", hedged=False, verdict=verdict, score=None,
         mismatches=[], chunk_id="", evidence="", evidence_start=None, evidence_end=None, source_digest="",
         cited_numbers=[], primary_number=None, redundant_numbers=[], proposed_numbers=[], cited_unsupported=[],
-        better_number=None, conflicting=False,
+        better_number=None, conflicting=False, verifier_score=None,
     )  # fmt: skip
 
 

@@ -76,6 +76,9 @@ class ClaimView(View):
     cited_unsupported: list[int]
     better_number: int | None
     conflicting: bool = Field(description="Sources disagree on it.")
+    verifier_score: float | None = Field(
+        description="A verifier's probability that it is supported; null where none was asked."
+    )
 
 
 class CitationView(View):

@@ -311,6 +311,7 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
         columns = _identity(enriched) | _dump(
             claim, "claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches", "cited_numbers",
             "primary_number", "redundant_numbers", "proposed_numbers", "cited_unsupported", "better_number",
+            "verifier_score",
         )  # fmt: skip
         columns |= {
             "start": claim.span.start,
