@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.consumer import fetcher
+from faust.types import TP
 
 from schemas.topics import ANSWERS_GENERATED
 from workers import metrics
@@ -14,6 +15,7 @@ from workers.addresses import Addresses
 from workers.delivery.application import AgentApplication
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
+from workers.delivery.consumer import LedgerConsumer
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.erasures import ErasureRegister
 from workers.delivery.errors import PoisonError
@@ -183,6 +185,42 @@ async def test_what_was_not_acknowledged_comes_again_after_a_stop(
     assert await committed(settings, addresses, "probe") == 0
     agents.append(await Agent(settings, addresses, handle).start())
     await until(lambda: len(seen) == 50)
+
+
+@pytest.mark.parametrize("known", [0, 40], ids=["a group that has committed nothing", "a group that has committed"])
+async def test_a_fetch_that_spans_a_new_assignment_comes_again(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent], monkeypatch: pytest.MonkeyPatch,
+    known: int,
+) -> None:  # fmt: skip
+    """Its records are thrown away; a client that only seeks to what was committed goes on behind them."""
+    seen: list[int] = []
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.extend(int(work.record.value or b"") for work in works)
+        return [[] for _ in works]
+
+    if known:
+        await produce(settings, addresses, known)
+        agents.append(await Agent(settings, addresses, handle).start())
+        await until(lambda: len(seen) == known)
+        await agents.pop().stop()
+    fetch, spanned = LedgerConsumer._getmany, set[TP]()
+
+    async def spanning(consumer: LedgerConsumer, **how: Any) -> Any:
+        records = await fetch(consumer, **how)
+        if records and not spanned:
+            spanned.update(records)
+            await consumer.perform_seek()  # as after an assignment
+        return records
+
+    monkeypatch.setattr(LedgerConsumer, "_getmany", spanning)
+    await produce(settings, addresses, 100, start=known)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await produce(settings, addresses, 1, start=known + 100)  # what comes later is read in any case
+    await until(lambda: known + 100 in seen)
+    await until(lambda: agents[0].application.consumer.ledger.unfinished() is False)
+    assert spanned
+    assert sorted(seen) == list(range(known + 101))
 
 
 async def test_pausing_a_partition_loses_nothing_that_is_already_fetched(

@@ -5,6 +5,7 @@ or ``tests/chaos``:
 
 * ``getmany`` notes every delivered offset; a fetch that spans a revocation or a seek is
   thrown away and reading starts over at the committed offsets.
+* ``perform_seek`` seeks to the beginning where nothing is committed, which aiokafka does not.
 * ``_wait_next_records`` hands out a copy of the active partitions: pausing one while
   records of it are in the fetch would otherwise drop them.
 * ``_filter_committable_offsets`` asks the ledger; ``_commit_offsets`` believes a commit
@@ -18,9 +19,11 @@ or ``tests/chaos``:
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.errors import IllegalStateError
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
@@ -187,9 +190,16 @@ class LedgerConsumer(Consumer):
             await self.sleep(IDLE_WAIT_SECONDS)
 
     async def perform_seek(self) -> None:
-        """Read from the committed offsets again, in a new epoch."""
+        """Read from the committed offsets again, in a new epoch; from the beginning where nothing is committed."""
         self._start_epoch()
-        for tp, offset in (await self.seek_to_committed()).items():
+        committed = await self.seek_to_committed()
+        # aiokafka leaves these where they are, which may be behind records that were fetched and thrown away.
+        unsought = [tp for tp, offset in committed.items() if not offset or offset < 0]
+        if unsought:
+            # Taken away meanwhile, they begin afresh with whoever has them next.
+            with suppress(IllegalStateError):
+                await self._thread.seek_to_beginning(*unsought)
+        for tp, offset in committed.items():
             self.ledger.begin(Partition(*tp), offset if offset is not None and offset >= 0 else None)
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
