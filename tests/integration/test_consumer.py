@@ -223,6 +223,24 @@ async def test_a_fetch_that_spans_a_new_assignment_comes_again(
     assert sorted(seen) == list(range(known + 101))
 
 
+async def test_a_new_group_whose_members_join_one_after_another_passes_nothing(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    seen: set[int] = set()
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.update(int(work.record.value or b"") for work in works)
+        return [[] for _ in works]
+
+    for _ in range(4):
+        agents.append(await Agent(settings, addresses, handle).start())
+    await produce(settings, addresses, 40)
+    await until(lambda: all(len(agent.application.assigned()) == 1 for agent in agents))
+    await produce(settings, addresses, 40, start=40)  # one partition's later records come after its earlier ones
+    await until(lambda: seen >= set(range(40, 80)))
+    assert seen >= set(range(40))
+
+
 async def test_pausing_a_partition_loses_nothing_that_is_already_fetched(
     settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
 ) -> None:
