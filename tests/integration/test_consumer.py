@@ -1,8 +1,8 @@
 """The consumer with the ledger, on a real broker."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, cast
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -12,10 +12,11 @@ from faust.types import TP
 from schemas.topics import ANSWERS_GENERATED
 from workers import metrics
 from workers.addresses import Addresses
+from workers.delivery import consumer
 from workers.delivery.application import AgentApplication
 from workers.delivery.attempts import AttemptJournal
 from workers.delivery.breaker import DeadLetterBreaker
-from workers.delivery.consumer import LedgerConsumer
+from workers.delivery.consumer import LedgerConsumer, LedgerConsumerThread
 from workers.delivery.dead_letters import DeadLetterSender
 from workers.delivery.erasures import ErasureRegister
 from workers.delivery.errors import PoisonError
@@ -206,11 +207,11 @@ async def test_a_fetch_that_spans_a_new_assignment_comes_again(
         await agents.pop().stop()
     fetch, spanned = LedgerConsumer._getmany, set[TP]()
 
-    async def spanning(consumer: LedgerConsumer, **how: Any) -> Any:
-        records = await fetch(consumer, **how)
+    async def spanning(reading: LedgerConsumer, **how: Any) -> Any:
+        records = await fetch(reading, **how)
         if records and not spanned:
             spanned.update(records)
-            await consumer.perform_seek()  # as after an assignment
+            await reading.perform_seek()  # as after an assignment
         return records
 
     monkeypatch.setattr(LedgerConsumer, "_getmany", spanning)
@@ -221,6 +222,61 @@ async def test_a_fetch_that_spans_a_new_assignment_comes_again(
     await until(lambda: agents[0].application.consumer.ledger.unfinished() is False)
     assert spanned
     assert sorted(seen) == list(range(known + 101))
+
+
+async def test_a_seek_that_the_broker_leaves_unanswered_is_made_up_for(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Faust would take it for the end of the app, and its agent would wait for its partitions without a word."""
+    seek, asked, seen = LedgerConsumerThread.seek_to_committed, [], set[int]()
+
+    async def seek_to_committed(thread: LedgerConsumerThread) -> Mapping[TP, int]:
+        asked.append(thread)
+        if len(asked) == 1:
+            await asyncio.Event().wait()
+        return cast(Mapping[TP, int], await seek(thread))
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        seen.update(int(work.record.value or b"") for work in works)
+        return [[] for _ in works]
+
+    monkeypatch.setattr(LedgerConsumerThread, "seek_to_committed", seek_to_committed)
+    monkeypatch.setattr(consumer, "SEEK_SECONDS", 0.3)
+    await produce(settings, addresses, 50)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await until(lambda: len(seen) == 50)
+    assert len(asked) > 1
+
+
+async def test_nothing_is_handed_on_while_a_seek_is_under_way(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would come again within one epoch, which is the end of the agent."""
+    seek, seen, done = LedgerConsumerThread.seek_to_committed, set[int](), asyncio.Event()
+
+    async def seek_to_committed(thread: LedgerConsumerThread) -> Mapping[TP, int]:
+        await asyncio.sleep(0.3)  # partition after partition asks the broker
+        return cast(Mapping[TP, int], await seek(thread))
+
+    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+        await done.wait()
+        seen.update(int(work.record.value or b"") for work in works)
+        return [[] for _ in works]
+
+    done.set()
+    await produce(settings, addresses, 20)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await until(lambda: len(seen) == 20)
+    monkeypatch.setattr(LedgerConsumerThread, "seek_to_committed", seek_to_committed)
+    reading = agents[0].application.consumer
+    for start in range(20, 420, 100):
+        done.clear()
+        seeking = asyncio.create_task(reading.perform_seek())
+        await produce(settings, addresses, 100, start=start)
+        await seeking
+        done.set()
+    await until(lambda: len(seen) == 420)
+    assert reading.defect() is None
 
 
 async def test_a_new_group_whose_members_join_one_after_another_passes_nothing(

@@ -5,7 +5,8 @@ or ``tests/chaos``:
 
 * ``getmany`` notes every delivered offset; a fetch that spans a revocation or a seek is
   thrown away and reading starts over at the committed offsets.
-* ``perform_seek`` seeks to the beginning where nothing is committed, which aiokafka does not.
+* ``perform_seek`` seeks to the beginning where nothing is committed, which aiokafka does not, and nothing is
+  handed on until a seek that has begun is done.
 * ``_wait_next_records`` hands out a copy of the active partitions: pausing one while
   records of it are in the fetch would otherwise drop them.
 * ``_filter_committable_offsets`` asks the ledger; ``_commit_offsets`` believes a commit
@@ -19,9 +20,9 @@ or ``tests/chaos``:
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any, cast
 
+from aiokafka.consumer.fetcher import OffsetResetStrategy
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import IllegalStateError
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
@@ -34,6 +35,9 @@ from workers.logs import get_logger
 
 IDLE_WAIT_SECONDS = 0.1
 """How long to wait before looking again while every partition is paused."""
+
+SEEK_SECONDS = 15.0
+"""How long a seek may wait for the broker; Faust takes one that needs its 30 s for the end of the app, and is silent."""
 
 FINISH_SECONDS = 10.0
 """How long an agent that can read no further works on what it has already."""
@@ -85,6 +89,17 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
                 return _end_of(task)
         return None
 
+    async def reset_to_beginning(self, partitions: Iterable[TP]) -> None:
+        """Begin with the oldest record of what is still assigned; aiokafka's own seek would wait for each leader."""
+        await self.call_thread(self._reset_to_beginning, partitions)
+
+    async def _reset_to_beginning(self, partitions: Iterable[TP]) -> None:
+        consumer = self._ensure_consumer()
+        ours = [tp for tp in partitions if tp in consumer.assignment()]
+        if ours:
+            positions = consumer._fetcher.request_offset_reset(ours, OffsetResetStrategy.EARLIEST)
+            positions.add_done_callback(lambda done: done.cancelled() or done.exception())
+
     @property
     def is_connected(self) -> bool:
         """Whether the group's coordinator answers heartbeats, which are sent with or without records."""
@@ -102,6 +117,8 @@ class LedgerConsumer(Consumer):
         self.ledger = OffsetLedger()
         self._read_offset = _NoReadOffsets()
         self._fetch_epoch = 0
+        self._must_seek = False
+        self._seeks = 0
         self.commits = 0
         self._on_epoch: list[Callable[[], None]] = []
         self._on_commit: list[Callable[[Mapping[Partition, int]], None]] = []
@@ -151,6 +168,12 @@ class LedgerConsumer(Consumer):
 
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:
         """Fetch records and note each in the ledger as it is handed on."""
+        if not self.flow_active:
+            # Before the epoch is looked at: the seek of an assignment, which ends this wait, begins a new one.
+            await self.wait(self.can_resume_flow)
+        if self._must_seek and not self._seeks:
+            await self._seek_again()
+            return
         before = self._fetch_epoch
         try:
             records, _ = await self._wait_next_records(timeout)
@@ -161,10 +184,10 @@ class LedgerConsumer(Consumer):
             raise
         if not records or self.should_stop:
             return
-        if before != self._fetch_epoch or not self.flow_active:
+        if before != self._fetch_epoch or not self.flow_active or self._must_seek:
             # The fetch spans a rebalance: its records may be from before the seek or from
             # after it. Both are right again after one more seek.
-            await self.perform_seek()
+            await self._seek_again()
             return
         for tp, record in self.scheduler.iterate(records):
             if before != self._fetch_epoch or not self.flow_active:
@@ -190,17 +213,37 @@ class LedgerConsumer(Consumer):
             await self.sleep(IDLE_WAIT_SECONDS)
 
     async def perform_seek(self) -> None:
-        """Read from the committed offsets again, in a new epoch; from the beginning where nothing is committed."""
+        """Read from the committed offsets again, in a new epoch; from the beginning where nothing is committed.
+
+        A broker that does not answer in time leaves it undone: then ``getmany`` does it, before anything is handed on.
+        """
+        self._must_seek = True
+        self._seeks += 1
         self._start_epoch()
-        committed = await self.seek_to_committed()
-        # aiokafka leaves these where they are, which may be behind records that were fetched and thrown away.
-        unsought = [tp for tp, offset in committed.items() if not offset or offset < 0]
-        if unsought:
-            # Taken away meanwhile, they begin afresh with whoever has them next.
-            with suppress(IllegalStateError):
-                await self._thread.seek_to_beginning(*unsought)
+        try:
+            async with asyncio.timeout(SEEK_SECONDS):
+                committed = await self.seek_to_committed()
+                # aiokafka leaves these where they are, which may be behind records that were fetched and thrown away.
+                await self._thread.reset_to_beginning([tp for tp, offset in committed.items() if not offset])
+        except TimeoutError:
+            log.warning("seek_timed_out", group=self.app.conf.id, limit_seconds=SEEK_SECONDS)
+            return
+        finally:
+            self._seeks -= 1
+            self._fetch_epoch += 1  # what was fetched meanwhile may be from before
         for tp, offset in committed.items():
-            self.ledger.begin(Partition(*tp), offset if offset is not None and offset >= 0 else None)
+            self.ledger.begin(Partition(*tp), offset)
+        self._must_seek = self._seeks > 0
+
+    async def _seek_again(self) -> None:
+        """Seek, from within the reading; what is taken away meanwhile begins afresh with whoever has it next."""
+        try:
+            if self.assignment():
+                await self.perform_seek()
+                return
+        except IllegalStateError:
+            pass
+        await self.sleep(IDLE_WAIT_SECONDS)
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Commit what is done while the partitions are still ours; the rest comes again."""

@@ -13,6 +13,9 @@ MENDING_ROUNDS = 3
 ROUNDS = 5
 """Looks in all. The last read no further and write nothing: what came since may be on its way to the store."""
 
+SETTLING_SECONDS = 2.0
+"""Pause before such a look: agents write what they have within a second."""
+
 Progress = Callable[[str, int, int | None], None]
 """Told what is being done, how far it is, and of how much if that is known."""
 

@@ -1,5 +1,6 @@
 """Rebuilding conversational memory: turns are embedded again, and told again what people thought of them."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from schemas.memory import ConversationTurn
 from schemas.topics import FEEDBACK_REWARDS, MEMORY_TURNS
 from workers.delivery.records import Record
-from workers.replay.rebuilding import MENDING_ROUNDS, ROUNDS, Progress, Rebuilt
+from workers.replay.rebuilding import MENDING_ROUNDS, ROUNDS, SETTLING_SECONDS, Progress, Rebuilt
 from workers.replay.rebuilding_records import RecordSource
 from workers.replay.rebuilding_targets import Store
 from workers.stores.memory import FEEDBACK_TABLE, TABLE, MemoryStore, TurnFeedback, turn_text
@@ -57,6 +58,8 @@ async def rebuild_memory(
             async for batch in source.read_on(TOPICS) if number else source.read(TOPICS):
                 expected.take(batch)
             source.require([MEMORY_TURNS])
+        elif number:
+            await asyncio.sleep(SETTLING_SECONDS)
         comparison = _Comparison(expected, await stored.turns(), await stored.feedback())
         before, parts = parts, comparison.parts
         # What neither writing nor waiting changes will stay so.

@@ -20,7 +20,7 @@ from schemas.topics import (
 )
 from workers.delivery.errors import RejectedByStore, StoreUnavailable, UnreadableRecord
 from workers.delivery.records import Record
-from workers.replay.rebuilding import MENDING_ROUNDS, ROUNDS, Progress, Rebuilt
+from workers.replay.rebuilding import MENDING_ROUNDS, ROUNDS, SETTLING_SECONDS, Progress, Rebuilt
 from workers.replay.rebuilding_records import RecordSource
 from workers.replay.rebuilding_targets import Store
 from workers.settings import Settings
@@ -120,13 +120,15 @@ async def rebuild_tables(
             # The last looks read no further: what came since, agents may still be about to write.
             if number < (1 if dry_run else MENDING_ROUNDS):
                 await _stage(plan, source, stager, is_first=number == 0)
+            elif number:
+                await asyncio.sleep(SETTLING_SECONDS)
             mend = not dry_run and number < MENDING_ROUNDS
             before, parts = parts, await _look(plan, staging, stager, progress, now, mend=mend)
+            if mend:
+                restored.update({name: part.missing + part.different for name, part in parts.items()})
             # What neither writing nor waiting changes will stay so.
             if parts == before or all(part.are_none for part in parts.values()):
                 break
-            if mend:
-                restored.update({name: part.missing + part.different for name, part in parts.items()})
         if plan.derived and not dry_run:
             await _refresh(analytics, database)
     finally:

@@ -311,7 +311,6 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
         columns = _identity(enriched) | _dump(
             claim, "claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches", "cited_numbers",
             "primary_number", "redundant_numbers", "proposed_numbers", "cited_unsupported", "better_number",
-            "verifier_score",
         )  # fmt: skip
         columns |= {
             "start": claim.span.start,
@@ -326,6 +325,9 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[AnalyticsRow]:
             "calculations": [each.expression for each in claim.calculations],
             "model_id": enriched.answer.model.id,
         }
+        if claim.verifier_score is not None:
+            # Left out otherwise: who sends rows may be upgraded before the table is.
+            columns["verifier_score"] = claim.verifier_score
         rows.append(AnalyticsRow(table="claims", columns=columns))
     return rows
 
