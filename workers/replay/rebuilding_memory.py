@@ -58,7 +58,7 @@ async def rebuild_memory(
             async for batch in source.read_on(TOPICS) if number else source.read(TOPICS):
                 expected.take(batch)
             source.require([MEMORY_TURNS])
-        elif number:
+        else:
             await asyncio.sleep(SETTLING_SECONDS)
         comparison = _Comparison(expected, await stored.turns(), await stored.feedback())
         before, parts = parts, comparison.parts

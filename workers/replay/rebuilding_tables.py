@@ -120,7 +120,7 @@ async def rebuild_tables(
             # The last looks read no further: what came since, agents may still be about to write.
             if number < (1 if dry_run else MENDING_ROUNDS):
                 await _stage(plan, source, stager, is_first=number == 0)
-            elif number:
+            else:
                 await asyncio.sleep(SETTLING_SECONDS)
             mend = not dry_run and number < MENDING_ROUNDS
             before, parts = parts, await _look(plan, staging, stager, progress, now, mend=mend)
