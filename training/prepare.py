@@ -43,7 +43,7 @@ MOST_PAIRS: dict[str, int] = {
     "tabfact_pairs": 1_500,
     "tabfact_early": 1_500,
     "begin": 2_000,
-    "generated": 12_000,
+    "generated": 9_000,
     "records": 6_000,
 }
 """Most training pairs of a set; others are taken whole."""

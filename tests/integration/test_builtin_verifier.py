@@ -25,7 +25,7 @@ SWAPPED = (
     ),
     ("The pupils praised the teacher.", "The teacher praised the pupils who had cleaned the beach."),
 )
-"""Claims and their sources, in which another one did it: none of these verbs is in what it was trained on for roles."""
+"""Claims and their sources, in which another one did it. The written scenes of roles have none of these verbs."""
 
 
 @pytest.fixture(scope="module")
