@@ -8,8 +8,8 @@ the words of a scene without their order, nothing about the verdict can be told.
 
 A claim is put as the scene puts it or in another way: active, passive, cleft, with a word that means the same, from the
 other side ("lent to", "borrowed from"; "taller", "shorter"; "before", "after"), and without what else the sentence says.
-Words are held out, not scenes alone: about a quarter of the nouns and, but for giving and saying, of the verbs is only in
-the pairs that are kept back.
+Words are held out, not scenes alone: about a quarter of the nouns and, but for giving and saying, of the verbs is only
+in the pairs that are kept back.
 Source: counterfactual pairs (Kaushik et al. 2020) and templates against heuristics of words (HANS, McCoy et al. 2019).
 """
 
