@@ -13,6 +13,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from training.pairs import CONTRADICTED, SUPPORTED, UNSUPPORTED, RawPair, Spans, digest
 from workers.steps.segmentation import segment
@@ -27,7 +28,7 @@ SAME_MATTER = 0.5
 EQUALS = """
 about approximately around roughly | begin start commence | began started | help assist aid | buy purchase | big large
 show demonstrate | showed demonstrated | use employ utilise | used employed | get obtain receive | got obtained received
-make produce create | made produced created | end conclude | ended concluded | near close to | many numerous
+make produce create | made produced created | end conclude | ended concluded | many numerous
 important significant | also additionally | but however | because since | although though | build construct | built constructed | lives resides | kids children | show reveal | said stated | says states
 try attempt | tried attempted | choose select | chose selected | keep retain | kept retained
 ask request | asked requested | tell inform | told informed | fast quick | often frequently | usually typically
@@ -96,6 +97,18 @@ only also | at least at most | more than less than | majority minority | must ma
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w])")
 _NAME = re.compile(r"(?<=[a-z,;)] )[A-Z][\w'’]+(?: (?:of |the )?[A-Z][\w'’]+){0,3}")
+_OPENING_NAME = re.compile(r"^[A-Z][\w'’]+(?: (?:of |the )?[A-Z][\w'’]+){0,3}")
+_FUNCTION_WORDS = (
+    "the a an this that these those it he she they we i you his her its their there here in on at by for from of as with to"
+    " since when while after before during but and or if because although all some many most no one two each every both several despite"
+)
+_DONE = re.compile(r" (?:\w+ )*(?:\w{3,}ed|beat|won|told|gave|took|met|led|left|by)(?: [a-z]\w*)*? ")
+"""What stands between two names one of which does something to the other: a verb, and no comma or bracket."""
+_TWO_NOUNS = re.compile(
+    r"\b[Tt]he (?P<one>[a-z]{3,}) (?:(?:was|were|is|are) )?[a-z]{3,}ed (?:by )?(?:the|a|an) (?P<two>[a-z]{3,})"
+    r"(?=[.,;]| (?:in|on|at|to|with|for|and|after|before|by|from|when|who|which)\b)"
+)
+"""Two nouns around a verb, where both are whole noun phrases with their articles."""
 _LEADING = re.compile(r"^(In|On|At|During|After|Before|By|Since|For|Under|According to) ([^,]{3,60}), ([A-Z]?.+?)\.$")
 _ASIDE = re.compile(r" \([^()]{2,60}\)|, (?:which|who) [^,.]{4,60},")
 _ADVERB = re.compile(r"\b(?:also|however|then|still|just|already|very|quite|really|currently)\b,? ", re.IGNORECASE)
@@ -224,9 +237,13 @@ def made_wrong(claim: str, document: str, rng: random.Random) -> Changed | None:
     """The claim with one thing in it made wrong; ``None`` where nothing in it can be."""
     ways = list(_WAYS.items())
     rng.shuffle(ways)
-    # Numbers and names are what answers get wrong most: they are tried first, half of the time.
-    if rng.random() < 0.5:
+    # Numbers and names are what answers get wrong most, and roles are what is learnt last: they are tried first, each
+    # in its share of all.
+    first = rng.random()
+    if first < 0.4:
         ways.sort(key=lambda way: way[0] not in ("number", "name"))
+    elif first < 0.7:
+        ways.sort(key=lambda way: way[0] != "roles")
     for how, way in ways:
         found = way(claim, document, rng)
         if found:
@@ -266,11 +283,28 @@ def _name(claim: str, document: str, rng: random.Random) -> _Replacement | None:
     return (chosen.start(), chosen.end(), rng.choice(sorted(others))) if others else None
 
 
-def _roles(claim: str, _document: str, _rng: random.Random) -> _Replacement | None:
+def _roles(claim: str, document: str, rng: random.Random) -> _Replacement | None:
+    """Two names, or two nouns around a verb, that change places; ``None`` where it might still say the same."""
     names = list(_NAME.finditer(claim))
-    if len(names) < 2 or names[0][0] == names[1][0] or " and " in claim[names[0].end() : names[1].start()]:
+    opening = _OPENING_NAME.match(claim)
+    # Every sentence opens with a capital: a name is what never stands without one.
+    if opening and not re.search(rf"\b{re.escape(opening[0].split()[0].lower())}\b", f"{_FUNCTION_WORDS} {document}"):
+        names = [opening, *(name for name in names if name.start() >= opening.end())]
+    swaps = [
+        (one, two)
+        for (one, two) in pairwise(names)
+        if one.end() <= two.start()
+        and not set(one[0].split()) & set(two[0].split())
+        and _DONE.fullmatch(claim[one.end() : two.start()])
+    ]
+    found = _TWO_NOUNS.search(claim)
+    if found and found["one"] != found["two"]:
+        start, end = found.span("one")[0], found.span("two")[1]
+        between = claim[found.end("one") : found.start("two")]
+        return start, end, found["two"] + between.replace(" an ", " a ") + found["one"]
+    if not swaps:
         return None
-    one, two = names[:2]
+    one, two = rng.choice(swaps)
     return one.start(), two.end(), two[0] + claim[one.end() : two.start()] + one[0]
 
 

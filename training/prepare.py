@@ -27,6 +27,7 @@ from training.entailment import SETS, TABLES, read_entailment
 from training.generated import generated
 from training.pairs import SUPPORTED, Pair, RawPair, digest, read_pairs, write_pairs
 from training.records import written_records
+from training.roles import role_pairs
 from training.windows import windowed
 from workers.inference.backends import PACKAGED_MODEL
 from workers.inference.int8 import Int8Backend
@@ -48,6 +49,8 @@ MOST_PAIRS: dict[str, int] = {
 """Most training pairs of a set; others are taken whole."""
 MOST_HELD_OUT = 500
 """Most evaluation pairs of a set."""
+ROLE_SCENES = 640
+"""Written scenes of who did what to whom: eight pairs each, three quarters of them to train on."""
 SHINGLE = 13
 """Words in a row by which two documents count as one. Source: decontamination of GPT-3's training sets."""
 
@@ -101,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     sets["generated"] = list(generated("generated", documents, options.seed, MOST_PAIRS["generated"]))
     sets["records"] = list(written_records(options.seed, MOST_PAIRS["records"] // 6))
+    sets["roles"] = list(role_pairs(options.seed, ROLE_SCENES))
     train: list[Pair] = []
     held_out: list[Pair] = []
     print(f"{'set':<24}{'train':>8}{'held out':>10}{'dropped':>9}{'claim only':>12}{'weighted':>10}")

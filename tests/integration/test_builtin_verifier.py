@@ -17,6 +17,16 @@ NOT_SAID = (
     "A man in a blue jacket is playing a guitar.",
 )
 
+SWAPPED = (
+    ("The customer sued the bank.", "The bank sued the customer who had posted the complaint."),
+    (
+        "The passengers delayed the ferry.",
+        "The storm delayed the ferry, and passengers waited in the hall until the morning. No one was hurt.",
+    ),
+    ("The pupils praised the teacher.", "The teacher praised the pupils who had cleaned the beach."),
+)
+"""Claims and their sources, in which another one did it. The written scenes of roles have none of these verbs."""
+
 
 @pytest.fixture(scope="module")
 def rules() -> LocalJudge:
@@ -69,17 +79,7 @@ def test_claims_on_records_are_left_to_the_rules(both: LocalJudge) -> None:
 
 
 @pytest.mark.xfail(reason="what it does not read: who did what to whom", raises=AssertionError)
-@pytest.mark.parametrize(
-    ("text", "source"),
-    [
-        ("The customer sued the bank.", "The bank sued the customer who had posted the complaint."),
-        (
-            "The passengers delayed the ferry.",
-            "The storm delayed the ferry, and passengers waited in the hall until the morning. No one was hurt.",
-        ),
-        ("The pupils praised the teacher.", "The teacher praised the pupils who had cleaned the beach."),
-    ],
-)
+@pytest.mark.parametrize(("text", "source"), SWAPPED)
 def test_a_claim_with_its_roles_swapped_is_caught(text: str, source: str, both: LocalJudge) -> None:
     (claim,) = judged(both, text, source).claims
     if claim.verifier_score is None:

@@ -81,6 +81,35 @@ def test_what_is_made_wrong_is_marked_and_nothing_else_is(seed: int) -> None:
         assert claim.endswith(changed.text[end:])
 
 
+@pytest.mark.parametrize(
+    ("claim", "swapped"),
+    [
+        ("In 2019 the firm Norwell acquired Tarbury for cash.", "In 2019 the firm Tarbury acquired Norwell for cash."),
+        ("Norwell acquired the mill of Tarbury.", "Tarbury acquired the mill of Norwell."),
+        ("The surgeon informed the visitor in the evening.", "The visitor informed the surgeon in the evening."),
+        ("Later the surgeon was informed by a visitor.", "Later the visitor was informed by a surgeon."),
+    ],
+)
+def test_names_and_nouns_around_a_verb_change_places(claim: str, swapped: str) -> None:
+    made = {changed.text for seed in range(60) if (changed := made_wrong(claim, claim, random.Random(seed)))}
+    assert swapped in made
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "It was near Norwell and Tarbury.",
+        "They spoke of Norwell in Tarbury.",
+        "They visited Norwell, Tarbury and Selby.",
+        "This arrived by way of Norwell.",
+        "The surgeon informed the local press.",
+    ],
+)
+def test_names_and_nouns_stay_where_that_might_say_the_same_or_nothing(claim: str) -> None:
+    made = [changed.how for seed in range(60) if (changed := made_wrong(claim, claim, random.Random(seed)))]
+    assert "roles" not in made
+
+
 def test_an_addition_is_of_another_document() -> None:
     rng = random.Random(1)
     claim = "Repairs were paid by the county."
@@ -95,6 +124,7 @@ def test_a_paraphrase_keeps_numbers_and_names() -> None:
     for seed in range(30):
         text = paraphrased("In March 2024, the harbour of Port Ellery also closed 12 berths.", "", random.Random(seed))
         assert all(detail in text for detail in ("March 2024", "Port Ellery", "12"))
+        assert paraphrased("They sailed to Carrow.", "", random.Random(seed)) == "They sailed to Carrow."
 
 
 def test_written_records_say_what_their_labels_claim() -> None:
