@@ -2,6 +2,7 @@
 
 Every groundable claim is judged against its nearest sources one by one, by the same judgement as
 the whole (``judge``, a function of units of evidence), and gets for each the sentence it rests on.
+The claims that are held against one source are judged together, so that it is read for all of them once.
 
 - **Primary**: the supporting source with the highest score; of equals the one that the claim
   cites, then the first. The other supporting sources are redundant.
@@ -14,7 +15,7 @@ Method: post-hoc attribution as in RARR (Gao et al., 2023) without its rewriting
 reference validation and the primary source of seed 004.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -52,8 +53,8 @@ class Judged(Protocol):
         """Cosine of the claim with it."""
 
 
-Judge = Callable[[int, Sequence[int]], Judged]
-"""Judges the claim of an index against the units of these indices."""
+Judge = Callable[[Sequence[int], Sequence[int]], Sequence[Judged]]
+"""Judges the claims of these indices, in their order, against the units of those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,30 +125,67 @@ def attribute(
     of_source: dict[int, list[int]] = {}
     for index, unit in enumerate(units):
         of_source.setdefault(unit.number, []).append(index)
-    numbers = np.array([unit.number for unit in units])
+    joint = [_joint(each, units) for each in whole]
+    chosen = _chosen(cited, joint, units, similarity, of_source)
+    # One source alone was judged already.
+    said = _judged(chosen, of_source, judge) if len(of_source) > 1 else {}
     found = []
-    judged = 0
     for claim, own in enumerate(cited):
-        own = list(own[:MAX_CITED])
-        joint = _joint(whole[claim], units)
-        chosen = sorted({*_candidates(own, numbers, similarity[claim], of_source), *([] if joint is None else [joint])})
-        if judged + len(chosen) > MAX_JUDGED:
+        if not chosen[claim]:
             found.append(Attribution())
             continue
-        judged += len(chosen)
-        # One source alone was judged already.
-        alone = whole[claim] if len(of_source) == 1 else None
-        supports = [_support(alone or judge(claim, of_source[n]), n, of_source[n], n in own) for n in chosen]
+        own = own[:MAX_CITED]
+        supports = [_support(said.get((claim, n), whole[claim]), n, of_source[n], n in own) for n in chosen[claim]]
         # A cited context without a unit (an empty text) supports nothing.
         silent = [number for number in own if number not in of_source]
-        found.append(_attribution([each for each in supports if each], silent, joint))
+        found.append(_attribution([each for each in supports if each], silent, joint[claim]))
     return found
 
 
+def _chosen(
+    cited: Sequence[Sequence[int]],
+    joint: Sequence[int | None],
+    units: Sequence[EvidenceUnit],
+    similarity: Matrix,
+    of_source: Mapping[int, Sequence[int]],
+) -> list[list[int]]:
+    """The sources that each claim is judged against, ascending; none where that would be too many for the answer."""
+    numbers = np.array([unit.number for unit in units])
+    chosen: list[list[int]] = []
+    judged = 0
+    for claim, own in enumerate(cited):
+        sources = _candidates(own[:MAX_CITED], numbers, similarity[claim], of_source)
+        if (best := joint[claim]) is not None:
+            sources.add(best)
+        if judged + len(sources) > MAX_JUDGED:
+            sources.clear()
+        judged += len(sources)
+        chosen.append(sorted(sources))
+    return chosen
+
+
+def _judged(
+    chosen: Sequence[Sequence[int]], of_source: Mapping[int, Sequence[int]], judge: Judge
+) -> dict[tuple[int, int], Judged]:
+    """What is said on claims by each of their sources, by claim and source."""
+    claims: dict[int, list[int]] = {}
+    for claim, sources in enumerate(chosen):
+        for number in sources:
+            claims.setdefault(number, []).append(claim)
+    return {
+        (claim, number): judged
+        for number, asked in claims.items()
+        for claim, judged in zip(asked, judge(asked, of_source[number]), strict=True)
+    }
+
+
 def _candidates(
-    own: Sequence[int], numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]", row: Matrix, known: dict[int, list[int]]
-) -> list[int]:
-    """The cited sources and the nearest ones, ascending."""
+    own: Sequence[int],
+    numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    row: Matrix,
+    known: Mapping[int, Sequence[int]],
+) -> set[int]:
+    """The cited sources and the nearest ones."""
     chosen = {number for number in own if number in known}
     nearest = 0
     # A stable sort prefers earlier units: retrievers rank the best first.
@@ -158,7 +196,7 @@ def _candidates(
         if number not in chosen:
             chosen.add(number)
             nearest += 1
-    return sorted(chosen)
+    return chosen
 
 
 def _support(judged: Judged, number: int, indices: Sequence[int], cited: bool) -> SourceSupport | None:

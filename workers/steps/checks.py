@@ -22,10 +22,10 @@ from workers.steps.comparisons import wrong_change, wrong_order, wrong_share
 from workers.steps.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.steps.language import guess_language
 from workers.steps.oppositions import opposites, same_matter
-from workers.steps.quantities import Quantity, implied_quantities, read_quantities
+from workers.steps.quantities import Quantity, implied_quantities, undated_quantities
 from workers.steps.rivals import own_row
 from workers.steps.roles import reordered, swapped
-from workers.steps.series import NOT_SERIES, find_codes
+from workers.steps.series import COMMON_WORDS, find_codes
 from workers.steps.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
 from workers.steps.words import STOP_WORDS, content_words, stem, undotted, word_set
 
@@ -125,7 +125,7 @@ def read_details(text: str) -> Details:
     members = {number for _, number in codes}
     names = _names(undotted(rest))
     return Details(
-        tuple(number for number in read_quantities(text) if number.is_unit or f"{number.face:g}" not in members),
+        tuple(number for number in undated_quantities(rest) if number.is_unit or f"{number.face:g}" not in members),
         tuple(implied_quantities(text, dates)),
         bool(_TOTAL.search(text)),
         tuple(dates),
@@ -190,6 +190,8 @@ def _same_words(one: str, two: str) -> bool:
 
 def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
     """A number of the claim differs from every number of its kind in the evidence."""
+    if not claim.quantities:
+        return False
     near = [*evidence.quantities, *evidence.implied]
     pool = [*near, *(number for other in others for number in (*other.quantities, *other.implied))]
     known = Pool(pool)
@@ -367,7 +369,7 @@ def _names(text: str) -> frozenset[str]:
         surname = followed[:1] == " " and followed[1:].isupper() and not _ACRONYM.match(text, match.end())
         if word in UNITS:
             continue
-        if (not starts or surname or match[1].isupper()) and word not in STOP_WORDS | NOT_SERIES:
+        if (not starts or surname or match[1].isupper()) and word not in COMMON_WORDS:
             names.add(word)
     return frozenset(names)
 

@@ -246,12 +246,19 @@ def _is_numeric(word: str) -> bool:
 
 def detail_words(text: str) -> frozenset[str]:
     """Stems of a text's names and figures: what is capitalised inside of it or has a digit."""
+    return _kept_details(text) if len(text) <= KEPT_LENGTH else _detail_words(text)
+
+
+def _detail_words(text: str) -> frozenset[str]:
     words = [match[0] for match in _WORD.finditer(undotted(text))]
     return frozenset(
         stem(word)
         for place, word in enumerate(words)
         if (place and word[0].isupper()) or any(character.isdigit() for character in word)
     )
+
+
+_kept_details = lru_cache(maxsize=KEPT_TEXTS)(_detail_words)
 
 
 def _apart(

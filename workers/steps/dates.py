@@ -68,11 +68,15 @@ _DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
 _QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 _WEEKEND = re.compile(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_CENTURY_OR_DIGIT = re.compile(r"\d|[ -]century\b", re.IGNORECASE)
 
 
 def read_dates(text: str) -> tuple[list[Date], str]:
     """Dates and times of day of a text, and the text with them blanked out."""
     dates: list[Date] = []
+    if not _DIGIT.search(text):
+        return dates, text  # as most sentences: none of the patterns needs to look
     for pattern in _DATE_PATTERNS:
         for match in pattern.finditer(text):
             date = _date(match.groupdict())
@@ -85,6 +89,8 @@ def read_dates(text: str) -> tuple[list[Date], str]:
 def read_periods(text: str) -> tuple[list[Period], str]:
     """Centuries, decades and quarters of a text, and the text without them."""
     found: list[Period] = []
+    if not _CENTURY_OR_DIGIT.search(text):
+        return found, text
     for match in _CENTURY.finditer(text):
         last = 12 * 100 * (int(match[1]) if match[1] else ORDINALS[match[2].lower()])
         found.append((last - 1200 + 12, last + 11))

@@ -269,14 +269,15 @@ def judge_weighed(
     opinion = None if verdicts is None or combination is None else _opinion(weighed, verdicts, combination)
     supports = judge_measured(weighed.measured, calibration, minimum, opinion, has_evidence=bool(prepared.units))
 
-    def judge(claim: int, indices: Sequence[int]) -> Support:
+    def judge(claims: Sequence[int], indices: Sequence[int]) -> list[Support]:
         units = [prepared.units[index] for index in indices]
-        alone, read_after = similarity[claim : claim + 1, indices], leaning[claim : claim + 1, indices]
-        # The verifier has read the claim with the evidence of all sources: its opinion holds for each of them.
-        of_claim = opinion and opinion.on(claim)
+        part = np.ix_(claims, indices)
+        # The verifier has read a claim with the evidence of all sources: its opinion holds for each of them.
+        of_claims = opinion and opinion.on(claims)
+        texts = [checked[claim] for claim in claims]
         return judge_claims(
-            [checked[claim]], units, alone, read_after, prepared.records, calibration, minimum, of_claim
-        )[0]
+            texts, units, similarity[part], leaning[part], prepared.records, calibration, minimum, of_claims
+        )
 
     cited = [numbers for claim, numbers in zip(listed, prepared.cited, strict=False) if claim.needs_grounding]
     attributions = attribute(cited, supports, prepared.units, np.maximum(similarity, leaning), judge)

@@ -103,14 +103,24 @@ _BORN = re.compile(r"\bborn\b", re.IGNORECASE)
 _DIED = re.compile(r"\b(?:died|death|passed away)\b", re.IGNORECASE)
 _TIMES = re.compile(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re.IGNORECASE)
 _KEY_BEFORE = re.compile(r"([^\W\d]+(?: [^\W\d]+){0,4}):\s*[$€£]?$")
+_DIGIT = re.compile(r"\d")
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s")
 
 
 def read_quantities(text: str) -> list[Quantity]:
     """Numbers of a text that are no date and no part of an identifier."""
-    _, rest = read_dates(read_periods(text)[1])
-    rest = _DECADE.sub(_blank, rest)
+    return undated_quantities(read_dates(read_periods(text)[1])[1])
+
+
+def undated_quantities(text: str) -> list[Quantity]:
+    """The same of a text without its periods and dates, as ``read_periods`` and ``read_dates`` leave it."""
+    if not _DIGIT.search(text):
+        # As most sentences: what needs a figure is not looked for.
+        shares, rest = _shares(text)
+        halves, rest = _halves(rest)
+        return [*shares, *halves, *_spelled(rest)]
+    rest = _DECADE.sub(_blank, text)
     found: list[Quantity] = []
     for reader in (_ages, _compounds, _shares, _halves):
         more, rest = reader(rest)
@@ -168,8 +178,9 @@ def _compounds(text: str) -> tuple[list[Quantity], str]:
 
 def _shares(text: str) -> tuple[list[Quantity], str]:
     """Parts of a whole as percentages ("two thirds of", "one in five"), and the text without them."""
-    found = []
-    for match in _FRACTION.finditer(text):
+    found: list[Quantity] = []
+    fractions = list(_FRACTION.finditer(text))
+    for match in fractions:
         if match["part"]:
             value = _cardinal(match["top"]) * FRACTIONS[match["part"].lower()]
         elif match["half"]:
@@ -182,7 +193,9 @@ def _shares(text: str) -> tuple[list[Quantity], str]:
             found.append(
                 Quantity((100.0 * value,), "percent", True, about, 0.5, bound, 100.0 * value, written=match[0])
             )
-    text = _FRACTION.sub(_blank, text)
+    text = _FRACTION.sub(_blank, text) if fractions else text
+    if not _DIGIT.search(text):
+        return found, text
     for match in _ODD_SHARE.finditer(text):
         value = 100.0 * float(match[1].replace(",", "."))
         found.append(
@@ -204,7 +217,8 @@ def _halves(text: str) -> tuple[list[Quantity], str]:
     """Units without a figure ("half a kilogram", "an hour and a half", "lasted an hour")."""
     found = []
     for pattern in (_AND_A_HALF, _HALF_A, _ONE_UNIT):
-        for match in pattern.finditer(text):
+        matches = list(pattern.finditer(text))
+        for match in matches:
             name = (match[2] if pattern is _AND_A_HALF else match[1] or match[2]).lower()
             if name not in UNITS or len(name) < 3:
                 continue
@@ -215,7 +229,7 @@ def _halves(text: str) -> tuple[list[Quantity], str]:
                     (count * factor,), dimension, True, pattern is _ONE_UNIT, 0.25 * factor, 0, count, written=match[0]
                 )
             )
-        text = pattern.sub(_blank, text) if pattern is not _ONE_UNIT else text
+        text = pattern.sub(_blank, text) if matches and pattern is not _ONE_UNIT else text
     return found, text
 
 

@@ -5,8 +5,10 @@ middle, say the opposite of each other, unless the middle is symmetric ("and", "
 """
 
 import re
+from functools import lru_cache
+from itertools import islice
 
-from workers.steps.words import content_words, stem, word_set
+from workers.steps.words import KEPT_TEXTS, content_words, stem, word_set
 
 MAX_WORDS = 40
 """Longer sentences are not compared word by word."""
@@ -60,7 +62,8 @@ def reordered(claim: str, evidence: str) -> bool:
     return places[steps[0][0]] > last[steps[1][0]]
 
 
-def _tokens(text: str) -> list[str]:
+@lru_cache(maxsize=KEPT_TEXTS)
+def _tokens(text: str) -> tuple[str, ...]:
     words = [match[0] for match in _WORD.finditer(text)]
     # The "A" of "plan A" is a name; at the start of a sentence it is an article.
     kept = (
@@ -68,4 +71,4 @@ def _tokens(text: str) -> list[str]:
         for index, word in enumerate(words)
         if word.lower() not in _ARTICLES or (index and word in ("A", "LA", "EL"))
     )
-    return [word.lower() for word in kept]
+    return tuple(word.lower() for word in islice(kept, MAX_WORDS + 1))

@@ -19,6 +19,8 @@ NOT_SERIES = word_set(
     """
 )
 """Words before a number that name no series."""
+COMMON_WORDS = NOT_SERIES | STOP_WORDS
+"""Words that are no name either, capital or not."""
 SERIES_NAMES = word_set(
     """
     port line room gate lane track platform bay zone rack slot pin floor route channel station ticket incident order
@@ -46,7 +48,7 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
     found += [
         ((match[1].lower(), match[2].lower()), match.start(), match.end())
         for match in _LETTER.finditer(text)
-        if match[1].lower() not in NOT_SERIES | STOP_WORDS
+        if match[1].lower() not in COMMON_WORDS
     ]
     return sorted(found, key=lambda code: code[1])
 

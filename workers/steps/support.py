@@ -113,10 +113,9 @@ class Opinion:
     supported: Floats
     of_records: Flags
 
-    def on(self, claim: int) -> "Opinion":
-        """What it says on one claim."""
-        part = slice(claim, claim + 1)
-        return Opinion(self.combination, self.supported[part], self.of_records[part])
+    def on(self, claims: Sequence[int]) -> "Opinion":
+        """What it says on some of the claims, in their order."""
+        return Opinion(self.combination, self.supported[claims], self.of_records[claims])
 
 
 def judge_claims(
