@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
 from tests.harness.reviews import AT, review_request, store_decision
 from workers.steps.rows import enriched_rows
@@ -45,18 +46,39 @@ def test_an_answer_is_told_with_claims_citations_decision_and_history(
     )
 
 
-def test_what_a_verifier_said_of_a_claim_is_told(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
-    enriched = next(answer for answer in stored if answer.grounding and len(answer.grounding.claims) > 1)
+@pytest.fixture
+def verified(console: ConsoleThread, stored: list[EnrichedAnswer]) -> EnrichedAnswer:
+    """An answer under review of whose claims a verifier was asked about the first."""
+    enriched = next(
+        each for each in stored if each.decision.review and each.grounding and len(each.grounding.claims) > 1
+    )
     assert enriched.grounding
     asked, *others = enriched.grounding.claims
     claims = [asked.model_copy(update={"verifier_score": 0.27}), *others]
     grounding = enriched.grounding.model_copy(update={"claims": claims})
-    rows = enriched_rows(enriched.model_copy(update={"grounding": grounding}))
-    console.call(console.resources.analytics.insert("claims", [row.columns for row in rows if row.table == "claims"]))
-    body = console.client().get(f"/api/answers/{enriched.answer_id}").raise_for_status().json()
-    told = {claim["claim_id"]: claim["verifier_score"] for claim in body["claims"]}
-    assert told == {claim.claim_id: claim.verifier_score for claim in claims}
-    page = console.client().get(f"/answers/{enriched.answer_id}").raise_for_status().text
+    verified = enriched.model_copy(update={"grounding": grounding})
+    rows = [row.columns for row in enriched_rows(verified) if row.table == "claims"]
+    console.call(console.resources.analytics.insert("claims", rows))
+    return verified
+
+
+def test_what_a_verifier_said_of_a_claim_is_told(console: ConsoleThread, verified: EnrichedAnswer) -> None:
+    assert verified.grounding
+    scores = {claim.claim_id: claim.verifier_score for claim in verified.grounding.claims}
+    body = console.client().get(f"/api/answers/{verified.answer_id}").raise_for_status().json()
+    assert {claim["claim_id"]: claim["verifier_score"] for claim in body["claims"]} == scores
+    page = console.client().get(f"/answers/{verified.answer_id}").raise_for_status().text
+    assert page.count("verifier 0.27") == 1
+
+
+def test_reviewers_see_what_a_verifier_said(console: ConsoleThread, verified: EnrichedAnswer) -> None:
+    assert verified.grounding
+    scores = {claim.claim_id: claim.verifier_score for claim in verified.grounding.claims}
+    reviewer = console.client("review")
+    review = fact_id(verified.answer_id, "review")
+    body = reviewer.get(f"/api/reviews/{review}").raise_for_status().json()
+    assert {claim["claim_id"]: claim["verifier_score"] for claim in body["claims"]} == scores
+    page = reviewer.get(f"/review/{review}/item").raise_for_status().text
     assert page.count("verifier 0.27") == 1
 
 

@@ -346,5 +346,5 @@ def _review_claim(claim: dict[str, Any]) -> ClaimView:
         chunk_id=evidence["chunk_id"], evidence=evidence["text"],
         evidence_start=evidence["start"], evidence_end=evidence["end"], source_digest="",
         cited_numbers=[], primary_number=None, redundant_numbers=[], proposed_numbers=[], cited_unsupported=[],
-        better_number=None, verifier_score=None,
+        better_number=None,
     )  # fmt: skip

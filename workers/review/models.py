@@ -77,6 +77,9 @@ class ClaimView(BaseModel):
     score: float | None
     mismatches: list[str]
     conflicting: bool = False
+    verifier_score: float | None = Field(
+        default=None, description="A verifier's probability that it is supported; null where none was asked."
+    )
     evidence: EvidenceView | None
 
 

@@ -502,7 +502,9 @@ class ReviewService:
                 )
                 if claim.evidence
                 else None,
-                **claim.model_dump(include={"claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches"}),
+                **claim.model_dump(
+                    include={"claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches", "verifier_score"}
+                ),
             )
             for claim in sorted(request.claims, key=lambda claim: claim.span.start)
         ]

@@ -328,7 +328,7 @@ class ReviewStore:
         """All claims of an answer in their order, with verdicts and evidence."""
         return await self._rows(
             "SELECT claim_id, start, end, text, kind, hedged, verdict, score, mismatches, chunk_id, evidence_start,"
-            f" evidence_end, evidence, primary_number, conflicting FROM {self._database}.claims FINAL"
+            f" evidence_end, evidence, primary_number, conflicting, verifier_score FROM {self._database}.claims FINAL"
             " WHERE tenant = {tenant:String} AND toDate(completed_at) = {day:Date} AND answer_id = {answer:String}"
             " AND run = 'live' ORDER BY start, end",
             {"tenant": tenant, "answer": answer_id, "day": completed_at.astimezone(UTC).date()},
