@@ -57,6 +57,22 @@ def texts_of(answers: Sequence[GeneratedAnswer]) -> list[str]:
     return list(dict.fromkeys(text for answer in answers for text in prepare_grounding(answer).texts))
 
 
+def tokens_and_ceiling(texts: Sequence[str], rounds: int = 3) -> tuple[int, float]:
+    """How many tokens texts have, and how many a second the quantised graph alone takes of them on all cores."""
+    tokenizer = load_sentence_transformer(PACKAGED_MODEL).tokenizer
+    tokens = sum(map(len, tokenizer(list(texts), truncation=True, max_length=256)["input_ids"]))
+    seconds = []
+    with tempfile.TemporaryDirectory() as folder:
+        Int8Backend(PACKAGED_MODEL, Path(folder))  # exports the graph
+        work = _ideal(texts, exported_path(PACKAGED_MODEL, Path(folder)), tokenizer)
+        work()
+        for _ in range(rounds):
+            started = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - started)
+    return tokens, tokens / statistics.median(seconds)
+
+
 def _rates(texts: Sequence[str], folder: Path, rounds: int) -> dict[str, float]:
     int8, fp32 = Int8Backend(PACKAGED_MODEL, folder), SentenceTransformerBackend(PACKAGED_MODEL)
     plain = load_sentence_transformer(PACKAGED_MODEL)

@@ -8,7 +8,9 @@ One worker with all agents, broker, Valkey and ClickHouse's engine as processes 
 law, as retrieval's do. *stubbed*: judgement and model give constants; what is left is the framework. Each
 is sent at once and counted until the last answer is confirmed in ClickHouse, CPU seconds by process. Then
 answers come evenly at shares of the rate of *repeated*, and the time from the record of an answer to the
-record of its enriched answer is read from the topics.
+record of its enriched answer is read from the topics. *verified* is *repeated* with a verifier, and shares
+are of its own rate. The tokens of distinct answers are divided by what
+the quantised graph alone takes in full batches (``benchmarks.limit``), measured in the same run.
 """
 
 import argparse
@@ -27,6 +29,7 @@ import numpy as np
 from aiokafka import AIOKafkaProducer
 from rich.progress import Progress
 
+from benchmarks.limit import texts_of, tokens_and_ceiling
 from benchmarks.traffic import add_options, answers_with_contexts, distinct, repeated
 from schemas.answers import GeneratedAnswer
 from schemas.export import example
@@ -35,6 +38,7 @@ from tests.harness.deployment import Deployment, WorkerProcess, until
 from workers.addresses import Addresses
 from workers.inference.cores import available_cores
 from workers.local.services import LocalServices
+from workers.steps.quality import prepare_quality
 
 SHARES = (0.25, 0.5, 0.8)
 """Of the rate at saturation, at which latency is measured."""
@@ -51,6 +55,7 @@ def main() -> None:
     parser.add_argument("--stubbed", type=int, default=4_000, help="answers with judgement stubbed (default 4000)")
     parser.add_argument("--seconds", type=float, default=30.0, help="at each share of the rate (default 30)")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of the model (default int8)")
+    parser.add_argument("--verifier", default="", help="repeated traffic also with this verifier, such as builtin")
     add_options(parser)
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
@@ -66,9 +71,13 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
     first = answers[:WARM_UP]
     others = answers[WARM_UP:]
     rates: dict[str, dict[str, float]] = {}
+    verified: list[dict[str, float]] = []
+    new = distinct(others, min(options.answers, len(others)))
     async with bench_beside_servers(options.precision) as bench:
         async with bench.workers(first):
-            rates["distinct"] = await bench.saturated(distinct(others, min(options.answers, len(others))))
+            rates["distinct"] = await bench.saturated(new)
+        tokens, ceiling = tokens_and_ceiling(_texts_of(new))
+        cold = tokens / len(new) * rates["distinct"]["answers_per_second"]
         async with bench.workers(first):
             rates["repeated"] = await bench.saturated(repeated(others, options.answers, options.zipf))
             latency = [
@@ -76,11 +85,25 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
             ]
             memory = bench.peak_bytes()
             pauses = await bench.pauses()
+        if options.verifier:
+            async with bench.workers(first, environment={"TOUCHSTONE_GROUNDING__VERIFIER": options.verifier}):
+                rates["verified"] = await bench.saturated(repeated(others, options.answers, options.zipf))
+                rate = rates["verified"]["answers_per_second"]
+                verified = [await bench.latency(others, options, share, rate) for share in SHARES[:2]]
         # The answer that the constants were found in.
         one = [GeneratedAnswer.model_validate(example(GeneratedAnswer))]
         async with bench.workers(repeated(one, 1, 0), module=STUB):
             rates["stubbed"] = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
-    return {"saturated": rates, "latency": latency, "peak_bytes": memory, "pauses": pauses}
+    return {
+        "saturated": rates, "model_tokens": {"cold": cold, "ceiling": ceiling}, "latency": latency, "verified": verified,
+        "peak_bytes": memory, "pauses": pauses,
+    }  # fmt: skip
+
+
+def _texts_of(answers: Sequence[GeneratedAnswer]) -> list[str]:
+    """The distinct texts that are embedded to judge answers: all that a worker asks of the model but memory's turns."""
+    quality = (text for answer in answers for text in prepare_quality(answer).texts)
+    return list(dict.fromkeys([*texts_of(answers), *quality]))
 
 
 @asynccontextmanager
@@ -136,7 +159,11 @@ class Bench:
 
     @asynccontextmanager
     async def workers(
-        self, first: Sequence[GeneratedAnswer], module: str = "workers.cli", count: int = 1
+        self,
+        first: Sequence[GeneratedAnswer],
+        module: str = "workers.cli",
+        count: int = 1,
+        environment: Mapping[str, str] | None = None,
     ) -> AsyncIterator[None]:
         """Workers with names of their own, which have judged some answers already.
 
@@ -144,9 +171,12 @@ class Bench:
             first: those answers.
             module: what each worker runs.
             count: how many share the partitions.
+            environment: settings beside those of the benchmark.
         """
         self._sent, self._module = 0, module
-        self._deployment = Deployment(self._addresses, self._folder, environment=self._environment)
+        self._deployment = Deployment(
+            self._addresses, self._folder, environment=self._environment | dict(environment or {})
+        )
         await self._deployment.prepare()
         self._client = await self._deployment.client()
         try:
@@ -246,9 +276,12 @@ def _print(document: Mapping[str, Any]) -> None:
     for name, figures in document["saturated"].items():
         costs = "  ".join(f"{key} {value:6.1f}" for key, value in figures.items() if key.endswith("_cpu_ms"))
         print(f"{name:<10}{figures['answers_per_second']:8.1f} answers/s  {costs}")
-    for each in document["latency"]:
+    tokens = document["model_tokens"]
+    share = tokens["cold"] / tokens["ceiling"]
+    print(f"tokens     {tokens['cold']:,.0f} a second of distinct answers, {share:.0%} of the ceiling")
+    for what, each in [("", row) for row in document["latency"]] + [(" verified", row) for row in document["verified"]]:
         print(
-            f"at {each['share']:4.0%}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
+            f"at {each['share']:4.0%}{what}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
             f"p99 {each['p99'] * 1e3:6.0f} ms"
         )
     print(f"memory     {document['peak_bytes'] / 2**20:,.0f} MiB at most")

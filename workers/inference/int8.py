@@ -87,8 +87,12 @@ class Int8Backend:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Embed texts; see :class:`EmbeddingBackend`."""
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
-        rows = map(self._run, tokens) if self._pool is None else self._pool.map(self._run, tokens)
-        return np.stack(list(rows))
+        if self._pool is None:
+            return np.stack([self._run(each) for each in tokens])
+        # The longest first: at the end no thread is left alone with a long one.
+        order = sorted(range(len(tokens)), key=lambda place: -len(tokens[place]))
+        rows = dict(zip(order, self._pool.map(self._run, (tokens[place] for place in order)), strict=True))
+        return np.stack([rows[place] for place in range(len(tokens))])
 
     def _run(self, tokens: list[int]) -> Vectors:
         ids = np.array([tokens], dtype=np.int64)
