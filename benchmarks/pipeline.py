@@ -8,9 +8,9 @@ One worker with all agents, broker, Valkey and ClickHouse's engine as processes 
 law, as retrieval's do. *stubbed*: judgement and model give constants; what is left is the framework. Each
 is sent at once and counted until the last answer is confirmed in ClickHouse, CPU seconds by process. Then
 answers come evenly at shares of the rate of *repeated*, and the time from the record of an answer to the
-record of its enriched answer is read from the topics. *verified* is *repeated* with a verifier, and shares
-are of its own rate. The tokens of distinct answers are divided by what
-the quantised graph alone takes in full batches (``benchmarks.limit``), measured in the same run.
+record of its enriched answer is read from the topics. *verified* is *repeated* with a verifier, *apart* with
+some agents in a process of their own, each at shares of its own rate. The tokens of distinct answers are divided
+by what the quantised graph alone takes in full batches (``benchmarks.limit``), measured in the same run.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,15 @@ from benchmarks.limit import texts_of, tokens_and_ceiling
 from benchmarks.traffic import add_options, answers_with_contexts, distinct, repeated
 from schemas.answers import GeneratedAnswer
 from schemas.export import example
-from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED
+from schemas.memory import ConversationTurn
+from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, MEMORY_TURNS
 from tests.harness.deployment import Deployment, WorkerProcess, until
 from workers.addresses import Addresses
+from workers.app import AGENTS
 from workers.inference.cores import available_cores
 from workers.local.services import LocalServices
 from workers.steps.quality import prepare_quality
+from workers.stores.memory import turn_text
 
 SHARES = (0.25, 0.5, 0.8)
 """Of the rate at saturation, at which latency is measured."""
@@ -56,6 +59,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0, help="at each share of the rate (default 30)")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of the model (default int8)")
     parser.add_argument("--verifier", default="", help="repeated traffic also with this verifier, such as builtin")
+    parser.add_argument(
+        "--apart",
+        nargs="+",
+        default=[],
+        metavar="AGENT",
+        choices=[*AGENTS],
+        help="repeated traffic also with these agents in a process of their own",
+    )
     add_options(parser)
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
@@ -71,39 +82,48 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
     first = answers[:WARM_UP]
     others = answers[WARM_UP:]
     rates: dict[str, dict[str, float]] = {}
-    verified: list[dict[str, float]] = []
+    beside: dict[str, list[dict[str, float]]] = {}
     new = distinct(others, min(options.answers, len(others)))
     async with bench_beside_servers(options.precision) as bench:
         async with bench.workers(first):
             rates["distinct"] = await bench.saturated(new)
-        tokens, ceiling = tokens_and_ceiling(_texts_of(new))
+            remembered = await bench.remembered({answer.answer_id for answer in new})
+        tokens, ceiling = tokens_and_ceiling(_texts_of(new, remembered))
         cold = tokens / len(new) * rates["distinct"]["answers_per_second"]
         async with bench.workers(first):
-            rates["repeated"] = await bench.saturated(repeated(others, options.answers, options.zipf))
-            latency = [
-                await bench.latency(others, options, share, rates["repeated"]["answers_per_second"]) for share in SHARES
-            ]
+            rates["repeated"], latency = await _loaded(bench, others, options, SHARES)
             memory = bench.peak_bytes()
             pauses = await bench.pauses()
         if options.verifier:
             async with bench.workers(first, environment={"TOUCHSTONE_GROUNDING__VERIFIER": options.verifier}):
-                rates["verified"] = await bench.saturated(repeated(others, options.answers, options.zipf))
-                rate = rates["verified"]["answers_per_second"]
-                verified = [await bench.latency(others, options, share, rate) for share in SHARES[:2]]
+                rates["verified"], beside["verified"] = await _loaded(bench, others, options, SHARES[:2])
+        if options.apart:
+            async with bench.workers(first, apart=options.apart):
+                rates["apart"], beside["apart"] = await _loaded(bench, others, options, SHARES)
         # The answer that the constants were found in.
         one = [GeneratedAnswer.model_validate(example(GeneratedAnswer))]
         async with bench.workers(repeated(one, 1, 0), module=STUB):
             rates["stubbed"] = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
     return {
-        "saturated": rates, "model_tokens": {"cold": cold, "ceiling": ceiling}, "latency": latency, "verified": verified,
+        "saturated": rates, "model_tokens": {"cold": cold, "ceiling": ceiling}, "latency": latency, "beside": beside,
         "peak_bytes": memory, "pauses": pauses,
     }  # fmt: skip
 
 
-def _texts_of(answers: Sequence[GeneratedAnswer]) -> list[str]:
-    """The distinct texts that are embedded to judge answers: all that a worker asks of the model but memory's turns."""
+async def _loaded(
+    bench: "Bench", answers: Sequence[GeneratedAnswer], options: argparse.Namespace, shares: Sequence[float]
+) -> tuple[dict[str, float], list[dict[str, float]]]:
+    """The rate of repeated traffic, and the latency at shares of it."""
+    saturated = await bench.saturated(repeated(answers, options.answers, options.zipf))
+    rate = saturated["answers_per_second"]
+    return saturated, [await bench.latency(answers, options, share, rate) for share in shares]
+
+
+def _texts_of(answers: Sequence[GeneratedAnswer], remembered: Sequence[str]) -> list[str]:
+    """The distinct texts that are embedded for answers: to judge them, to find retries and to remember them."""
     quality = (text for answer in answers for text in prepare_quality(answer).texts)
-    return list(dict.fromkeys([*texts_of(answers), *quality]))
+    queries = (answer.query for answer in answers if answer.query)
+    return list(dict.fromkeys([*texts_of(answers), *quality, *queries, *remembered]))
 
 
 @asynccontextmanager
@@ -164,6 +184,7 @@ class Bench:
         module: str = "workers.cli",
         count: int = 1,
         environment: Mapping[str, str] | None = None,
+        apart: Sequence[str] = (),
     ) -> AsyncIterator[None]:
         """Workers with names of their own, which have judged some answers already.
 
@@ -172,6 +193,7 @@ class Bench:
             module: what each worker runs.
             count: how many share the partitions.
             environment: settings beside those of the benchmark.
+            apart: agents that have a process of their own in place of a place in each worker.
         """
         self._sent, self._module = 0, module
         self._deployment = Deployment(
@@ -180,9 +202,10 @@ class Bench:
         await self._deployment.prepare()
         self._client = await self._deployment.client()
         try:
+            groups = [[name for name in AGENTS if name not in apart], list(apart)] if apart else [[]]
             # One after the other: the first exports the model, and the others find it.
             self._processes: list[WorkerProcess] = [
-                await self._deployment.start_worker(module=module) for _ in range(count)
+                await self._deployment.start_worker(agents, module=module) for agents in groups for _ in range(count)
             ]
             await self._send_all(first, "warming up")
             yield
@@ -221,6 +244,12 @@ class Bench:
         taken = [written[each.answer_id] - came[each.answer_id] for each in named]
         p50, p95, p99 = np.percentile(taken, [50, 95, 99]).tolist()
         return {"share": share, "answers": len(named), "p50": p50, "p95": p95, "p99": p99}
+
+    async def remembered(self, answer_ids: Collection[str]) -> list[str]:
+        """What has been embedded of some of the answers, to be found in memory later."""
+        await self._deployment.all_caught_up()
+        turns = [ConversationTurn.from_bytes(each.value) for each in await self._deployment.read(MEMORY_TURNS)]
+        return [turn_text(turn) for turn in turns if turn.answer_id in answer_ids]
 
     async def judged(self) -> list[float]:
         """How many answers each worker has judged for grounding so far."""
@@ -279,9 +308,11 @@ def _print(document: Mapping[str, Any]) -> None:
     tokens = document["model_tokens"]
     share = tokens["cold"] / tokens["ceiling"]
     print(f"tokens     {tokens['cold']:,.0f} a second of distinct answers, {share:.0%} of the ceiling")
-    for what, each in [("", row) for row in document["latency"]] + [(" verified", row) for row in document["verified"]]:
+    rows = [("repeated", row) for row in document["latency"]]
+    rows += [(name, row) for name, latency in document["beside"].items() for row in latency]
+    for name, each in rows:
         print(
-            f"at {each['share']:4.0%}{what}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
+            f"{name:<10}at {each['share']:4.0%}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
             f"p99 {each['p99'] * 1e3:6.0f} ms"
         )
     print(f"memory     {document['peak_bytes'] / 2**20:,.0f} MiB at most")

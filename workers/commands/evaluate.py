@@ -16,7 +16,7 @@ from workers.evaluation import fitting, methods, report
 from workers.evaluation.labelled import LabelledRow, read_labelled
 from workers.evaluation.measured import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
 from workers.inference.backends import EmbeddingBackend
-from workers.inference.opening import open_backend
+from workers.inference.opening import open_backend, open_combination, open_verifier
 from workers.settings import Settings
 from workers.steps.calibration import GroundingCalibration, shipped_calibration
 
@@ -45,6 +45,10 @@ def eval_grounding(
         typer.Option(help="Sets the calibration is fitted on: their sources are scored by a fit without them."),
     ] = None,
     calibration_file: Annotated[Path | None, typer.Option("--calibration", help="Another calibration file.")] = None,
+    verifier: Annotated[
+        str,
+        typer.Option(help="Judge with this verifier, too: builtin, or what grounding.verifier takes (none: without)."),
+    ] = "none",
     show_errors: Annotated[int, typer.Option("--errors", min=0, help="Show so many of the worst mistakes.")] = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to a file, too.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the reliability of the risk to a file.")] = None,
@@ -57,10 +61,20 @@ def eval_grounding(
 
     Examples:
       touchstone eval grounding --data answers.jsonl.gz --method all
+      touchstone eval grounding --data answers.jsonl.gz --verifier builtin
       touchstone eval grounding --data a.jsonl.gz --cross-validate a.jsonl.gz --errors 10
     """
     calibration = _calibration(calibration_file)
-    backend = open_backend(Settings(_env_file=None))
+    settings = Settings(_env_file=None)
+    settings.grounding = settings.grounding.model_copy(update={"verifier": verifier})
+    if settings.grounding.has_verifier and cross_validate:
+        raise TouchstoneError(
+            "--cross-validate fits the rules without the source of a row, and what joins the verifier was fitted on all "
+            "of them: leave one of both away (python -m training.combine cross-validates them together)"
+        )
+    # First of all, since an unusable verifier should not be told of after minutes of embedding.
+    combination, asked = open_combination(settings.grounding), open_verifier(settings)
+    backend = open_backend(settings)
     rows, embed_ms = _measure(read_labelled(data), backend, calibration)
     scored: dict[str, list[methods.Scored]] = {}
     wanted = [name for name in Method if name is not Method.ALL] if method is Method.ALL else [method]
@@ -71,7 +85,13 @@ def eval_grounding(
             scored[name] = methods.seed(rows, _embed([t for row in rows for t in methods.seed_texts(row)], backend))
         else:
             scored[name] = methods.cosine(rows) if name is Method.COSINE else methods.lexical(rows)
-    figures = [each for name in wanted for each in _figures(name, rows, scored[name])]
+    if combination is not None and asked is not None:
+        with Progress(console=errors, transient=True) as progress:
+            task = progress.add_task("verifying", total=len(rows))
+            scored["verified"] = methods.verified(
+                rows, calibration, combination, asked.score, lambda: progress.advance(task)
+            )
+    figures = [each for name, of_name in scored.items() for each in _figures(name, rows, of_name)]
     figures.sort(key=lambda each: each.set == "all")
     console.print(report.table(figures))
     console.print(f"embedding took {embed_ms:.1f} ms an answer; calibration {calibration.version}", highlight=False)
@@ -83,6 +103,7 @@ def eval_grounding(
     if json_file is not None:
         document = {
             "calibration": calibration.version,
+            "verifier": verifier,
             "cross_validated": cross_validate is not None,
             "threshold": calibration.threshold,
             "embedding_milliseconds": round(embed_ms, 2),

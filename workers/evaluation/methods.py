@@ -1,4 +1,4 @@
-"""Ways to score the risk of an answer: ours, the seed's as written, and two plain baselines.
+"""Ways to score the risk of an answer: ours, with a verifier or without, the seed's as written, two plain baselines.
 
 All scores are higher where an answer is worse.
 """
@@ -16,10 +16,14 @@ from workers.evaluation.fitting import fit_calibration, folds
 from workers.evaluation.measured import MeasuredRow
 from workers.steps.calibration import GroundingCalibration
 from workers.steps.claim_features import FEATURES
-from workers.steps.grounding import judge_grounding
+from workers.steps.grounding import judge_grounding, judge_weighed, weigh_grounding
 from workers.steps.thresholds import GroundingThresholds
+from workers.steps.verification import VerifierPair
+from workers.steps.verifier_combination import VerifierCombination
 
 Vectors = Mapping[str, NDArray[np.float32]]
+Verify = Callable[[Sequence[VerifierPair]], NDArray[np.float32]]
+"""Probabilities of supported, contradicted and unsupported of n pairs, shape (n, 3)."""
 
 SEED_INDICATORS = ("I think", "probably", "maybe", "might be", "I'm not sure", "Based on my knowledge")
 SEED_COMMANDS = ("run", "check", "ensure", "verify")
@@ -47,6 +51,33 @@ class Scored:
 def touchstone(rows: Sequence[MeasuredRow], calibration: GroundingCalibration) -> list[Scored]:
     """The pipeline's own judgement with a calibration."""
     return [_judged(row, calibration) for row in rows]
+
+
+def verified(
+    rows: Sequence[MeasuredRow],
+    calibration: GroundingCalibration,
+    combination: VerifierCombination,
+    verify: Verify,
+    tick: Callable[[], None],
+) -> list[Scored]:
+    """The same where a verifier is asked about the claims that the rules leave open; its time counts.
+
+    Args:
+        rows: to be scored.
+        calibration: of the rules.
+        combination: how the verifier joins them.
+        verify: the verifier.
+        tick: called after each row.
+    """
+    scored = []
+    for row in rows:
+        started = time.process_time()
+        weighed = weigh_grounding(row.prepared, row.vectors, calibration, combination)
+        verdicts = dict(zip(weighed.questions, verify(weighed.questions), strict=True))
+        findings = judge_weighed(weighed, GroundingThresholds(), verdicts, combination)
+        scored.append(_scored(row, findings, combination.threshold, time.process_time() - started))
+        tick()
+    return scored
 
 
 def touchstone_cross_validated(
@@ -138,10 +169,13 @@ def _seed_verified(row: MeasuredRow, vectors: Vectors, contexts: Sequence[NDArra
 def _judged(row: MeasuredRow, calibration: GroundingCalibration) -> Scored:
     started = time.process_time()
     findings = judge_grounding(row.prepared, row.vectors, GroundingThresholds(), calibration)
-    seconds = time.process_time() - started
+    return _scored(row, findings, calibration.threshold, time.process_time() - started)
+
+
+def _scored(row: MeasuredRow, findings: GroundingFindings, threshold: float, seconds: float) -> Scored:
     if findings.risk_score is None or not row.claims:
         return Scored(None, False, seconds, findings)
-    return Scored(findings.risk_score, findings.risk_score >= calibration.threshold, seconds, findings)
+    return Scored(findings.risk_score, findings.risk_score >= threshold, seconds, findings)
 
 
 def _worst(row: MeasuredRow, feature: str) -> Scored:
