@@ -6,7 +6,9 @@ or ``tests/chaos``:
 * ``getmany`` notes every delivered offset; a fetch that spans a revocation or a seek is
   thrown away and reading starts over at the committed offsets.
 * ``perform_seek`` seeks to the beginning where nothing is committed, which aiokafka does not, and nothing is
-  handed on until a seek that has begun is done.
+  handed on until a seek that has begun is done; one that nobody waits for any more moves nothing.
+* ``verify_all_partitions_active`` does nothing: it fails on a position that a seek has left open, and warns by
+  acknowledgements that Faust itself has counted.
 * ``_wait_next_records`` hands out a copy of the active partitions: pausing one while
   records of it are in the fetch would otherwise drop them.
 * ``_filter_committable_offsets`` asks the ledger; ``_commit_offsets`` believes a commit
@@ -24,7 +26,6 @@ from typing import Any, cast
 
 from aiokafka.consumer.fetcher import OffsetResetStrategy
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
-from aiokafka.errors import IllegalStateError
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
@@ -37,7 +38,8 @@ IDLE_WAIT_SECONDS = 0.1
 """How long to wait before looking again while every partition is paused."""
 
 SEEK_SECONDS = 15.0
-"""How long a seek may wait for the broker; Faust takes one that needs its 30 s for the end of the app, and is silent."""
+"""How long a seek may wait for the broker at most. Faust takes one that needs as long as a request may for the end
+of the app, and is silent; so it is half of that where that is less."""
 
 FINISH_SECONDS = 10.0
 """How long an agent that can read no further works on what it has already."""
@@ -62,6 +64,7 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
     """The consumer's thread, with an assignor that keeps partition numbers together."""
 
     logger = logging.getLogger("faust.transport.consumer")
+    _seeks_begun = 0
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         fetching.install()
@@ -89,16 +92,43 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
                 return _end_of(task)
         return None
 
-    async def reset_to_beginning(self, partitions: Iterable[TP]) -> None:
-        """Begin with the oldest record of what is still assigned; aiokafka's own seek would wait for each leader."""
-        await self.call_thread(self._reset_to_beginning, partitions)
+    async def seek_all(self, limit: float) -> dict[TP, int | None] | None:
+        """Read on at the committed offset of each partition, or at the oldest record where there is none.
 
-    async def _reset_to_beginning(self, partitions: Iterable[TP]) -> None:
+        aiokafka's own asks about one partition after the other, leaves those without a committed offset where
+        they are, and moves what is assigned by then also when nobody waits for it any more.
+
+        Args:
+            limit: seconds that the broker may take to name the offsets.
+
+        Returns:
+            The committed offsets, ``None`` for partitions without one. ``None`` instead, and nothing is moved, if
+            the partitions were assigned anew meanwhile or another seek has begun.
+
+        Raises:
+            TimeoutError: the broker did not answer in time.
+        """
+        return cast(dict[TP, int | None] | None, await self.call_thread(self._seek_all, limit))
+
+    async def _seek_all(self, limit: float) -> dict[TP, int | None] | None:
         consumer = self._ensure_consumer()
-        ours = [tp for tp in partitions if tp in consumer.assignment()]
-        if ours:
-            positions = consumer._fetcher.request_offset_reset(ours, OffsetResetStrategy.EARLIEST)
+        self._seeks_begun += 1
+        number, assignment = self._seeks_begun, _assignment_of(consumer)
+        if assignment is None:
+            return {}
+        async with asyncio.timeout(limit):
+            found = await consumer._coordinator.fetch_committed_offsets(list(assignment.tps))
+        if number != self._seeks_begun or _assignment_of(consumer) is not assignment or not assignment.active:
+            return None
+        # From here on nothing awaits: all partitions are moved, or none.
+        offsets = {TP(*tp): found[tp].offset if tp in found else None for tp in assignment.tps}
+        for tp, offset in offsets.items():
+            if offset:
+                consumer._fetcher.seek_to(tp, offset)
+        if oldest := [tp for tp, offset in offsets.items() if not offset]:
+            positions = consumer._fetcher.request_offset_reset(oldest, OffsetResetStrategy.EARLIEST)
             positions.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return offsets
 
     @property
     def is_connected(self) -> bool:
@@ -195,8 +225,17 @@ class LedgerConsumer(Consumer):
             self.app.monitor.track_tp_end_offset(tp, self.highwater(tp))
             message = self._to_message(tp, record)
             message.touchstone_epoch = self.ledger.epoch
-            self.ledger.deliver(Partition(*tp), message.offset)
+            self._note(Partition(*tp), message.offset)
             yield tp, message
+
+    def _note(self, partition: Partition, offset: int) -> None:
+        committed = self.ledger.committed(partition)
+        if committed is not None and offset < committed:
+            # The log ends before what was committed: a broker has lost its end. What comes now is new, and
+            # would never be committed by comparison with what is gone.
+            log.warning("log_was_cut", **partition._asdict(), committed=committed, offset=offset)
+            self.ledger.begin(partition, None)
+        self.ledger.deliver(partition, offset)
 
     async def _wait_next_records(self, timeout: float) -> tuple[Any, set[TP] | None]:
         if not self.flow_active:
@@ -215,35 +254,37 @@ class LedgerConsumer(Consumer):
     async def perform_seek(self) -> None:
         """Read from the committed offsets again, in a new epoch; from the beginning where nothing is committed.
 
-        A broker that does not answer in time leaves it undone: then ``getmany`` does it, before anything is handed on.
+        A broker that does not answer in time leaves it undone, as does another assignment meanwhile: then ``getmany``
+        does it, before anything is handed on.
         """
         self._must_seek = True
         self._seeks += 1
         self._start_epoch()
+        limit = min(SEEK_SECONDS, self.app.conf.broker_request_timeout / 2)
         try:
-            async with asyncio.timeout(SEEK_SECONDS):
-                committed = await self.seek_to_committed()
-                # aiokafka leaves these where they are, which may be behind records that were fetched and thrown away.
-                await self._thread.reset_to_beginning([tp for tp, offset in committed.items() if not offset])
+            async with asyncio.timeout(limit):
+                committed = await self._thread.seek_all(limit)
         except TimeoutError:
-            log.warning("seek_timed_out", group=self.app.conf.id, limit_seconds=SEEK_SECONDS)
+            log.warning("seek_timed_out", group=self.app.conf.id, limit_seconds=limit)
             return
         finally:
             self._seeks -= 1
             self._fetch_epoch += 1  # what was fetched meanwhile may be from before
+        if committed is None:
+            return
         for tp, offset in committed.items():
             self.ledger.begin(Partition(*tp), offset)
         self._must_seek = self._seeks > 0
 
     async def _seek_again(self) -> None:
-        """Seek, from within the reading; what is taken away meanwhile begins afresh with whoever has it next."""
-        try:
-            if self.assignment():
-                await self.perform_seek()
-                return
-        except IllegalStateError:
-            pass
-        await self.sleep(IDLE_WAIT_SECONDS)
+        """Seek, from within the reading; without partitions there is nothing to seek, and a while to wait."""
+        if self.assignment():
+            await self.perform_seek()
+        else:
+            await self.sleep(IDLE_WAIT_SECONDS)
+
+    async def verify_all_partitions_active(self) -> None:
+        """Nothing: see the module."""
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Commit what is done while the partitions are still ours; the rest comes again."""
@@ -286,6 +327,11 @@ class LedgerConsumer(Consumer):
         for tell in self._on_commit:
             tell(confirmed)
         return True
+
+
+def _assignment_of(consumer: Any) -> Any:
+    subscription = consumer._subscription.subscription
+    return None if subscription is None else subscription.assignment
 
 
 def _end_of(task: asyncio.Task[Any]) -> BaseException:

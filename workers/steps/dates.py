@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from workers.steps.units import MONTHS, ORDINALS, WEEKDAYS
+from workers.steps.words import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +93,12 @@ def read_periods(text: str) -> tuple[list[Period], str]:
     if not _CENTURY_OR_DIGIT.search(text):
         return found, text
     for match in _CENTURY.finditer(text):
-        last = 12 * 100 * (int(match[1]) if match[1] else ORDINALS[match[2].lower()])
+        last = 12 * 100 * (int(match[1]) if match[1] else ORDINALS[key_of(match[2])])
         found.append((last - 1200 + 12, last + 11))
     decades = (12 * int(match[1]) for match in _DECADE_OF.finditer(text))
     found += [(start, start + 119) for start in decades]
     for match in _QUARTER.finditer(text):
-        quarter = int(match[1]) if match[1] else ORDINALS[match[2].lower()]
+        quarter = int(match[1]) if match[1] else ORDINALS[key_of(match[2])]
         start = 12 * int(match[3]) + 3 * (quarter - 1)
         found.append((start, start + 2))
     for pattern in (_CENTURY, _DECADE_OF, _QUARTER):
@@ -116,12 +117,12 @@ def months_of(date: Date) -> Period | None:
 
 def read_weekdays(text: str) -> frozenset[int]:
     """Days of the week that a text names, 0..6; the weekend is two of them."""
-    days = {WEEKDAYS[match[0].lower()] for match in _WEEKDAY.finditer(text)}
+    days = {WEEKDAYS[key_of(match[0])] for match in _WEEKDAY.finditer(text)}
     return frozenset(days | ({5, 6} if _WEEKEND.search(text) else set()))
 
 
 def _date(groups: dict[str, str | None]) -> Date | None:
-    month = int(groups["m"] or 0) if groups.get("m") else MONTHS.get((groups.get("n") or "").lower().rstrip("."))
+    month = int(groups["m"] or 0) if groups.get("m") else MONTHS.get(key_of(groups.get("n") or "").rstrip("."))
     day = int(groups["d"] or 0) if groups.get("d") else None
     year = int(groups["y"] or 0) if groups.get("y") else None
     if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from workers.steps.dates import Date as Date
 from workers.steps.dates import read_dates, read_periods
 from workers.steps.units import AMBIGUOUS_NUMBER_WORDS, FRACTIONS, NUMBER_WORDS, SCALES, UNITS
-from workers.steps.words import STOP_WORDS, stem
+from workers.steps.words import STOP_WORDS, key_of, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _shares(text: str) -> tuple[list[Quantity], str]:
     fractions = list(_FRACTION.finditer(text))
     for match in fractions:
         if match["part"]:
-            value = _cardinal(match["top"]) * FRACTIONS[match["part"].lower()]
+            value = _cardinal(match["top"]) * FRACTIONS[key_of(match["part"])]
         elif match["half"]:
             value = 0.5
         else:
@@ -219,7 +219,7 @@ def _halves(text: str) -> tuple[list[Quantity], str]:
     for pattern in (_AND_A_HALF, _HALF_A, _ONE_UNIT):
         matches = list(pattern.finditer(text))
         for match in matches:
-            name = (match[2] if pattern is _AND_A_HALF else match[1] or match[2]).lower()
+            name = key_of(match[2] if pattern is _AND_A_HALF else match[1] or match[2])
             if name not in UNITS or len(name) < 3:
                 continue
             count = _cardinal(match[1]) + 0.5 if pattern is _AND_A_HALF else 0.5 if pattern is _HALF_A else 1.0
@@ -234,7 +234,7 @@ def _halves(text: str) -> tuple[list[Quantity], str]:
 
 
 def _cardinal(word: str) -> float:
-    lowered = word.lower()
+    lowered = key_of(word)
     return float(lowered) if lowered.isdecimal() else NUMBER_WORDS.get(lowered, 1.0)
 
 
@@ -246,8 +246,8 @@ def _bound(text: str, start: int) -> int:
 def _written(text: str) -> Iterator[Quantity]:
     for match in _NUMBER.finditer(text, _list_number_end(text)):
         values = _values(match["num"])
-        scale = (match["scale"] or "").lower()
-        following = (match["next"] or "").strip(" -\u00a0").lower()
+        scale = key_of(match["scale"] or "")
+        following = key_of((match["next"] or "").strip(" -\u00a0"))
         factor, dimension, is_unit = 1.0, "", False
         if match["cur"]:
             dimension, is_unit = UNITS[match["cur"].strip().lower()][0], True
@@ -293,10 +293,10 @@ def _per(text: str, end: int) -> tuple[str, float] | None:
     match = _PER.match(text, end)
     if not match:
         return None
-    unit = UNITS.get(match[2].lower())
+    unit = UNITS.get(key_of(match[2]))
     if unit:
         return unit if unit[0] in ("time", "month") else None
-    return (_noun(match[2].lower()), 1.0) if match[1].lower() in ("per", "each", "every", "/") else None
+    return (_noun(key_of(match[2])), 1.0) if match[1].lower() in ("per", "each", "every", "/") else None
 
 
 def _key_rate(text: str, match: re.Match[str]) -> tuple[str, float] | None:
@@ -308,8 +308,8 @@ def _key_rate(text: str, match: re.Match[str]) -> tuple[str, float] | None:
 
 def _spelled(text: str) -> Iterator[Quantity]:
     for match in _WORD_NUMBER.finditer(text):
-        words = [word for word in re.split(r"[\s-]+", match[1].lower()) if word not in ("a", "an", "and")]
-        following = (match[2] or "").lower()
+        words = [word for word in re.split(r"[\s-]+", key_of(match[1])) if word not in ("a", "an", "and")]
+        following = key_of(match[2] or "")
         if (
             len(words) == 1
             and words[0] in AMBIGUOUS_NUMBER_WORDS
@@ -323,7 +323,7 @@ def _spelled(text: str) -> Iterator[Quantity]:
         per = _per(text, match.end())
         yield Quantity((value * factor,), dimension, is_unit, bool(bound), 0.5 * factor, bound, value, per, match[0])
     for match in _TIMES.finditer(text):
-        value = 1.0 + ("once", "twice", "thrice").index(match[1].lower())
+        value = 1.0 + ("once", "twice", "thrice").index(key_of(match[1]))
         if value > 1:
             yield Quantity((value,), _noun("times"), False, False, 0.5, 0, value, written=match[0])
 

@@ -198,7 +198,11 @@ def measure_claims(
     records: Mapping[int, RecordFacts],
     calibration: GroundingCalibration,
 ) -> list[MeasuredClaim]:
-    """Measure claims; the arguments are those of :func:`judge_claims`."""
+    """Measure claims; the arguments are those of :func:`judge_claims`.
+
+    The words of all of them are looked up in the evidence, so that a claim's agreement with it may rest on a word
+    that only another claim of the same answer has by itself (the 5 of "5.5" and of "5 rooms").
+    """
     if not claims:
         return []
     sequences = [content_sequence(claim.plain) for claim in claims]

@@ -54,6 +54,18 @@ def stem(word: str) -> str:
     return word.removesuffix("i") if len(word) > 4 else word
 
 
+def key_of(word: str) -> str:
+    """A word as keys are written, in lower case.
+
+    Patterns that ignore case take ı, İ and ſ for "i" and "s", as a Turkish keyboard and old prints write them;
+    ``lower`` alone leaves them, and a table has no such key.
+    """
+    return word.translate(_LOOK_ALIKES).lower()
+
+
+_LOOK_ALIKES = str.maketrans("ıİſ", "iIs")
+
+
 def undotted(text: str) -> str:
     """A text with abbreviations written without full stops: "U.S." as "US", "Ph.D." as "PhD"."""
     return _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
