@@ -8,9 +8,11 @@ One worker with all agents, broker, Valkey and ClickHouse's engine as processes 
 law, as retrieval's do. *stubbed*: judgement and model give constants; what is left is the framework. Each
 is sent at once and counted until the last answer is confirmed in ClickHouse, CPU seconds by process. Then
 answers come evenly at shares of the rate of *repeated*, and the time from the record of an answer to the
-record of its enriched answer is read from the topics. *verified* is *repeated* with a verifier, *apart* with
-some agents in a process of their own, each at shares of its own rate. The tokens of distinct answers are divided
-by what the quantised graph alone takes in full batches (``benchmarks.limit``), measured in the same run.
+record of its enriched answer is read from the topics. *verified* is with a verifier, *apart* with some agents in
+a process of their own; the three take turns, since a machine's speed changes from minute to minute: rates and CPU
+are medians of the turns, and each has its latency in the last turn, at shares of the rate of its own. The tokens of
+distinct answers are divided by what the quantised graph alone takes in full batches (``benchmarks.limit``), measured
+in the same run.
 """
 
 import argparse
@@ -18,10 +20,12 @@ import asyncio
 import json
 import os
 import platform
+import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,18 +58,19 @@ TICKS = os.sysconf("SC_CLK_TCK")
 def main() -> None:
     """Measure and print; write JSON if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=int, default=400, help="answers of each traffic, at most (default 400)")
+    parser.add_argument("--answers", type=int, default=250, help="answers of each traffic, at most (default 250)")
+    parser.add_argument("--turns", type=int, default=3, help="turns of repeated traffic (default 3)")
     parser.add_argument("--stubbed", type=int, default=4_000, help="answers with judgement stubbed (default 4000)")
     parser.add_argument("--seconds", type=float, default=30.0, help="at each share of the rate (default 30)")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of the model (default int8)")
-    parser.add_argument("--verifier", default="", help="repeated traffic also with this verifier, such as builtin")
+    parser.add_argument("--verifier", default="", help="also with this verifier, such as builtin")
     parser.add_argument(
         "--apart",
         nargs="+",
         default=[],
         metavar="AGENT",
         choices=[*AGENTS],
-        help="repeated traffic also with these agents in a process of their own",
+        help="also with these agents in a process of their own",
     )
     add_options(parser)
     parser.add_argument("--json", type=Path, help="write the figures to a file")
@@ -81,42 +86,71 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
     answers = answers_with_contexts(options.data)
     first = answers[:WARM_UP]
     others = answers[WARM_UP:]
-    rates: dict[str, dict[str, float]] = {}
-    beside: dict[str, list[dict[str, float]]] = {}
     new = distinct(others, min(options.answers, len(others)))
+    again = repeated(others, options.answers, options.zipf)
+    found: dict[str, Loaded] = {}
     async with bench_beside_servers(options.precision) as bench:
         async with bench.workers(first):
-            rates["distinct"] = await bench.saturated(new)
+            cold = await bench.saturated(new)
             remembered = await bench.remembered({answer.answer_id for answer in new})
         tokens, ceiling = tokens_and_ceiling(_texts_of(new, remembered))
-        cold = tokens / len(new) * rates["distinct"]["answers_per_second"]
-        async with bench.workers(first):
-            rates["repeated"], latency = await _loaded(bench, others, options, SHARES)
-            memory = bench.peak_bytes()
-            pauses = await bench.pauses()
-        if options.verifier:
-            async with bench.workers(first, environment={"TOUCHSTONE_GROUNDING__VERIFIER": options.verifier}):
-                rates["verified"], beside["verified"] = await _loaded(bench, others, options, SHARES[:2])
-        if options.apart:
-            async with bench.workers(first, apart=options.apart):
-                rates["apart"], beside["apart"] = await _loaded(bench, others, options, SHARES)
+        for turn in range(options.turns):
+            for name, how in _layouts(options).items():
+                async with bench.workers(first, **how):
+                    loaded = found.setdefault(name, Loaded())
+                    loaded.rates.append(await bench.saturated(again))
+                    if turn == options.turns - 1:
+                        await loaded.measure(bench, others, options)
         # The answer that the constants were found in.
         one = [GeneratedAnswer.model_validate(example(GeneratedAnswer))]
         async with bench.workers(repeated(one, 1, 0), module=STUB):
-            rates["stubbed"] = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
+            stubbed = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
     return {
-        "saturated": rates, "model_tokens": {"cold": cold, "ceiling": ceiling}, "latency": latency, "beside": beside,
-        "peak_bytes": memory, "pauses": pauses,
-    }  # fmt: skip
+        "saturated": {"distinct": cold} | {name: each.rate for name, each in found.items()} | {"stubbed": stubbed},
+        "turns": {name: [rate["answers_per_second"] for rate in each.rates] for name, each in found.items()},
+        "model_tokens": {"cold": tokens / len(new) * cold["answers_per_second"], "ceiling": ceiling},
+        "latency": {name: each.latency for name, each in found.items()},
+        "peak_bytes": {name: each.peak_bytes for name, each in found.items()},
+        "pauses": {name: each.pauses for name, each in found.items()},
+    }
 
 
-async def _loaded(
-    bench: "Bench", answers: Sequence[GeneratedAnswer], options: argparse.Namespace, shares: Sequence[float]
-) -> tuple[dict[str, float], list[dict[str, float]]]:
-    """The rate of repeated traffic, and the latency at shares of it."""
-    saturated = await bench.saturated(repeated(answers, options.answers, options.zipf))
-    rate = saturated["answers_per_second"]
-    return saturated, [await bench.latency(answers, options, share, rate) for share in shares]
+def _layouts(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """How workers are started for repeated traffic, by name."""
+    layouts: dict[str, dict[str, Any]] = {"repeated": {}}
+    if options.verifier:
+        layouts["verified"] = {"environment": {"TOUCHSTONE_GROUNDING__VERIFIER": options.verifier}}
+    if options.apart:
+        layouts["apart"] = {"apart": options.apart}
+    return layouts
+
+
+@dataclass
+class Loaded:
+    """What repeated traffic shows of one layout.
+
+    Attributes:
+        rates: answers a second and CPU milliseconds an answer, of each turn.
+        latency: at each share of the median rate, seconds.
+        peak_bytes: most resident memory that one of its workers has had.
+        pauses: looks at the event loops, and how many found one over 50 ms.
+    """
+
+    rates: list[dict[str, float]] = field(default_factory=list)
+    latency: list[dict[str, float]] = field(default_factory=list)
+    peak_bytes: int = 0
+    pauses: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def rate(self) -> dict[str, float]:
+        """Medians of the turns."""
+        return {name: statistics.median(rate[name] for rate in self.rates) for name in self.rates[0]}
+
+    async def measure(self, bench: "Bench", answers: Sequence[GeneratedAnswer], options: argparse.Namespace) -> None:
+        """Latency at shares of the rate, memory and pauses, of the workers that run."""
+        rate = self.rate["answers_per_second"]
+        self.latency = [await bench.latency(answers, options, share, rate) for share in SHARES]
+        self.peak_bytes, self.pauses = bench.peak_bytes(), await bench.pauses()
 
 
 def _texts_of(answers: Sequence[GeneratedAnswer], remembered: Sequence[str]) -> list[str]:
@@ -308,15 +342,19 @@ def _print(document: Mapping[str, Any]) -> None:
     tokens = document["model_tokens"]
     share = tokens["cold"] / tokens["ceiling"]
     print(f"tokens     {tokens['cold']:,.0f} a second of distinct answers, {share:.0%} of the ceiling")
-    rows = [("repeated", row) for row in document["latency"]]
-    rows += [(name, row) for name, latency in document["beside"].items() for row in latency]
-    for name, each in rows:
+    for name, rates in document["turns"].items():
+        print(f"{name:<10}in turns {', '.join(f'{rate:.1f}' for rate in rates)} answers/s")
+    for name, latency in document["latency"].items():
+        for each in latency:
+            print(
+                f"{name:<10}at {each['share']:4.0%}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
+                f"p99 {each['p99'] * 1e3:6.0f} ms"
+            )
+        pauses = document["pauses"][name]
         print(
-            f"{name:<10}at {each['share']:4.0%}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
-            f"p99 {each['p99'] * 1e3:6.0f} ms"
+            f"{name:<10}{document['peak_bytes'][name] / 2**20:,.0f} MiB at most, "
+            f"{pauses['over_50_ms']:.0f} of {pauses['looks']:.0f} looks found a pause over 50 ms"
         )
-    print(f"memory     {document['peak_bytes'] / 2**20:,.0f} MiB at most")
-    print(f"pauses     {document['pauses']['over_50_ms']:.0f} of {document['pauses']['looks']:.0f} over 50 ms")
 
 
 if __name__ == "__main__":

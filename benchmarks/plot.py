@@ -63,7 +63,9 @@ def panels(documents: Documents) -> Iterator[Panel]:
         if "tokens_per_second" in document:
             yield Panel("Tokens a second by backend", lambda axes, of=document: _tokens(axes, of["tokens_per_second"]))
         if "latency" in document:
-            yield Panel("Latency by share of the highest rate", lambda axes, of=document: _latency(axes, of["latency"]))
+            for layout, rows in document["latency"].items():
+                title = f"Latency by share of the highest rate, {layout}"
+                yield Panel(title, lambda axes, of=rows: _latency(axes, of))
         if "workers" in document:
             title = f"Answers a second by workers, {document['cores']} cores"
             yield Panel(title, lambda axes, of=document: _workers(axes, of["workers"]))

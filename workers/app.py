@@ -136,6 +136,26 @@ def chosen_agents(names: Iterable[str] | None, settings: Settings) -> list[Agent
     return [known[name] for name in dict.fromkeys(names)]
 
 
+def agents_without(left_out: Iterable[str], settings: Settings) -> list[str]:
+    """Names of the agents that a worker runs by default, without some that run in a process of their own.
+
+    Args:
+        left_out: names of agents, switched on or not.
+        settings: all settings.
+
+    Raises:
+        UnknownAgent: for a name that is no agent's, and where none is left; naming those there are.
+    """
+    left_out = set(left_out)
+    known = [*(AGENTS | optional_agents(settings))]
+    if unknown := sorted(left_out - {*known, *EXPORTERS, INTAKE}):
+        raise UnknownAgent(f"no agent is called {', '.join(unknown)}; there are {', '.join(known)}")
+    kept = [name for name in known if name not in left_out]
+    if not kept:
+        raise UnknownAgent(f"no agent is left to run; there are {', '.join(known)}")
+    return kept
+
+
 @dataclass(slots=True)
 class RunningAgent:
     """One agent at work."""

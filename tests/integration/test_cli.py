@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from workers.addresses import Addresses
-from workers.app import AGENTS, UnknownAgent, chosen_agents
+from workers.app import AGENTS, UnknownAgent, agents_without, chosen_agents
 from workers.cli import app
 from workers.commands.bench import benchmarks
 from workers.commands.output import read_settings
@@ -77,7 +77,7 @@ def test_the_help_of_a_command_says_what_it_does_with_an_example(name: str) -> N
 def test_help_and_version_need_no_services_and_no_settings(touchstone: Touchstone) -> None:
     done = touchstone("worker", "--help", TOUCHSTONE_KAFKA__PARTITIONS="many")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "touchstone worker --agents grounding" in done.stdout
+    assert "touchstone worker --agents citations,grounding,quality" in done.stdout
     assert touchstone("--version").stdout.startswith("touchstone ")
 
 
@@ -165,6 +165,26 @@ def test_agents_are_chosen_once_each_and_in_order() -> None:
     for none in ([], iter(())):
         with pytest.raises(UnknownAgent, match="no agent is named"):
             chosen_agents(none, Settings(_env_file=None))
+
+
+def test_all_agents_but_those_that_run_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHSTONE_OTEL__ENDPOINT", "https://collector:4318")
+    settings = Settings(_env_file=None)
+    judging = {"citations", "grounding", "quality"}
+    rest = [name for name in AGENTS if name not in judging]
+    assert agents_without(judging, settings) == [*rest, "otel"]
+    assert agents_without({*judging, "otel", "langfuse", "intake"}, settings) == rest, "off, so it is left out already"
+    with pytest.raises(UnknownAgent, match="no agent is called nonsense; there are citations"):
+        agents_without({"grounding", "nonsense"}, settings)
+    with pytest.raises(UnknownAgent, match="no agent is left to run"):
+        agents_without({*AGENTS, "otel"}, settings)
+
+
+def test_a_worker_is_told_which_agents_run_or_which_do_not(touchstone: Touchstone) -> None:
+    both = touchstone("worker", "--agents", "quality", "--without", "grounding")
+    assert both.returncode == 2
+    assert "--agents or --without" in both.stderr
+    assert_told(touchstone("worker", "--without", "nonsense"), 1, "nonsense", *AGENTS)
 
 
 def test_a_worker_without_topics_says_how_to_make_them(

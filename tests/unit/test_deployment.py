@@ -17,6 +17,7 @@ import yaml
 from compose_spec import PyCompose
 from pydantic import AliasChoices, BaseModel, ValidationError
 
+from workers.app import AGENTS, agents_without
 from workers.cli import app
 from workers.console.scopes import Scope
 from workers.health import HealthServer
@@ -29,7 +30,8 @@ COMPOSE = ROOT / "docker-compose.yml"
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OURS = ("topics", "migrate", "worker", "console", "feed")
+OURS = ("topics", "migrate", "worker", "judging", "console", "feed")
+WORKERS = ("worker", "judging")
 ONE_SHOT = ("topics", "migrate", "feed")
 PASSWORDS = {
     "CLICKHOUSE_PASSWORD": "local1",
@@ -167,7 +169,21 @@ def test_every_dependency_is_a_service_that_can_meet_its_condition(services: dic
             else:
                 assert how["condition"] == "service_completed_successfully"
                 assert services[needed]["restart"].startswith("on-failure"), f"{needed} never completes"
-    assert set(services["worker"]["depends_on"]) == {"kafka", "valkey", "clickhouse", "topics", "migrate"}
+    for name in WORKERS:
+        assert set(services[name]["depends_on"]) == {"kafka", "valkey", "clickhouse", "topics", "migrate"}
+    assert set(services["feed"]["depends_on"]) == set(WORKERS), "answers are sent once somebody reads them"
+
+
+def test_every_agent_runs_in_one_service_and_each_can_have_replicas(services: dict[str, dict[str, Any]]) -> None:
+    settings = Settings.model_construct()
+    worker, judging = (services[name]["command"] for name in WORKERS)
+    assert (worker[:2], judging[:2]) == (["worker", "--without"], ["worker", "--agents"])
+    apart = judging[2].split(",")
+    assert sorted([*agents_without(worker[2].split(","), settings), *apart]) == sorted(AGENTS)
+    for name in WORKERS:
+        # quality reads what memory writes.
+        assert "state:/var/lib/touchstone" in services[name]["volumes"]
+        assert "ports" not in services[name], "two replicas cannot have one port of the machine"
 
 
 def test_every_service_is_bounded_checked_and_restarted(services: dict[str, dict[str, Any]]) -> None:
@@ -253,7 +269,7 @@ def test_prometheus_finds_the_worker_and_grafana_finds_prometheus(services: dict
     (file,) = [word.split("=")[1] for word in prometheus["command"] if word.startswith("--config.file=")]
     scrapes = yaml.safe_load((ROOT / mounted[file]).read_text(encoding="utf-8"))["scrape_configs"]
     (worker,) = [job["dns_sd_configs"][0] for job in scrapes if job["job_name"] == "touchstone"]
-    assert worker["names"] == ["worker"]
+    assert worker["names"] == [*WORKERS]
     (console,) = [job["dns_sd_configs"][0] for job in scrapes if job["job_name"] == "touchstone-console"]
     assert (console["names"], console["port"]) == (["console"], worker["port"])
     assert str(worker["port"]) == services["worker"]["environment"]["TOUCHSTONE_HTTP__METRICS_PORT"]
@@ -291,7 +307,11 @@ def test_the_worker_runs_on_a_read_only_file_system_without_capabilities(service
 @pytest.mark.parametrize("name", OURS)
 def test_every_command_is_one_of_the_command_line(services: dict[str, dict[str, Any]], name: str) -> None:
     command: Any = typer.main.get_command(app)
-    for word in services[name]["command"]:
+    for place, word in enumerate(services[name]["command"]):
+        if word.startswith("--"):
+            assert word in {option for parameter in command.params for option in parameter.opts}
+            assert place == len(services[name]["command"]) - 2, "with its value at the end"
+            break
         if not word.startswith("/"):
             command = command.commands[word]
     assert not hasattr(command, "commands"), "a group of commands, not a command"
@@ -439,10 +459,10 @@ def test_the_settings_accept_the_environment_of_the_image(monkeypatch: pytest.Mo
 async def test_port_and_probe_are_the_same_everywhere(services: dict[str, dict[str, Any]]) -> None:
     port = image_environment()["TOUCHSTONE_HTTP__METRICS_PORT"]
     assert instructions("EXPOSE") == [port]
-    assert services["worker"]["environment"]["TOUCHSTONE_HTTP__METRICS_PORT"] == port
-    assert services["worker"]["ports"] == [f"127.0.0.1:{port}:{port}"]
-    probe = services["worker"]["healthcheck"]["test"][-1]
-    assert f"http://127.0.0.1:{port}/readyz" in probe
+    for name in WORKERS:
+        assert services[name]["environment"]["TOUCHSTONE_HTTP__METRICS_PORT"] == port
+        probe = services[name]["healthcheck"]["test"][-1]
+        assert f"http://127.0.0.1:{port}/readyz" in probe
     assert "/healthz" in instructions("HEALTHCHECK")[0]
     server = HealthServer("127.0.0.1", 0, dict)
     actual = await server.start()

@@ -155,7 +155,10 @@ def test_text_stays_in_its_box() -> None:
 # ---------------------------------------------------------------- the plot
 
 DOCUMENTS: list[tuple[str, dict[str, Any]]] = [
-    ("pipeline", {"latency": [{"share": 0.5, "p50": 0.1, "p95": 0.2, "p99": 0.4}]}),
+    (
+        "pipeline",
+        {"latency": {name: [{"share": 0.5, "p50": 0.1, "p95": 0.2, "p99": 0.4}] for name in ("repeated", "apart")}},
+    ),
     ("seed & others", {"distinct": {"seed": 2.0, "ours": 10.0}, "repeated": {"seed": 3.0, "ours": 30.0}}),
     ("limit", {"tokens_per_second": {"ideal": 18_000.0, "int8": 15_000.0}}),
     (
@@ -180,7 +183,8 @@ def test_the_ratio_to_the_seed_is_ours_over_its() -> None:
 def test_each_document_gives_its_panels_and_what_is_not_given_is_not_drawn() -> None:
     assert [panel.title for panel in panels(DOCUMENTS)] == [
         "Answers a second, against the seed's procedure",
-        "Latency by share of the highest rate",
+        "Latency by share of the highest rate, repeated",
+        "Latency by share of the highest rate, apart",
         "Tokens a second by backend",
         "Answers a second by workers, 2 cores",
         "CPU of judgement by chunks",
@@ -202,5 +206,5 @@ def test_the_plot_is_well_formed_and_the_same_twice(tmp_path: Path) -> None:
     first = (tmp_path / "first.svg").read_bytes()
     picture = ElementTree.fromstring(first)
     assert picture.tag == f"{SVG}svg"
-    assert len([group for group in picture.iter(f"{SVG}g") if group.get("id", "").startswith("axes_")]) == 6
+    assert len([group for group in picture.iter(f"{SVG}g") if group.get("id", "").startswith("axes_")]) == 7
     assert first == (tmp_path / "second.svg").read_bytes()

@@ -16,18 +16,25 @@ def worker(
             help="Comma-separated agents; all that are switched on by default. The groups are the same either way."
         ),
     ] = None,
+    without: Annotated[
+        str | None, typer.Option(help="All that are switched on but these: comma-separated agents that run elsewhere.")
+    ] = None,
 ) -> None:
     """Run agents until SIGTERM; each has its own consumer group, together or alone.
 
     Examples:
       touchstone worker
-      touchstone worker --agents grounding
-      touchstone worker --agents citations,quality,assembly,release,signals,feedback,memory,analytics
+      touchstone worker --agents citations,grounding,quality
+      touchstone worker --without citations,grounding,quality
     """
-    from workers.app import Worker, chosen_agents, run_worker
+    from workers.app import Worker, agents_without, chosen_agents, run_worker
 
+    if agents is not None and without is not None:
+        raise typer.BadParameter("--agents names all that run: give --agents or --without")
     settings = read_settings()
-    names = None if agents is None else [name.strip() for name in agents.split(",") if name.strip()]
+    names = None if agents is None else _names(agents)
+    if without is not None:
+        names = agents_without(_names(without), settings)
     chosen_agents(names, settings)
     addresses = find_addresses(settings)
 
@@ -35,6 +42,10 @@ def worker(
         console.print(f"ready: metrics on http://{settings.http.host}:{running.metrics_port}/metrics", highlight=False)
 
     raise typer.Exit(uvloop.run(run_worker(adapted(settings, addresses), addresses, names, ready)))
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def migrate_schema(
