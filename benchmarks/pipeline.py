@@ -89,10 +89,13 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
     new = distinct(others, min(options.answers, len(others)))
     again = repeated(others, options.answers, options.zipf)
     found: dict[str, Loaded] = {}
+    cold: dict[str, dict[str, float]] = {}
+    cold_layouts = [("distinct", [])] + ([("distinct apart", options.apart)] if options.apart else [])
     async with bench_beside_servers(options.precision) as bench:
-        async with bench.workers(first):
-            cold = await bench.saturated(new)
-            remembered = await bench.remembered({answer.answer_id for answer in new})
+        for name, apart in cold_layouts:
+            async with bench.workers(first, apart=apart):
+                cold[name] = await bench.saturated(new)
+                remembered = await bench.remembered({answer.answer_id for answer in new})
         tokens, ceiling = tokens_and_ceiling(_texts_of(new, remembered))
         for turn in range(options.turns):
             for name, how in _layouts(options).items():
@@ -106,9 +109,10 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
         async with bench.workers(repeated(one, 1, 0), module=STUB):
             stubbed = await bench.saturated(repeated(one, options.stubbed + 1, 0)[1:])
     return {
-        "saturated": {"distinct": cold} | {name: each.rate for name, each in found.items()} | {"stubbed": stubbed},
+        "saturated": cold | {name: each.rate for name, each in found.items()} | {"stubbed": stubbed},
         "turns": {name: [rate["answers_per_second"] for rate in each.rates] for name, each in found.items()},
-        "model_tokens": {"cold": tokens / len(new) * cold["answers_per_second"], "ceiling": ceiling},
+        "model_tokens": {name: tokens / len(new) * rate["answers_per_second"] for name, rate in cold.items()}
+        | {"ceiling": ceiling},
         "latency": {name: each.latency for name, each in found.items()},
         "peak_bytes": {name: each.peak_bytes for name, each in found.items()},
         "pauses": {name: each.pauses for name, each in found.items()},
@@ -249,14 +253,19 @@ class Bench:
             await self._client.close()
 
     async def saturated(self, answers: Sequence[GeneratedAnswer]) -> dict[str, float]:
-        """Answers a second if all are there at once, and CPU milliseconds an answer by process, workers together."""
+        """Answers a second if all are there at once, CPU milliseconds an answer by process, and how many cores that took.
+
+        Workers count together. A neighbour on the same host makes rate and CPU worse alike, so the cores tell apart
+        layouts that the rates of a noisy machine do not.
+        """
         before = self._cpu_seconds()
         began = time.perf_counter()
         await self._send_all(answers, "all at once")
         seconds = time.perf_counter() - began
         used = {name: now - before[name] for name, now in self._cpu_seconds().items()}
         costs = {f"{name}_cpu_ms": 1e3 * spent / len(answers) for name, spent in used.items()}
-        return {"answers": len(answers), "answers_per_second": len(answers) / seconds} | costs
+        busy = sum(used.values()) / seconds
+        return {"answers": len(answers), "answers_per_second": len(answers) / seconds, "cores_busy": busy} | costs
 
     async def latency(
         self, answers: Sequence[GeneratedAnswer], options: argparse.Namespace, share: float, rate: float
@@ -338,21 +347,22 @@ def _id(record: Any) -> str:
 def _print(document: Mapping[str, Any]) -> None:
     for name, figures in document["saturated"].items():
         costs = "  ".join(f"{key} {value:6.1f}" for key, value in figures.items() if key.endswith("_cpu_ms"))
-        print(f"{name:<10}{figures['answers_per_second']:8.1f} answers/s  {costs}")
+        print(f"{name:<15}{figures['answers_per_second']:8.1f} answers/s on {figures['cores_busy']:.2f} cores  {costs}")
     tokens = document["model_tokens"]
-    share = tokens["cold"] / tokens["ceiling"]
-    print(f"tokens     {tokens['cold']:,.0f} a second of distinct answers, {share:.0%} of the ceiling")
+    for name in [name for name in tokens if name != "ceiling"]:
+        share = tokens[name] / tokens["ceiling"]
+        print(f"{name:<15}{tokens[name]:,.0f} tokens a second, {share:.0%} of the ceiling")
     for name, rates in document["turns"].items():
-        print(f"{name:<10}in turns {', '.join(f'{rate:.1f}' for rate in rates)} answers/s")
+        print(f"{name:<15}in turns {', '.join(f'{rate:.1f}' for rate in rates)} answers/s")
     for name, latency in document["latency"].items():
         for each in latency:
             print(
-                f"{name:<10}at {each['share']:4.0%}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
+                f"{name:<15}at {each['share']:4.0%}   p50 {each['p50'] * 1e3:6.0f}  p95 {each['p95'] * 1e3:6.0f}  "
                 f"p99 {each['p99'] * 1e3:6.0f} ms"
             )
         pauses = document["pauses"][name]
         print(
-            f"{name:<10}{document['peak_bytes'][name] / 2**20:,.0f} MiB at most, "
+            f"{name:<15}{document['peak_bytes'][name] / 2**20:,.0f} MiB at most, "
             f"{pauses['over_50_ms']:.0f} of {pauses['looks']:.0f} looks found a pause over 50 ms"
         )
 

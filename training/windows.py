@@ -11,9 +11,9 @@ from training.pairs import Pair, RawPair
 from workers.evaluation.measured import Vectors, embed_in_batches
 from workers.inference.backends import EmbeddingBackend
 from workers.steps.claims import ExtractedClaim
-from workers.steps.evidence import EvidenceUnit, collect_evidence
+from workers.steps.evidence import EvidenceUnit, collect_evidence, single_units
 from workers.steps.grounding import embedded_texts, similarities
-from workers.steps.verification import CLAIM, WINDOW, WINDOW_UNITS, single_units, verifier_pairs
+from workers.steps.verification import CLAIM, WINDOW, WINDOW_UNITS, verifier_pairs
 from workers.steps.words import content_words
 
 TOGETHER = 512

@@ -22,6 +22,8 @@ MAX_UNITS = 800
 in common with the answer are kept (200 contexts of 100,000 code points are allowed)."""
 MAX_TEXT = 1_000
 """Longest text given to the embedding model, code points: it reads 256 tokens and drops the rest."""
+UNCOMPARED = -2.0
+"""Stands in matrices of cosines for a claim and a unit whose meaning was not compared: below any cosine."""
 TOP = 3
 """Units that a claim is compared with word by word and number by number."""
 
@@ -71,6 +73,18 @@ def collect_evidence(contexts: Sequence[ContextChunk], answer_words: frozenset[s
     return tuple(units)
 
 
+def single_units(units: Sequence[EvidenceUnit]) -> list[int]:
+    """Indices of the units that contain no other: fields rather than the flattened whole of a record."""
+    ends: dict[int, int] = {}
+    single = []
+    for index in sorted(range(len(units)), key=lambda each: (units[each].start, units[each].end), reverse=True):
+        unit = units[index]
+        if unit.end <= ends.get(unit.number, unit.end):
+            single.append(index)
+            ends[unit.number] = unit.start
+    return sorted(single)
+
+
 def stack(texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix:
     """Vectors of texts as rows, shape [len(texts), dimension].
 
@@ -97,24 +111,36 @@ def _product(rows: Matrix, others: Matrix) -> Matrix:
         return rows @ others.T
 
 
+def shared_words(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
+    """How many of each claim's words each unit has, shape [n, m]."""
+    owned, present = _incidence(claims, units)
+    return _product(owned, present)
+
+
 def containments(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
     """Share of each claim's words that each unit has, shape [n, m], 0..1.
 
     Rare words count more: the weight of a word is ``log(1 + m / units with it)``, and a word
     that no unit has weighs as one that a single unit has.
     """
-    vocabulary = {word: index for index, word in enumerate(sorted(set().union(*claims)))}
+    owned, present = _incidence(claims, units)
+    weights = np.log1p(len(units) / np.maximum(present.sum(axis=0), 1.0)).astype(np.float32)
+    owned *= weights
+    totals = np.maximum(owned.sum(axis=1, keepdims=True), 1e-9)
+    shares: Matrix = _product(owned, present) / totals
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _incidence(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> tuple[Matrix, Matrix]:
+    """Which words of the claims each claim and each unit has, shapes [n, v] and [m, v], 0 or 1."""
+    vocabulary = {word: index for index, word in enumerate(sorted(frozenset().union(*claims)))}
     owned = np.zeros((len(claims), len(vocabulary)), dtype=np.float32)
     present = np.zeros((len(units), len(vocabulary)), dtype=np.float32)
     for row, words in enumerate(claims):
         owned[row, [vocabulary[word] for word in words]] = 1.0
     for row, words in enumerate(units):
         present[row, [vocabulary[word] for word in words if word in vocabulary]] = 1.0
-    weights = np.log1p(len(units) / np.maximum(present.sum(axis=0), 1.0)).astype(np.float32)
-    owned *= weights
-    totals = np.maximum(owned.sum(axis=1, keepdims=True), 1e-9)
-    shares: Matrix = _product(owned, present) / totals
-    return np.clip(shares, 0.0, 1.0)
+    return owned, present
 
 
 def nearest(similarity: Matrix, containment: Matrix, count: int = TOP) -> NDArray[np.intp]:

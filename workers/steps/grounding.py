@@ -59,7 +59,8 @@ from workers.steps.calculations import derived_figures, expression
 from workers.steps.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
 from workers.steps.citations import coverage, resolve_citations, skip_reason
 from workers.steps.claims import ExtractedClaim
-from workers.steps.evidence import MAX_TEXT, EvidenceUnit, Matrix, collect_evidence, cosines, stack
+from workers.steps.evidence import MAX_TEXT, UNCOMPARED, EvidenceUnit, Matrix, collect_evidence, cosines, stack
+from workers.steps.promising import promising
 from workers.steps.records import RecordFacts, read_record
 from workers.steps.risk import Measures, assess
 from workers.steps.segmentation import segment
@@ -124,12 +125,10 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     resolved = resolve_citations(answer, sentences)
     claims = resolved.claims
     units = collect_evidence(contexts, content_words(answer.answer))
-    needed: dict[str, None] = {}
-    for claim in _listed(claims):
-        if claim.needs_grounding and units:
-            needed.update(dict.fromkeys(embedded_texts(claim)))
-    if needed:
-        needed.update(dict.fromkeys(unit.text for unit in units))
+    checked = [claim for claim in _listed(claims) if claim.needs_grounding] if units else []
+    needed = dict.fromkeys(text for claim in checked for text in embedded_texts(claim))
+    compared = np.flatnonzero(_comparable(checked, units).any(axis=0)).tolist()
+    needed.update(dict.fromkeys(units[index].text for index in compared))
     return PreparedGrounding(
         answer_id=answer.answer_id,
         texts=tuple(needed),
@@ -361,15 +360,31 @@ def similarities(
 ) -> tuple[Matrix, Matrix]:
     """Cosines of n claims, alone and with what they lean on, with m units, shape [n, m] each.
 
+    ``UNCOMPARED`` where a unit does not come into question for a claim; a unit that does for none needs no vector.
+
     Raises:
         KeyError: if a vector is missing.
     """
     if not claims or not units:
         empty = np.zeros((len(claims), len(units)), dtype=np.float32)
         return empty, empty
-    evidence = stack([unit.text for unit in units], vectors)
+    comparable = _comparable(claims, units)
+    columns = np.flatnonzero(comparable.any(axis=0)).tolist()
+    evidence = stack([units[column].text for column in columns], vectors)
+
+    def compared(texts: Sequence[str]) -> Matrix:
+        whole = np.full(comparable.shape, UNCOMPARED, dtype=np.float32)
+        whole[:, columns] = cosines(stack(texts, vectors), evidence)
+        whole[~comparable] = UNCOMPARED
+        return whole
+
     alone, leaning = zip(*map(embedded_texts, claims), strict=True)
-    return cosines(stack(alone, vectors), evidence), cosines(stack(leaning, vectors), evidence)
+    return compared(alone), compared(leaning)
+
+
+def _comparable(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> NDArray[np.bool_]:
+    """Which units come into question for each claim, shape [n, m]."""
+    return promising([content_words(embedded_texts(claim)[1]) for claim in claims], units)
 
 
 def _measures(

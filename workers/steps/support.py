@@ -22,7 +22,7 @@ from workers.steps.calibration import UNSAID, Floats, GroundingCalibration
 from workers.steps.checks import compare, on_one_matter
 from workers.steps.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
 from workers.steps.claims import ExtractedClaim
-from workers.steps.evidence import TOP, EvidenceUnit, Matrix, containments, nearest
+from workers.steps.evidence import TOP, UNCOMPARED, EvidenceUnit, Matrix, containments, nearest
 from workers.steps.records import RecordFacts
 from workers.steps.verifier_combination import Flags, VerifierCombination
 from workers.steps.words import content_words
@@ -133,7 +133,8 @@ def judge_claims(
     Args:
         claims: n claims that need grounding.
         units: m units of evidence; without any, nothing is supported.
-        similarity: cosine of claims and units, shape [n, m].
+        similarity: cosine of claims and units, shape [n, m]; ``UNCOMPARED`` where a unit does not come into question,
+            never for all units of a claim.
         leaning: the same for claims read after the sentence they lean on, shape [n, m].
         records: what the records among the contexts say, by number of the context.
         calibration: weighs what is measured.
@@ -218,9 +219,13 @@ def measure_claims(
         ]
     words = [content_words(claim.plain) for claim in claims]
     close = np.maximum(similarity, leaning)
-    top = nearest(close, containments(words, [unit.words for unit in units]))
+    ranked = nearest(close, containments(words, [unit.words for unit in units]))
+    top = [
+        [place for place in row.tolist() if of_claim[place] > UNCOMPARED]
+        for row, of_claim in zip(ranked, close, strict=True)
+    ]
     return [
-        _measure(claim, units, index, close[row], similarity[row], words[row], calibration, top[row].tolist())
+        _measure(claim, units, index, close[row], similarity[row], words[row], calibration, top[row])
         for row, claim in enumerate(claims)
     ]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workers.steps.claims import ExtractedClaim
-from workers.steps.evidence import EvidenceUnit, Matrix
+from workers.steps.evidence import EvidenceUnit, Matrix, single_units
 from workers.steps.words import content_words
 
 WINDOW = 500
@@ -48,13 +48,14 @@ def verifier_pairs(
     Args:
         claims: n claims that need grounding.
         units: m units of evidence.
-        similarity: cosines of claims and units, shape [n, m].
+        similarity: cosines of claims and units, shape [n, m]; ``UNCOMPARED`` where a unit does not come into question.
         leaning: the same for claims read after what they lean on, shape [n, m].
     """
     texts = [claim_text(claim.plain, claim.leans_on) for claim in claims]
     if not claims or not units:
         return [VerifierPair("", text) for text in texts]
-    close = np.maximum(similarity, leaning)
+    # A unit that was not compared may still have words that the nearest ones lack: it counts as one of no likeness.
+    close = np.maximum(np.maximum(similarity, leaning), 0.0)
     single = single_units(units)
     pieces = [units[index] for index in single]
     return [
@@ -118,15 +119,3 @@ def _weights(units: Sequence[EvidenceUnit], words: frozenset[str]) -> dict[str, 
     """Weight of each of the claim's words that the evidence has: rare ones tell more."""
     owners = Counter(word for unit in units for word in unit.words & words)
     return {word: math.log1p(len(units) / count) for word, count in owners.items()}
-
-
-def single_units(units: Sequence[EvidenceUnit]) -> list[int]:
-    """Indices of the units that contain no other: fields rather than the flattened whole of a record."""
-    ends: dict[int, int] = {}
-    single = []
-    for index in sorted(range(len(units)), key=lambda each: (units[each].start, units[each].end), reverse=True):
-        unit = units[index]
-        if unit.end <= ends.get(unit.number, unit.end):
-            single.append(index)
-            ends[unit.number] = unit.start
-    return sorted(single)
