@@ -191,7 +191,9 @@ def test_every_command_of_the_command_line_is_documented() -> None:
 
 @pytest.mark.parametrize(
     "agents",
-    re.findall(r"--(?:agents|without)[ ,\"]+([\w,-]+)", "".join(text_of(path) for path in (README, OPERATIONS, EXPORTERS_PAGE))),
+    re.findall(
+        r"--(?:agents|without)[ ,\"]+([\w,-]+)", "".join(text_of(path) for path in (README, OPERATIONS, EXPORTERS_PAGE))
+    ),
 )
 def test_every_agent_in_a_command_exists(agents: str) -> None:
     assert set(agents.split(",")) <= set(AGENTS | EXPORTERS)
