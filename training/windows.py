@@ -12,7 +12,7 @@ from workers.evaluation.measured import Vectors, embed_in_batches
 from workers.inference.backends import EmbeddingBackend
 from workers.steps.claims import ExtractedClaim
 from workers.steps.evidence import EvidenceUnit, collect_evidence, single_units
-from workers.steps.grounding import embedded_texts, similarities
+from workers.steps.grounding import compared_texts, embedded_texts, similarities
 from workers.steps.verification import CLAIM, WINDOW, WINDOW_UNITS, verifier_pairs
 from workers.steps.words import content_words
 
@@ -28,7 +28,7 @@ def windowed(raw: Iterable[RawPair], backend: EmbeddingBackend) -> Iterator[Pair
             text
             for _, units, claim in prepared
             if _chooses(units)
-            for text in (*(unit.text for unit in units), *embedded_texts(claim))
+            for text in (*compared_texts([claim], units), *embedded_texts(claim))
         ]
         vectors: Vectors = {}
         for part in embed_in_batches(texts, backend):

@@ -157,6 +157,28 @@ def test_a_changed_detail_contradicts_its_source(embed: Embed, text: str, source
     assert issues["contradicted_facts"] == issues["unverified_facts"] == [claim.claim_id]
 
 
+BESIDE = (
+    "Pump 4 in hall 2 was inspected by the maintenance team after the outage. "
+    "The maintenance team of hall 2 keeps the records of pump 4. Pump 4 supplies cooling water. "
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "verdict"),
+    [
+        ("Pump 4 in hall 2 was installed by the maintenance team.", "It failed in 2017.", "contradicted"),
+        ("Pump 4 in hall 2 failed an inspection by the maintenance team in 2012.", "In 2019 it failed.", "supported"),
+    ],
+)
+def test_what_a_claim_leans_on_does_not_push_its_own_evidence_out(
+    embed: Embed, first: str, last: str, verdict: str
+) -> None:
+    text = "Pump 4 in hall 2 was inspected by the maintenance team after the outage. It failed in 2019."
+    claim = judge(embed, text, [f"{first} {BESIDE}{last}"]).claims[1]
+    assert claim.evidence is not None
+    assert (claim.verdict, claim.evidence.excerpt) == (verdict, last)
+
+
 def test_a_citation_that_does_not_support_its_claim_is_an_issue_that_names_it(embed: Embed) -> None:
     findings = judge(embed, "Raise the limit of the ingester to 4 GiB [1].", LOKI)
     assert findings.claims[0].cited_unsupported == [1]

@@ -1,5 +1,6 @@
 """Which units of evidence the meaning of a claim is compared with."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -55,6 +56,28 @@ def test_every_source_has_units_of_its_own() -> None:
 def test_a_source_without_any_of_the_words_is_compared_as_a_whole() -> None:
     """A paraphrase through and through shares none."""
     assert chosen_texts("Physicians advise rest.", VALVES) == [unit.text for unit in units_of(VALVES)]
+
+
+def test_a_source_with_few_of_the_words_is_compared_as_a_whole() -> None:
+    """One stray word in common must not hide the sentence that says it in other words."""
+    source = (
+        "Opening hours are listed below. The roof is green. Parking is free of charge. "
+        "After surgery, doctors recommend staying in bed. For patients the car park has two places."
+    )
+    claim = "Physicians advise patients to rest following an operation."
+    assert chosen_texts(claim, source) == [unit.text for unit in units_of(source)]
+
+
+def test_fields_of_a_record_need_not_share_more_than_one() -> None:
+    record = '{"name": "Pump 4", "pressure": "nine bar", "colour": "grey", "site": "roof", "built": "spring"}'
+    assert "site: roof" not in chosen_texts("Its pressure is high.", record)
+
+
+def test_sentences_of_a_field_whose_escapes_hide_their_places_are_chosen_among_as_others_are() -> None:
+    sentences = [f"Part {number} was checked on day {number}." for number in range(1, 21)]
+    chosen = chosen_texts("Part 7 was checked on day 7.", json.dumps({"id": 7, "body": "\n".join(sentences)}))
+    assert len(chosen) < 8
+    assert "Part 7 was checked on day 7." in " ".join(chosen)
 
 
 def test_a_short_source_is_compared_as_a_whole() -> None:

@@ -104,7 +104,7 @@ def touchstone_cross_validated(
 
 
 def cosine(rows: Sequence[MeasuredRow]) -> list[Scored]:
-    """The claim that is furthest from every sentence of the contexts decides."""
+    """The claim that is furthest from every sentence of the contexts that it is compared with decides."""
     return [_worst(row, "distance") for row in rows]
 
 

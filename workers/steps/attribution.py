@@ -114,7 +114,7 @@ def attribute(
         cited: for each of n claims the contexts that it validly cites, from 1.
         whole: the judgement of each claim by all sources together.
         units: m units of evidence.
-        similarity: cosine of claims and units, shape [n, m].
+        similarity: cosine of claims and units, shape [n, m], or less where they were not compared.
         judge: see ``Judge``.
 
     Returns:

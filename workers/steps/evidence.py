@@ -18,7 +18,7 @@ from workers.steps.words import content_words
 Matrix = NDArray[np.float32]
 
 MAX_UNITS = 800
-"""Most units of evidence that are embedded for one answer; of more, those with the most words
+"""Most units of evidence that are looked at for one answer; of more, those with the most words
 in common with the answer are kept (200 contexts of 100,000 code points are allowed)."""
 MAX_TEXT = 1_000
 """Longest text given to the embedding model, code points: it reads 256 tokens and drops the rest."""
@@ -74,14 +74,19 @@ def collect_evidence(contexts: Sequence[ContextChunk], answer_words: frozenset[s
 
 
 def single_units(units: Sequence[EvidenceUnit]) -> list[int]:
-    """Indices of the units that contain no other: fields rather than the flattened whole of a record."""
+    """Indices of the units that contain no other: fields rather than the flattened whole of a record.
+
+    Sentences of a field whose escapes hide where they stand have the place of the whole field; none contains another.
+    """
     ends: dict[int, int] = {}
+    last: dict[int, tuple[int, int]] = {}
     single = []
     for index in sorted(range(len(units)), key=lambda each: (units[each].start, units[each].end), reverse=True):
         unit = units[index]
-        if unit.end <= ends.get(unit.number, unit.end):
+        place = (unit.start, unit.end)
+        if unit.end <= ends.get(unit.number, unit.end) or place == last.get(unit.number):
             single.append(index)
-            ends[unit.number] = unit.start
+            ends[unit.number], last[unit.number] = unit.start, place
     return sorted(single)
 
 

@@ -127,8 +127,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     units = collect_evidence(contexts, content_words(answer.answer))
     checked = [claim for claim in _listed(claims) if claim.needs_grounding] if units else []
     needed = dict.fromkeys(text for claim in checked for text in embedded_texts(claim))
-    compared = np.flatnonzero(_comparable(checked, units).any(axis=0)).tolist()
-    needed.update(dict.fromkeys(units[index].text for index in compared))
+    needed.update(dict.fromkeys(compared_texts(checked, units)))
     return PreparedGrounding(
         answer_id=answer.answer_id,
         texts=tuple(needed),
@@ -153,7 +152,8 @@ class WeighedGrounding:
         prepared: the answer.
         calibration: what its claims are weighed by.
         checked: the claims.
-        similarity: cosines of claims and evidence, shape [n, m].
+        similarity: cosines of claims and evidence, shape [n, m]; ``UNCOMPARED`` where a unit does not come into
+            question.
         leaning: the same for claims read after what they lean on, shape [n, m].
         measured: what was measured on each claim.
         pairs: what the verifier is asked about each claim, ``None`` about one that the rules decide.
@@ -355,6 +355,11 @@ def embedded_texts(claim: ExtractedClaim) -> tuple[str, str]:
     return alone, f"{claim.leans_on} {claim.plain}"[-MAX_TEXT:] if claim.leans_on else alone
 
 
+def compared_texts(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> list[str]:
+    """The texts of the units that come into question for any of the claims."""
+    return [units[index].text for index in np.flatnonzero(_comparable(claims, units).any(axis=0)).tolist()]
+
+
 def similarities(
     claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit], vectors: Mapping[str, NDArray[np.float32]]
 ) -> tuple[Matrix, Matrix]:
@@ -384,7 +389,12 @@ def similarities(
 
 def _comparable(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> NDArray[np.bool_]:
     """Which units come into question for each claim, shape [n, m]."""
-    return promising([content_words(embedded_texts(claim)[1]) for claim in claims], units)
+    comparable = promising([content_words(claim.plain) for claim in claims], units)
+    leaning = [index for index, claim in enumerate(claims) if claim.leans_on]
+    # What a claim leans on has more words than it and would alone choose its own sentences.
+    words = [content_words(f"{claims[index].leans_on} {claims[index].plain}") for index in leaning]
+    comparable[leaning] |= promising(words, units)
+    return comparable
 
 
 def _measures(

@@ -48,7 +48,7 @@ class Support:
         mismatches: what stands against the evidence.
         unit: index of the best evidence, ``None`` without any.
         similarity: cosine of the claim with it.
-        best_similarity: highest cosine of the claim with any unit.
+        best_similarity: highest cosine of the claim with any unit that it was compared with.
         log_odds: of being unsupported, before the verdict; see ``calibration``.
         unsaid: share of it that the sources do not say, 0..1; see ``calibration``.
         words: distinct content words of it, at least 1.
@@ -79,7 +79,7 @@ class MeasuredClaim:
         mismatches: what stands against the evidence.
         compared: indices of the units that it was compared with, the best first.
         similarity: cosine of the claim with the best of them.
-        best: highest cosine of the claim with any unit.
+        best: highest cosine of the claim with any unit that it was compared with.
         contradicts: whether the mismatches stand against evidence that is plainly on the same matter.
         denied: whether a field of a record says the opposite.
     """
