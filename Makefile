@@ -1,12 +1,15 @@
 # Everything needs Python 3.11 and make; nothing else, no Docker, no network but the package registry. Tests that use
 # a tool of Debian's packages (promtool) are skipped without it; as root, make tools installs it.
 PYTHON ?= python3.11
+# Further arguments for pip, for example an index with CPU builds of PyTorch:
+#   make install PIP_ARGS="--extra-index-url <address of the index>"
+PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser tools demo up test check format bench bench-analytics chaos clean
+.PHONY: help install browser tools demo up test test-long test-deploy check docs format bench bench-analytics chaos clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -16,7 +19,7 @@ install: $(INSTALLED) ## Set up .venv with the pinned dependencies
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,int8,tracing,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[worker,local,int8,tracing,dev]' $(PIP_ARGS)
 	@touch $(INSTALLED)
 
 demo: install ## Run the examples through everything and sum up
@@ -37,13 +40,23 @@ tools: ## As root: Debian's packages whose tools some tests use
 		|| echo "promtool is not installed; its tests are skipped"
 
 test: install browser tools ## Run all tests, in two processes with services of their own
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+
+test-long: install ## Run the long forms of tests, which make test leaves out (docs/testing.md)
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m long
+
+test-deploy: install ## As root, with Podman: build the image, start docker-compose.yml; skipped where that cannot be done
+	$(BIN)/python -m pip install --quiet 'podman-compose>=1.6,<2'
+	$(BIN)/python -m pytest tests/deploy -m "containers or not containers"
 
 check: install ## Lint, types, import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: install ## Build the documentation site in build/site; any warning is an error
+	$(BIN)/mkdocs build --strict
 
 format: install ## Format the code
 	$(BIN)/ruff check --fix .

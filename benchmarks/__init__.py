@@ -1,1 +1,1 @@
-"""Measurements, as ratios within one run; nothing here is asserted by a test."""
+"""Measure performance as ratios within one run; no test asserts these figures."""

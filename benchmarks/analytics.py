@@ -1,4 +1,4 @@
-"""ClickHouse with ten million answers: insert rate, bytes an answer, and how long each question takes.
+"""Measure ClickHouse with ten million answers: insert rate, bytes an answer, and query times.
 
     python -m benchmarks.analytics --json docs/reference/analytics.json
 
@@ -27,13 +27,14 @@ from typing import Any
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from tests.harness.deployment import until
+from tests.harness.named_queries import query_values
 from workers.grafana.dashboards import panel_queries
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings
-from workers.stores.analytics import connect
-from workers.stores.migrations import migrate
-from workers.stores.queries import read_queries
-from workers.stores.rollups import REFRESHED, refresh_rollups
+from workers.stores.clickhouse.analytics_store import connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.named_queries import read_queries
+from workers.stores.clickhouse.rollups import REFRESHED, refresh_rollups
 
 DATABASE = "bench"
 SINCE, UNTIL = datetime(2026, 10, 1), datetime(2026, 10, 31)
@@ -156,7 +157,7 @@ FROM system.parts WHERE active AND database = {database:String} GROUP BY table O
 
 
 def corpus(seed: int = 7) -> str:
-    """Words as often as words are (Zipf), so that texts compress as texts do."""
+    """Generate text with Zipf-distributed words, so that it compresses like real text."""
     chooser = random.Random(seed)
     letters = "etaoinshrdlucmfwypvbgkjqxz"
     words = [
@@ -167,7 +168,7 @@ def corpus(seed: int = 7) -> str:
 
 
 def made(answers: int, *, since: datetime = SINCE, until: datetime = UNTIL, begin: int = 0, words: int = 0) -> str:
-    """What the rows of answers are made of.
+    """Return the SQL that generates the rows of answers.
 
     Args:
         answers: how many lie between these times.
@@ -182,12 +183,12 @@ def made(answers: int, *, since: datetime = SINCE, until: datetime = UNTIL, begi
 
 
 def load() -> list[float]:
-    """The machine's load: over 1, 5 and 15 minutes."""
+    """Return the machine's load averages over 1, 5 and 15 minutes."""
     return [round(value, 2) for value in os.getloadavg()]
 
 
 async def fill(client: AsyncClient, answers: int) -> dict[str, Any]:
-    """Insert everything; rows a second for each table."""
+    """Insert all rows; return rows a second for each table."""
     text = corpus()
     await client.command("CREATE TABLE bench.corpus (text String) ENGINE = MergeTree ORDER BY tuple()")
     await client.insert("corpus", [[text]], column_names=["text"], database=DATABASE)
@@ -216,7 +217,7 @@ async def quiet(client: AsyncClient) -> None:
 
 
 async def refresh_one(client: AsyncClient, name: str) -> float:
-    """Let a view refresh that was held back while rows came in; seconds that it took."""
+    """Refresh a view that was paused during inserts; return the seconds."""
     started = time.perf_counter()
     for what in ("START", "REFRESH", "WAIT"):
         await client.command(f"SYSTEM {what} VIEW bench.{name}")
@@ -226,13 +227,13 @@ async def refresh_one(client: AsyncClient, name: str) -> float:
 
 
 async def age(client: AsyncClient) -> None:
-    """Bring the figures to how they lie when they came minute by minute: merged but for the last hour."""
+    """Merge the figures as after steady ingestion: everything except the last hour."""
     for name in REFRESHED:
         await client.command(f"OPTIMIZE TABLE bench.{name.removesuffix('_refresh')} FINAL")
 
 
 async def traffic(client: AsyncClient, answers: int) -> float:
-    """A few minutes of traffic: rows of the last hour come again, and the figures are refreshed.
+    """Insert the rows of the last hour again, as live traffic does, and refresh the figures.
 
     Returns:
         Seconds of the last refresh.
@@ -253,7 +254,7 @@ async def traffic(client: AsyncClient, answers: int) -> float:
 
 
 async def week_before(client: AsyncClient, answers: int) -> int:
-    """Let there be a week before the time that is asked about, with a tenth of the answers an hour; how many."""
+    """Insert a previous week with a tenth of the answers an hour; return their number."""
     count = round(answers * (WEEK / (UNTIL - SINCE)) / 10)
     before = made(count, since=SINCE - WEEK, until=SINCE, begin=answers)
     await client.command(ANSWERS.format(made=before, first=answers, count=count))
@@ -262,7 +263,7 @@ async def week_before(client: AsyncClient, answers: int) -> int:
 
 
 async def compare(client: AsyncClient) -> dict[str, int]:
-    """Milliseconds of one question, grounding by model and day, over the layouts that there could be."""
+    """Return the milliseconds of one query, grounding by model and day, over the candidate layouts."""
     figures = {}
     for name, statement in LAYOUTS.items():
         taken = []
@@ -276,11 +277,11 @@ async def compare(client: AsyncClient) -> dict[str, int]:
 
 
 async def ask(client: AsyncClient) -> dict[str, Any]:
-    """Milliseconds of every question, as a client waits for them."""
+    """Return the milliseconds of every query as seen by a client."""
     panels = set(panel_queries())
     figures = {}
     for name, query in read_queries().items():
-        values = query.values(DATABASE, {"from": SINCE, "to": UNTIL, "interval": 86_400})
+        values = query_values(query, DATABASE, {"from": SINCE, "to": UNTIL, "interval": 86_400})
         taken = []
         for _ in range(REPEATS + 1):
             started = time.perf_counter()
@@ -297,7 +298,7 @@ async def ask(client: AsyncClient) -> dict[str, Any]:
 
 
 async def measure(answers: int, directory: Path) -> dict[str, Any]:
-    """Fill, refresh, ask."""
+    """Fill, refresh and query the tables."""
     services = LocalServices(directory, kafka=False, redis=False)
     found = await services.start()
     assert found.clickhouse_url

@@ -1,4 +1,4 @@
-"""What the LiteLLM callback adds to a call, with a broker and without one.
+"""Measure the overhead of the LiteLLM callback for a call, with and without a broker.
 
 Run: ``python -m benchmarks.callback``. Two figures:
 
@@ -65,7 +65,7 @@ def with_broker(rate: int) -> dict[str, float]:
 
 
 async def measure(servers: str, rate: int) -> dict[str, float]:
-    """Time calls with and without the callback, in milliseconds, at the rate."""
+    """Measure calls with and without the callback, in milliseconds, at the rate."""
     from workers.gateways.callback import TouchstoneCallback
 
     callback = TouchstoneCallback(servers)
@@ -107,7 +107,7 @@ def percentile(values: NDArray[np.float64], share: float) -> float:
 
 
 class Gateway:
-    """A process that serves calls, as far as its lock is concerned.
+    """Simulate a process that serves calls and holds its lock.
 
     Args:
         payload: what is logged of a call.
@@ -125,7 +125,7 @@ class Gateway:
         self._far.close()
 
     async def stretch(self, callback: Any, rate: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Serve a stretch of calls: how long each took, and how long the callback took of it, in milliseconds."""
+        """Serve a series of calls; return the milliseconds of each call and of its callback."""
         calls, logged = np.empty(rate * SECONDS), np.zeros(rate * SECONDS)
         begun = time.perf_counter()
         for number in range(rate * SECONDS):

@@ -1,4 +1,4 @@
-"""What a check takes: POST /v1/check, a 150-word answer with five chunks (goal: p95 under 300 ms on two cores).
+"""Measure a check: POST /v1/check, a 150-word answer with five chunks (goal: p95 under 300 ms on two cores).
 
     python -m benchmarks.check
     TOUCHSTONE_INFERENCE__PRECISION=int8 python -m benchmarks.check
@@ -22,12 +22,12 @@ from unittest.mock import create_autospec
 import httpx
 import numpy as np
 
-from workers.checking.service import CheckService
+from workers.check.check_service import CheckService
 from workers.console.app import create_app
 from workers.console.resources import ConsoleResources
 from workers.inference.opening import open_embedding
+from workers.pipeline.versions import pipeline_version
 from workers.settings import AccessToken, CheckSettings, ConsoleSettings, Settings
-from workers.versions import pipeline_version
 
 SENTENCES = (
     "The pump P-{0} in building {1} was stopped at {2}:15 because its bearing temperature rose to {3} degrees [1].",
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _answer(number: int) -> dict[str, Any]:
-    """An answer of about 150 words with five chunks, unlike all others."""
+    """Return a unique answer of about 150 words with five chunks."""
     figures = [str((number * 37 + place * 113) % 900 + 100) for place in range(16)]
     sentences = [sentence.format(*figures) for sentence in SENTENCES]
     chunks = [
@@ -112,7 +112,7 @@ async def _measure(count: int, folder: Path) -> dict[str, tuple[list[float], flo
 async def _judge(
     client: httpx.AsyncClient, answers: Sequence[dict[str, Any]], callers: int
 ) -> tuple[list[float], float]:
-    """Seconds of each request, and those of all processors for one, which tell more where the machine is shared."""
+    """Return the seconds of each request and the CPU seconds for one, which are more reliable on a shared machine."""
     seconds: list[float] = []
     begun = time.process_time()
     waiting = list(answers)

@@ -1,4 +1,4 @@
-"""Comparing two runs of many answers: how long it takes, and how much memory.
+"""Measure time and memory of a comparison of two runs with many answers.
 
     python -m benchmarks.comparison --answers 1000000
 
@@ -20,9 +20,9 @@ from benchmarks.analytics import ANSWERS, DATABASE, MADE, SINCE, STEP, UNTIL
 from workers.comparison.results import findings
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.comparison import DIMENSIONS, ComparisonStore, Wanted
-from workers.stores.migrations import migrate
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.comparison_queries import DIMENSIONS, ComparisonStore, Wanted
 
 COPY = """
 INSERT INTO bench.answers
@@ -64,7 +64,7 @@ async def measure(answers: int, slices: tuple[str, ...]) -> dict[str, object]:
 
 
 def peak_mb(pid: int) -> int:
-    """Peak resident memory of a process."""
+    """Return the peak resident memory of a process in MB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) // 1_024
 

@@ -1,4 +1,4 @@
-"""Pictures of the console's pages for the documents, with the examples in real Chromium.
+"""Draw the console's pages for the documentation, with the examples in Chromium.
 
 python -m benchmarks.console_pictures --directory docs/images
 """
@@ -15,10 +15,10 @@ from playwright.sync_api import Page
 from schemas.answers import GeneratedAnswer
 from tests.harness.browser import logged_in, running_browser
 from tests.harness.console import ConsoleThread
-from workers.addresses import Addresses
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
 from workers.local.services import LocalServices
-from workers.paths import examples_directory
+from workers.process.paths import examples_directory
+from workers.settings.addresses import Addresses, local_addresses
 
 
 def main() -> None:
@@ -31,9 +31,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="touchstone-pictures-") as temporary, asyncio.Runner() as runner:
         services = LocalServices(Path(temporary) / "services")
         found = runner.run(services.start())
-        addresses = Addresses(
-            found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
-        )
+        addresses = local_addresses(found)
         try:
             draw(addresses, Path(temporary), options.directory, options.answer)
         finally:
@@ -41,7 +39,7 @@ def main() -> None:
 
 
 def draw(addresses: Addresses, temporary: Path, directory: Path, answer_id: str | None) -> None:
-    """Fill a console with the examples and take a picture of each page."""
+    """Fill a console with the examples and take a screenshot of each page."""
     console = ConsoleThread(addresses, temporary, SentenceTransformerBackend(PACKAGED_MODEL, threads=1))
     console.start()
     try:
@@ -63,7 +61,7 @@ def draw(addresses: Addresses, temporary: Path, directory: Path, answer_id: str 
 
 
 def pages(answer_id: str) -> Mapping[str, tuple[str, str]]:
-    """Path of each page by the name of its picture, and what is there once it can be looked at."""
+    """Map each picture's name to the page's path and to an element that shows that the page is ready."""
     return {
         "review": ("/review", "#review-item [data-review]"),
         "answer": (f"/answers/{answer_id}", "article a.citation, main a.citation"),
@@ -80,7 +78,7 @@ def open_citation(page: Page) -> None:
 
 
 def lately() -> Iterator[GeneratedAnswer]:
-    """The examples, spread over the last day: the policy decides what has waited past its deadline."""
+    """Yield the examples, spread over the last day; the policy decides expired reviews."""
     lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()
     for number, line in enumerate(lines):
         completed = datetime.now(UTC) - timedelta(hours=20) * (1 - number / len(lines)) - timedelta(minutes=10)

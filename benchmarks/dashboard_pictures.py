@@ -1,4 +1,4 @@
-"""Pictures of the dashboards for the documents: the panels' own SQL on the examples, drawn with matplotlib.
+"""Draw the dashboards for the documentation: the panels' own SQL on the examples, with matplotlib.
 
     python -m benchmarks.dashboard_pictures --directory docs/images
 
@@ -15,10 +15,10 @@ from typing import Any
 
 from tests.harness.deployment import Deployment
 from tests.harness.pipeline import UNHURRIED, WHEN, Pipeline
-from workers.addresses import Addresses
 from workers.grafana.dashboards import DASHBOARDS, Dashboard
 from workers.grafana.panels import Asked
 from workers.local.services import LocalServices
+from workers.settings.addresses import local_addresses
 
 COLUMNS = 2
 MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 6, 6, 18
@@ -32,7 +32,7 @@ Found = tuple[list[str], list[tuple[Any, ...]]]
 
 
 def filled(sql: str) -> str:
-    """The SQL of a panel with the values that Grafana would put in: all tenants, days."""
+    """Return the SQL of a panel with Grafana's values inserted: all tenants, days."""
     since, until = (int(WHEN[name].replace(tzinfo=UTC).timestamp() * 1000) for name in ("from", "to"))
     values = {
         "$__fromTime_ms": f"fromUnixTimestamp64Milli({since})", "$__toTime_ms": f"fromUnixTimestamp64Milli({until})",
@@ -44,7 +44,7 @@ def filled(sql: str) -> str:
 
 
 async def asked(pipeline: Pipeline, dashboard: Dashboard) -> list[tuple[Asked, Found]]:
-    """Columns and rows of each panel."""
+    """Return columns and rows of each panel."""
     client = await pipeline.client()
     try:
         found = []
@@ -58,7 +58,7 @@ async def asked(pipeline: Pipeline, dashboard: Dashboard) -> list[tuple[Asked, F
 
 
 def draw(dashboard: Dashboard, panels: list[tuple[Asked, Found]], path: Path) -> None:
-    """One picture of all panels."""
+    """Draw all panels in one picture."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -148,9 +148,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="touchstone-pictures-") as temporary, asyncio.Runner() as runner:
         services = LocalServices(Path(temporary) / "services")
         found = runner.run(services.start())
-        addresses = Addresses(
-            found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
-        )
+        addresses = local_addresses(found)
         deployment = Deployment(addresses, Path(temporary), environment=dict(UNHURRIED))
         try:
             pipeline = Pipeline(deployment, runner)

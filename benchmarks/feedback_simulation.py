@@ -1,4 +1,4 @@
-"""What rewards teach a router: three models of known quality, 10,000 answers, four ways to learn.
+"""Simulate learning from rewards: three models of known quality, 10,000 answers, four variants.
 
     python -m benchmarks.feedback_simulation --plot docs/reference/feedback.png
 
@@ -14,7 +14,7 @@ good one with 4 or 5 and a bad one with 1 to 3 stars, and one rating in ten is a
 
 import argparse
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,10 +22,10 @@ from statistics import fmean
 from typing import Any
 
 from schemas.feedback import FeedbackEvent, ModelPosterior
-from workers.feedback import RoutingContext, choose_model
-from workers.steps.posteriors import WeightedRewards, model_posterior
-from workers.steps.rewards import combine, reward_of
-from workers.steps.thresholds import FeedbackRules
+from workers.evaluation.thresholds import FeedbackRules
+from workers.feedback.beta_posterior import WeightedRewards, model_posterior
+from workers.feedback.model_choice import RoutingContext, choose_model
+from workers.feedback.rewards import combine, reward_of
 
 QUALITY = {"small": 0.50, "medium": 0.70, "large": 0.90}
 """Share of good answers of each model; latencies differ little, so that speed does not decide."""
@@ -50,7 +50,7 @@ HALF_LIFE_DAYS = 14.0
 
 @dataclass(slots=True)
 class Run:
-    """One way to learn, once."""
+    """Hold one run of one variant."""
 
     regret: list[float] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Run:
 
 @dataclass(slots=True)
 class Answer:
-    """One answer, what is known of it so far, and the rating that is to come."""
+    """Hold one answer, its current feedback and its future rating."""
 
     model: str
     at: datetime
@@ -69,7 +69,7 @@ class Answer:
 
 
 def simulate(variant: str, answers: int, seed: int) -> Run:
-    """Answers one after the other, with what the router knows at the time."""
+    """Simulate answers one after the other with the router's knowledge at each time."""
     rules = VARIANTS[variant]
     people, router = random.Random(seed), random.Random(seed + 1)
     context = RoutingContext(models=list(QUALITY))
@@ -97,7 +97,7 @@ def simulate(variant: str, answers: int, seed: int) -> Run:
 def given_answer(
     number: int, model: str, quality: float, rng: random.Random, features: Sequence[float] | None = None
 ) -> Answer:
-    """An answer and what people do with it.
+    """Generate an answer and the reactions of people.
 
     Args:
         number: of the answer, which is its time as well.
@@ -134,7 +134,7 @@ def _event(number: int, model: str, at: datetime, kind: str, **part: Any) -> Fee
 
 
 def judge(answer: Answer, variant: str) -> None:
-    """What the answer earned by what is known of it."""
+    """Compute the reward of an answer from its current feedback."""
     rules = VARIANTS[variant] or FeedbackRules()
     found = reward_of(combine(answer.events), rules, answer.at)
     # One side alone counts whole, so a variant that looks at one side must leave out the other.
@@ -143,7 +143,7 @@ def judge(answer: Answer, variant: str) -> None:
 
 
 def _posteriors(given: Sequence[Answer], now: datetime) -> list[ModelPosterior]:
-    """As ClickHouse sums them: weights by age."""
+    """Compute posteriors as ClickHouse does, with weights by age."""
     sums = {model: [0.0, 0.0] for model in QUALITY}
     for answer in given:
         if answer.reward is not None:
@@ -154,7 +154,7 @@ def _posteriors(given: Sequence[Answer], now: datetime) -> list[ModelPosterior]:
 
 
 def main() -> None:
-    """Simulate, print a table, draw."""
+    """Run the simulation, print a table and draw the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--seeds", type=int, default=5, help="runs of each way (default 5)")
@@ -170,7 +170,7 @@ def main() -> None:
     for variant, repeated in runs.items():
         print(_row(variant, repeated))
     if options.plot:
-        _plot(runs, options.plot)
+        plot_regret({name: [run.regret for run in repeated] for name, repeated in runs.items()}, options.plot)
 
 
 def _row(variant: str, runs: Sequence[Run]) -> str:
@@ -185,7 +185,8 @@ def _row(variant: str, runs: Sequence[Run]) -> str:
     return f"| {variant} | {early:.0f} | {whole:.0f} | {late:.1f} | {share:.0%} | {right} of {len(runs)} | {means} |"
 
 
-def _plot(runs: dict[str, list[Run]], path: Path) -> None:
+def plot_regret(runs: Mapping[str, Sequence[Sequence[float]]], path: Path) -> None:
+    """Draw the mean regret of repeated runs by variant."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -193,8 +194,7 @@ def _plot(runs: dict[str, list[Run]], path: Path) -> None:
 
     figure, axes = pyplot.subplots(figsize=(8, 4.5), dpi=110)
     for variant, repeated in runs.items():
-        curve = [fmean(values) for values in zip(*(run.regret for run in repeated), strict=True)]
-        axes.plot(curve, label=variant)
+        axes.plot([fmean(values) for values in zip(*repeated, strict=True)], label=variant)
     axes.set_xlabel("answers")
     axes.set_ylabel("regret: good answers missed, mean of the runs")
     axes.legend()

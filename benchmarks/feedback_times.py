@@ -1,4 +1,4 @@
-"""What feedback costs: signals of one answer, and a retry check with 100,000 queries in Valkey.
+"""Measure the cost of feedback: signals of one answer, and a retry check with 100,000 queries in Valkey.
 
     python -m benchmarks.feedback_times
 
@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from schemas.answers import GeneratedAnswer
+from workers.evaluation.thresholds import FeedbackRules, QualityThresholds
+from workers.feedback.implicit_signals import execution_signals, latency_tolerance
+from workers.feedback.retry_detection import AskedQuery, find_retries
 from workers.local.services import LocalServices
-from workers.paths import examples_directory
+from workers.process.paths import examples_directory
 from workers.settings import RedisSettings
-from workers.steps.implicit import execution_signals, latency_tolerance
-from workers.steps.retries import AskedQuery, find_retries
-from workers.steps.thresholds import FeedbackRules, QualityThresholds
-from workers.stores.history import PersonQuery, QueryHistory
+from workers.stores.redis.query_history import PersonQuery, QueryHistory
 
 RULES, QUALITY = FeedbackRules(), QualityThresholds()
 BATCH = 500
@@ -45,13 +45,13 @@ def main() -> None:
 
 
 def show(name: str, seconds: Sequence[float]) -> None:
-    """One line."""
+    """Print one line."""
     cuts = statistics.quantiles(seconds, n=20)
     print(f"{name:<36}{cuts[9] * 1e3:>9.4f}{cuts[18] * 1e3:>9.4f}")
 
 
 def signal_times() -> dict[str, list[float]]:
-    """CPU seconds of the signals of each example, the best of five."""
+    """Return the CPU seconds of the signals of each example, the best of five."""
     lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()
     answers = [GeneratedAnswer.from_bytes(line) for line in lines]
 
@@ -70,7 +70,7 @@ def signal_times() -> dict[str, list[float]]:
 
 
 async def retry_times(queries: int, checks: int) -> tuple[list[float], float]:
-    """Seconds of each check, and megabytes that Valkey holds; ten queries a person."""
+    """Return the seconds of each check and the megabytes in Valkey; each person has ten queries."""
     rng = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as directory:
         async with LocalServices(Path(directory), kafka=False, clickhouse=False) as services:

@@ -1,4 +1,4 @@
-"""What grounding takes for one answer and one claim by itself, nothing known before (seed 004: 500 and 200 ms).
+"""Measure grounding of one answer and of one claim alone, without caches (goals: 500 ms and 200 ms).
 
     python -m benchmarks.grounding_times
 
@@ -13,11 +13,11 @@ import time
 
 from benchmarks.feedback_times import show
 from schemas.answers import GeneratedAnswer
+from workers.evaluation.citations.citation_finder import find_citations
+from workers.evaluation.grounding.grounding_evaluator import checked_claims, evaluate_grounding, prepare_grounding
+from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
-from workers.paths import examples_directory
-from workers.steps.citations import find_citations
-from workers.steps.grounding import checked_claims, judge_grounding, prepare_grounding
-from workers.steps.thresholds import GroundingThresholds
+from workers.process.paths import examples_directory
 
 ROUNDS = 3
 """The best of so many counts: what else the machine does is not the answer's."""
@@ -54,7 +54,7 @@ def _judge(answer: GeneratedAnswer, backend: SentenceTransformerBackend) -> None
     find_citations(answer)
     prepared = prepare_grounding(answer)
     vectors = dict(zip(prepared.texts, backend.encode(list(prepared.texts)), strict=True))
-    judge_grounding(prepared, vectors, GroundingThresholds())
+    evaluate_grounding(prepared, vectors, GroundingThresholds())
 
 
 def _one_claim(answer: GeneratedAnswer) -> GeneratedAnswer:

@@ -1,4 +1,4 @@
-"""How the cost of judgement grows with contexts, claims and answers.
+"""Measure the growth of evaluation cost with contexts, claims and answers.
 
     python -m benchmarks.growth --precision int8
 
@@ -36,7 +36,7 @@ MACHINES = ("pump", "valve", "turbine", "compressor", "conveyor", "furnace", "mi
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much there is to judge.
+    """Describe the size of an input.
 
     Attributes:
         chunks: of each answer.
@@ -52,7 +52,8 @@ class Size:
 def main() -> None:
     """Measure and print; write JSON if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_growth_options(parser)
+    parser.add_argument("--largest", type=int, default=LARGEST, help=f"size, from 1 by doubling (default {LARGEST})")
+    parser.add_argument("--repetitions", type=int, default=5, help="of every size; medians count (default 5)")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of the model (default int8)")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
@@ -63,14 +64,8 @@ def main() -> None:
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def add_growth_options(parser: argparse.ArgumentParser) -> None:
-    """How far sizes go, and how often each is measured."""
-    parser.add_argument("--largest", type=int, default=LARGEST, help=f"size, from 1 by doubling (default {LARGEST})")
-    parser.add_argument("--repetitions", type=int, default=5, help="of every size; medians count (default 5)")
-
-
 def measure_growth(precision: str, largest: int, repetitions: int) -> list[dict[str, Any]]:
-    """CPU of judgement by size, and the exponents that it grows with.
+    """Measure the CPU of evaluation by size, and the exponents of its growth.
 
     Args:
         precision: of the model, fp32 or int8.
@@ -131,7 +126,7 @@ def _cpu_ms(judgement: Judgement, answers: Sequence[GeneratedAnswer]) -> dict[st
 
 
 def exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
-    """The power of the size with which cost grows, by least squares over logarithms of the upper half of the sizes.
+    """Return the exponent of cost by size, by least squares over logarithms of the upper half of the sizes.
 
     Args:
         sizes: growing, at least three.
@@ -142,7 +137,7 @@ def exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
 
 
 def made(size: Size, *, distinct: bool, edition: int) -> list[GeneratedAnswer]:
-    """Answers of a size, whose claims are about sentences of their chunks; some are right and some are not.
+    """Generate answers of a size with right and wrong claims about sentences of their chunks.
 
     Args:
         size: how many of what.
@@ -192,7 +187,7 @@ def _litres(number: int, edition: int) -> int:
 
 
 def print_growth(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A line for each number that grows and each kind of evidence."""
+    """Print a line for each varied number and each kind of evidence."""
     for row in rows:
         costs = row["cpu_ms"]["all"]
         powers = "  ".join(f"{part} {power:5.2f}" for part, power in row["exponents"].items())

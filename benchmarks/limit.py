@@ -1,4 +1,4 @@
-"""Tokens a second of the model: what there is to have, and what each backend makes of it.
+"""Measure tokens a second of the model: the ceiling, and the rate of each backend.
 
     python -m benchmarks.limit
 
@@ -24,10 +24,10 @@ import numpy as np
 
 from benchmarks.traffic import add_options, answers_with_contexts, distinct
 from schemas.answers import GeneratedAnswer
+from workers.evaluation.grounding.grounding_evaluator import prepare_grounding
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend, load_sentence_transformer
-from workers.inference.cores import available_cores
 from workers.inference.int8 import Int8Backend, exported_path
-from workers.steps.grounding import prepare_grounding
+from workers.process.cores import available_cores
 
 BATCH = 64
 """Texts in a call, as ``inference.batch_texts``."""
@@ -53,12 +53,12 @@ def main() -> None:
 
 
 def texts_of(answers: Sequence[GeneratedAnswer]) -> list[str]:
-    """The distinct texts that grounding asks vectors for."""
+    """Return the distinct texts that grounding embeds."""
     return list(dict.fromkeys(text for answer in answers for text in prepare_grounding(answer).texts))
 
 
 def tokens_and_ceiling(texts: Sequence[str], rounds: int = 3) -> tuple[int, float]:
-    """How many tokens texts have, and how many a second the quantised graph alone takes of them on all cores."""
+    """Return the token count of texts, and the tokens a second of the quantised graph alone on all cores."""
     tokenizer = load_sentence_transformer(PACKAGED_MODEL).tokenizer
     tokens = sum(map(len, tokenizer(list(texts), truncation=True, max_length=256)["input_ids"]))
     seconds = []

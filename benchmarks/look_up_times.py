@@ -1,4 +1,4 @@
-"""Looking citations up among a million (seed 004: 100 ms), and the response validator (seed 003: 5 ms).
+"""Measure citation lookups among a million (goal: 100 ms), and the response validator (goal: 5 ms).
 
 python -m benchmarks.look_up_times
 """
@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks.look_ups import look_up_seconds
 from schemas.answers import GeneratedAnswer
-from workers.inference.cores import available_cores
-from workers.paths import examples_directory
-from workers.steps.validation import validate_response
+from workers.evaluation.quality.validation import validate_response
+from workers.process.cores import available_cores
+from workers.process.paths import examples_directory
 
 LOOK_UPS = 400
 """Look-ups of each kind that are timed."""
@@ -24,7 +24,7 @@ TEN_KB = 10_000
 
 
 def main() -> None:
-    """Measure, print a table, and write JSON if asked."""
+    """Measure, print a table, and write JSON if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--citations", type=int, default=1_000_000, help="citations to look up among (default 1000000)")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
@@ -36,7 +36,7 @@ def main() -> None:
     for name, figures in look_ups.items():
         print(f"{'look up a ' + name:<28} {figures['p95_ms']:6.1f} ms p95 ({figures['p50_ms']:.1f} ms p50)")
     validator = _validator_milliseconds()
-    print(f"{'validator, 10 KB':<28} {validator:6.2f} ms (seed 003: under 5)")
+    print(f"{'validator, 10 KB':<28} {validator:6.2f} ms (goal: under 5)")
     if options.json:
         document = {
             "cores": available_cores(), "citations": options.citations, "look_ups": look_ups,
@@ -46,12 +46,12 @@ def main() -> None:
 
 
 def _percentile(seconds: Sequence[float], share: int) -> float:
-    """A percentile in milliseconds."""
+    """Return a percentile in milliseconds."""
     return float(np.percentile(seconds, share)) * 1_000
 
 
 def _validator_milliseconds() -> float:
-    """Median time of the response validator for an answer of 10,000 characters, with and without signals."""
+    """Return the median time of the response validator for 10,000 characters, with and without signals."""
     lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()
     long = "\n\n".join(GeneratedAnswer.from_bytes(line).answer for line in lines)
     while len(long) < 3 * TEN_KB:

@@ -1,4 +1,4 @@
-"""Looking citations up in the local ClickHouse engine, among many (seed 004: within 100 ms).
+"""Measure citation lookups in the local ClickHouse engine (goal: 100 ms).
 
 Rows are spread over two years; each look-up asks for another citation, so that none is answered
 from a cache of results. Measured in the store, and at the console over HTTP: token, scope, rate,
@@ -17,22 +17,22 @@ import uvloop
 from clickhouse_connect.driver.asyncclient import AsyncClient
 from pydantic import SecretStr
 
-from workers.addresses import Addresses, adapted
-from workers.console.access import AccessLog
 from workers.console.app import create_app
-from workers.console.backpressure import IntakeGate
+from workers.console.http.backpressure import IntakeGate
+from workers.console.http.server import ConsoleServer
+from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
-from workers.console.scopes import Scope
-from workers.console.server import ConsoleServer
 from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.topic_administration import TopicAdministration
 from workers.local.services import LocalServices
 from workers.settings import AccessToken, ConsoleSettings, Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.answers import AnswerStore
-from workers.stores.citations import CitationStore
-from workers.stores.migrations import migrate
-from workers.stores.overview import OverviewStore
-from workers.topics import TopicAdministration
+from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
+from workers.settings.scopes import Scope
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.answer_queries import AnswerStore
+from workers.stores.queries.citation_queries import CitationStore
+from workers.stores.queries.overview_queries import OverviewStore
 
 SOURCES = 20_000
 """Different records that are cited."""
@@ -46,7 +46,7 @@ SECRET = "the-secret-of-the-benchmark"
 
 
 def look_up_seconds(citations: int, look_ups: int) -> dict[str, list[float]]:
-    """Seconds of each look-up by kind.
+    """Return the seconds of each lookup by kind.
 
     Args:
         citations: rows in the table.
@@ -57,19 +57,14 @@ def look_up_seconds(citations: int, look_ups: int) -> dict[str, list[float]]:
 
 async def _measure(citations: int, look_ups: int) -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
-        services = LocalServices(Path(folder), kafka=True, redis=False, clickhouse=True)
-        addresses = await services.start()
-        try:
-            local = Addresses(addresses.kafka_bootstrap_servers or "", "", addresses.clickhouse_url or "", local=True)
-            return await _timed(local, citations, look_ups)
-        finally:
-            await services.stop()
+        async with LocalServices(Path(folder), redis=False) as services:
+            return await _timed(local_addresses(services.addresses), citations, look_ups)
 
 
 async def _timed(addresses: Addresses, citations: int, look_ups: int) -> dict[str, list[float]]:
     token = AccessToken(name="bench", token=SecretStr(SECRET), scopes=frozenset({Scope.READ}))
     console = ConsoleSettings(tokens=(token,), requests_per_minute=1_000_000)
-    settings = adapted(Settings(_env_file=None, console=console), addresses)
+    settings = apply_local_defaults(Settings(_env_file=None, console=console), addresses)
     async with TopicAdministration(settings, addresses.kafka) as administration:
         await administration.create()
     async with AsyncExitStack() as stack:
@@ -78,7 +73,7 @@ async def _timed(addresses: Addresses, citations: int, look_ups: int) -> dict[st
         await migrate(client, settings.clickhouse.database)
         await _fill(client, settings.clickhouse.database, citations)
         url = await _served(settings, addresses, client, stack)
-        store = CitationStore(client, settings.clickhouse.database)
+        store = CitationStore(AnalyticsStore(client, settings.clickhouse.database), settings.clickhouse.database)
         http = await stack.enter_async_context(
             aiohttp.ClientSession(url, headers={"Authorization": f"Bearer {SECRET}"})
         )
@@ -106,7 +101,7 @@ async def _fill(client: AsyncClient, database: str, citations: int) -> None:
 
 
 async def _served(settings: Settings, addresses: Addresses, client: AsyncClient, stack: AsyncExitStack) -> str:
-    """Serve the console, without the model that a search of memory needs; returns its address."""
+    """Serve the console without the model of memory search; return its address."""
     database = settings.clickhouse.database
     analytics = AnalyticsStore(client, database)
     producer = ConfirmedProducer(settings, addresses.kafka)
@@ -120,7 +115,7 @@ async def _served(settings: Settings, addresses: Addresses, client: AsyncClient,
         pipeline_version="bench",
         analytics=analytics,
         answers=AnswerStore(analytics, database),
-        citations=CitationStore(client, database),
+        citations=CitationStore(analytics, database),
         overview=OverviewStore(analytics, database),
         producer=producer,
         accesses=accesses,

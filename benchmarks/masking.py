@@ -1,18 +1,18 @@
-"""What masking costs for an answer, by kind: ``python -m benchmarks.masking``."""
+"""Measure masking of an answer, by kind: ``python -m benchmarks.masking``."""
 
 import json
 import time
 from pathlib import Path
 
-from workers.steps.masking import Masker
-from workers.steps.personal import KINDS, MaskRules
+from workers.masking.masks import Masker
+from workers.masking.personal_data import KINDS, MaskRules
 
 ANSWERS = Path(__file__).resolve().parent.parent / "examples" / "answers.jsonl"
 ROUNDS = 5
 
 
 def milliseconds(rules: MaskRules, lines: list[bytes]) -> float:
-    """CPU time of reading and masking one answer, the best of several rounds."""
+    """Return the CPU milliseconds of reading and masking one answer, the best of several rounds."""
     masker = Masker("bench", rules, b"0" * 32)
     best = float("inf")
     for _ in range(ROUNDS):

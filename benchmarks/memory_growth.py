@@ -1,4 +1,4 @@
-"""What writes to conversational memory leave behind in the process, by the C library's own count.
+"""Measure the memory that writes to conversational memory leave in the process, by the C library's count.
 
     python -m benchmarks.memory_growth
     python -m benchmarks.memory_growth --cache-mib 1024 --grown-threshold
@@ -18,15 +18,15 @@ import numpy as np
 
 from schemas.export import example
 from schemas.memory import ConversationTurn
-from workers.allocator import bound_allocator
-from workers.stores import memory
+from workers.process.allocator import bound_allocator
+from workers.stores.lancedb import memory_store as memory
 
 DIMENSIONS = 384
 MIB = 2**20
 
 
 class Statistics(ctypes.Structure):
-    """mallinfo2(3)."""
+    """Map the C structure of mallinfo2(3)."""
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)

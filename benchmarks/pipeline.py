@@ -1,4 +1,4 @@
-"""Answers a second from topic to ClickHouse, what they cost, and how long each takes on its way.
+"""Measure answers a second from topic to ClickHouse, their cost, and their latency.
 
     python -m benchmarks.pipeline --json pipeline.json
 
@@ -40,12 +40,12 @@ from schemas.export import example
 from schemas.memory import ConversationTurn
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, MEMORY_TURNS
 from tests.harness.deployment import Deployment, WorkerProcess, until
-from workers.addresses import Addresses
-from workers.app import AGENTS
-from workers.inference.cores import available_cores
+from workers.evaluation.quality.quality_evaluator import prepare_quality
 from workers.local.services import LocalServices
-from workers.steps.quality import prepare_quality
-from workers.stores.memory import turn_text
+from workers.process.cores import available_cores
+from workers.runtime.agent_choice import AGENTS
+from workers.settings.addresses import Addresses, local_addresses
+from workers.stores.lancedb.memory_store import turn_text
 
 SHARES = (0.25, 0.5, 0.8)
 """Of the rate at saturation, at which latency is measured."""
@@ -120,7 +120,7 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _layouts(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """How workers are started for repeated traffic, by name."""
+    """Return the start options of workers for repeated traffic, by name."""
     layouts: dict[str, dict[str, Any]] = {"repeated": {}}
     if options.verifier:
         layouts["verified"] = {"environment": {"TOUCHSTONE_GROUNDING__VERIFIER": options.verifier}}
@@ -131,7 +131,7 @@ def _layouts(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 @dataclass
 class Loaded:
-    """What repeated traffic shows of one layout.
+    """Hold the results of one layout under repeated traffic.
 
     Attributes:
         rates: answers a second and CPU milliseconds an answer, of each turn.
@@ -147,18 +147,18 @@ class Loaded:
 
     @property
     def rate(self) -> dict[str, float]:
-        """Medians of the turns."""
+        """Return the medians of the rounds."""
         return {name: statistics.median(rate[name] for rate in self.rates) for name in self.rates[0]}
 
     async def measure(self, bench: "Bench", answers: Sequence[GeneratedAnswer], options: argparse.Namespace) -> None:
-        """Latency at shares of the rate, memory and pauses, of the workers that run."""
+        """Measure latency at shares of the rate, memory and pauses of the running workers."""
         rate = self.rate["answers_per_second"]
         self.latency = [await bench.latency(answers, options, share, rate) for share in SHARES]
         self.peak_bytes, self.pauses = bench.peak_bytes(), await bench.pauses()
 
 
 def _texts_of(answers: Sequence[GeneratedAnswer], remembered: Sequence[str]) -> list[str]:
-    """The distinct texts that are embedded for answers: to judge them, to find retries and to remember them."""
+    """Return the distinct texts embedded for answers: for evaluation, retry detection and memory."""
     quality = (text for answer in answers for text in prepare_quality(answer).texts)
     queries = (answer.query for answer in answers if answer.query)
     return list(dict.fromkeys([*texts_of(answers), *quality, *queries, *remembered]))
@@ -166,26 +166,20 @@ def _texts_of(answers: Sequence[GeneratedAnswer], remembered: Sequence[str]) -> 
 
 @asynccontextmanager
 async def bench_beside_servers(precision: str, threads: int = 0) -> "AsyncIterator[Bench]":
-    """Broker, Valkey and ClickHouse's engine of its own, and what measures workers on them.
+    """Start broker, Valkey and a separate ClickHouse engine; yield a bench that measures workers on them.
 
     Args:
         precision: of the model.
         threads: of the model in each worker; 0 takes all cores.
     """
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder, Progress(transient=True) as progress:
-        services = LocalServices(Path(folder) / "services")
-        found = await services.start()
-        try:
-            addresses = Addresses(
-                found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
-            )
+        async with LocalServices(Path(folder) / "services") as services:
+            addresses = local_addresses(services.addresses)
             yield Bench(addresses, Path(folder), services.pids, precision, progress, threads)
-        finally:
-            await services.stop()
 
 
 class Bench:
-    """Workers on servers of this machine.
+    """Run workers against servers on this machine.
 
     Args:
         addresses: of the servers.
@@ -224,7 +218,7 @@ class Bench:
         environment: Mapping[str, str] | None = None,
         apart: Sequence[str] = (),
     ) -> AsyncIterator[None]:
-        """Workers with names of their own, which have judged some answers already.
+        """Start workers with separate names that have already evaluated some answers.
 
         Args:
             first: those answers.
@@ -253,7 +247,7 @@ class Bench:
             await self._client.close()
 
     async def saturated(self, answers: Sequence[GeneratedAnswer]) -> dict[str, float]:
-        """Answers a second if all are there at once, CPU milliseconds an answer by process, and how many cores that took.
+        """Return answers a second at saturation, CPU milliseconds an answer by process, and cores in use.
 
         Workers count together. A neighbour on the same host makes rate and CPU worse alike, so the cores tell apart
         layouts that the rates of a noisy machine do not.
@@ -270,7 +264,7 @@ class Bench:
     async def latency(
         self, answers: Sequence[GeneratedAnswer], options: argparse.Namespace, share: float, rate: float
     ) -> dict[str, float]:
-        """Time from an answer's record to its enriched answer's, at a share of the rate, seconds."""
+        """Return the seconds from an answer's record to its enriched answer's, at a share of the rate."""
         chosen = repeated(answers, max(20, int(options.seconds * rate * share)), options.zipf)
         named = [each.model_copy(update={"answer_id": f"{share}-{each.answer_id}"}) for each in chosen]
         topic = self._deployment.settings.topic_name(ANSWERS_GENERATED.name)
@@ -289,22 +283,22 @@ class Bench:
         return {"share": share, "answers": len(named), "p50": p50, "p95": p95, "p99": p99}
 
     async def remembered(self, answer_ids: Collection[str]) -> list[str]:
-        """What has been embedded of some of the answers, to be found in memory later."""
+        """Return the embedded texts of some answers, for later search in memory."""
         await self._deployment.all_caught_up()
         turns = [ConversationTurn.from_bytes(each.value) for each in await self._deployment.read(MEMORY_TURNS)]
         return [turn_text(turn) for turn in turns if turn.answer_id in answer_ids]
 
     async def judged(self) -> list[float]:
-        """How many answers each worker has judged for grounding so far."""
+        """Return the number of grounding evaluations of each worker."""
         name = "touchstone_judgements_total"
         return [await worker.metric(name, agent="grounding") for worker in self._processes]
 
     def peak_bytes(self) -> int:
-        """Most resident memory that a worker has had."""
+        """Return the peak resident memory of a worker in bytes."""
         return max(worker.peak_bytes() for worker in self._processes)
 
     async def pauses(self) -> dict[str, float]:
-        """How often the event loops have stood still, and how often for longer than 50 ms."""
+        """Return the number of event-loop pauses and of those longer than 50 ms."""
         name = "touchstone_event_loop_pause_seconds"
         looks = sum([await worker.metric(f"{name}_count") for worker in self._processes])
         short = sum([await worker.metric(f"{name}_bucket", le="0.05") for worker in self._processes])

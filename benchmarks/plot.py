@@ -1,4 +1,4 @@
-"""One picture of what the benchmarks of performance have found, from the JSON that they write.
+"""Draw the results of the performance benchmarks from their JSON files.
 
     touchstone bench pipeline --json pipeline.json
     python -m benchmarks.plot pipeline.json --out docs/reference/performance.svg
@@ -26,7 +26,7 @@ Documents = Sequence[tuple[str, Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A part of the picture.
+    """Describe a panel of the picture.
 
     Attributes:
         title: above it.
@@ -38,7 +38,7 @@ class Panel:
 
 
 def main() -> None:
-    """Read, draw, write."""
+    """Read the results, draw them and write the picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="JSON that a benchmark wrote")
     parser.add_argument("--out", type=Path, required=True, help="SVG file to write")
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def panels(documents: Documents) -> Iterator[Panel]:
-    """The panels of documents, always in the same order.
+    """Yield the panels of documents in a fixed order.
 
     Raises:
         SystemExit: a document is of none of the benchmarks that are drawn.
@@ -58,7 +58,7 @@ def panels(documents: Documents) -> Iterator[Panel]:
             raise SystemExit(f"{name}: not written by the benchmarks pipeline, seed, limit, scale or growth")
     seeds = {name: document for name, document in documents if "distinct" in document}
     if seeds:
-        yield Panel("Answers a second, against the seed's procedure", lambda axes: _ratios(axes, seeds))
+        yield Panel("Answers a second, against the baseline detector", lambda axes: _ratios(axes, seeds))
     for _, document in documents:
         if "tokens_per_second" in document:
             yield Panel("Tokens a second by backend", lambda axes, of=document: _tokens(axes, of["tokens_per_second"]))
@@ -92,7 +92,7 @@ def draw(drawn: Sequence[Panel], path: Path) -> None:
 
 
 def ratios(document: Mapping[str, Any]) -> dict[str, float]:
-    """Ours over the seed's, by traffic."""
+    """Return the ratio of the project's rate to the baseline's, by traffic."""
     return {traffic: document[traffic]["ours"] / document[traffic]["seed"] for traffic in ("distinct", "repeated")}
 
 
@@ -105,7 +105,7 @@ def _ratios(axes: "Axes", documents: Mapping[str, Mapping[str, Any]]) -> None:
     bars = axes.barh([label for label, _ in found], [ratio for _, ratio in found])
     axes.bar_label(bars, fmt="%.1f", padding=2)
     axes.axvline(1.0, color="0.5", linestyle=":")
-    axes.set(xlabel="times the seed's rate")
+    axes.set(xlabel="times the baseline's rate")
     axes.margins(x=0.15)
     axes.invert_yaxis()
 

@@ -1,4 +1,4 @@
-"""How long a rebuild of ClickHouse takes, from nothing, and how long a comparison of what is there.
+"""Measure a rebuild of ClickHouse from nothing, and a comparison of existing rows.
 
 Rows of answers and claims as agents write them, on the local broker and ClickHouse engine; the time
 of inserting the same rows once, without topics and staging tables, beside it.
@@ -18,14 +18,14 @@ from aiokafka import AIOKafkaProducer
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from schemas.topics import FEEDBACK_ANALYTICS
-from workers.addresses import Addresses, adapted
+from workers.delivery.topic_administration import TopicAdministration
 from workers.local.services import LocalServices
-from workers.replay.rebuilding_stores import rebuild
-from workers.replay.rebuilding_targets import Store
+from workers.rebuild.rebuild_targets import Store
+from workers.rebuild.store_rebuild import rebuild
 from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
-from workers.topics import TopicAdministration
+from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
 
 CLAIMS = 5
 """Of one answer."""
@@ -44,15 +44,9 @@ def main() -> None:
 
 async def _measure(answers: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        services = LocalServices(Path(folder))
-        found = await services.start()
-        addresses = Addresses(
-            found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
-        )
-        try:
-            return await _timed(adapted(Settings(_env_file=None), addresses), addresses, answers)
-        finally:
-            await services.stop()
+        async with LocalServices(Path(folder)) as services:
+            addresses = local_addresses(services.addresses)
+            return await _timed(apply_local_defaults(Settings(_env_file=None), addresses), addresses, answers)
 
 
 async def _timed(settings: Settings, addresses: Addresses, answers: int) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""A replay against live ingestion of the same answers, in one run (goal: at least 1.5 times as many a second).
+"""Measure a replay against live ingestion of the same answers in one run (goal: 1.5 times the rate).
 
 One worker with all agents judges answers from the topic; it counts from the first record sent until the
 last answer is confirmed in ClickHouse. Then it is stopped, and a replay judges all of them again: from its
@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.harness.deployment import Deployment, until
-from workers.addresses import Addresses
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
 from workers.local.services import LocalServices
-from workers.paths import examples_directory
-from workers.replay.opening import Listeners, open_replay
-from workers.replay.options import ReplayOptions
-from workers.replay.replaying import Replay
+from workers.process.paths import examples_directory
+from workers.replay.replay_opening import Listeners, open_replay
+from workers.replay.replay_options import ReplayOptions
+from workers.replay.replay_run import Replay
+from workers.settings.addresses import Addresses, local_addresses
 
 SILENT = Listeners(lambda _: None, lambda _, __: None, lambda _: None)
 
@@ -47,15 +47,9 @@ def main() -> None:
 async def _measure(answers: int, rounds: int) -> list[dict[str, float]]:
     backend = SentenceTransformerBackend(PACKAGED_MODEL)
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder:
-        services = LocalServices(Path(folder) / "services")
-        found = await services.start()
-        try:
-            addresses = Addresses(
-                found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
-            )
+        async with LocalServices(Path(folder) / "services") as services:
+            addresses = local_addresses(services.addresses)
             return [await _round(addresses, Path(folder), answers, number, backend) for number in range(rounds)]
-        finally:
-            await services.stop()
 
 
 async def _round(

@@ -1,4 +1,4 @@
-"""The review queue with 100,000 open requests: a page, an item and the next one (goal: a page within 200 ms).
+"""Measure the review queue with 100,000 open requests: a page, an item and the next one (goal: a page in 200 ms).
 
 Rows as agents write them, on the local ClickHouse engine; as many decided ones beside them, one in
 a hundred open ones escalated, and each request's content of a few kilobytes. The alternative, a
@@ -24,9 +24,10 @@ from schemas.identifiers import fact_id
 from schemas.review import ReviewRequest
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings
-from workers.stores.analytics import connect
-from workers.stores.migrations import migrate
-from workers.stores.reviews import QueueCursor, QueueFilters, ReviewStore
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.review_queue_rows import QueueCursor, QueueFilters
 
 AT = datetime(2026, 11, 2, tzinfo=UTC)
 CONTENT_BYTES = 6_000
@@ -76,7 +77,7 @@ async def _timed(url: str, count: int) -> dict[str, list[float]]:
     client = await connect(settings, url)
     await migrate(client, settings.database)
     await _fill(client, settings.database, count)
-    store = ReviewStore(client, settings.database)
+    store = ReviewStore(AnalyticsStore(client, settings.database), settings.database)
     some = await store.page(QueueFilters(), limit=25)
     middle = QueueCursor(0.5, AT, "")
     cases: dict[str, Callable[[], Awaitable[Any]]] = {
@@ -89,8 +90,8 @@ async def _timed(url: str, count: int) -> dict[str, list[float]]:
         "page and count together": lambda: asyncio.gather(
             store.page(QueueFilters(), limit=26), store.count(QueueFilters())
         ),
-        "one place": lambda: store.place(some[7].review_id),
-        "one request": lambda: store.requests([some[9].review_id]),
+        "one place": lambda: store.place(some[7].review_id, ()),
+        "one request": lambda: store.requests([some[9].key]),
         "figures": lambda: store.figures((), AT),
     }
     seconds: dict[str, list[float]] = {name: [] for name in cases}
@@ -144,7 +145,7 @@ def _request(number: int) -> ReviewRequest:
         rng.choice(["Loki", "needs", "memory", "and", "restarts", "often", "2", "GiB"], CONTENT_BYTES // 6)
     )
     return ReviewRequest(
-        review_id=fact_id(f"a-{number}", "review"),
+        review_id=fact_id("default", f"a-{number}", "review"),
         answer_id=f"a-{number}",
         query="Why does it restart?",
         answer="It needs 2 GiB.",
@@ -159,7 +160,7 @@ def _request(number: int) -> ReviewRequest:
 
 
 def _in_memory(count: int) -> tuple[float, int]:
-    """Seconds to read so many requests from their records, and bytes of what a page shows of them."""
+    """Return the seconds to read that many requests from their records, and the bytes of a page's view of them."""
     values = [_request(number).to_bytes() for number in range(SAMPLE)]
     shown = set(ReviewRequest.model_fields) - {"contexts", "claims", "answer", "releasable"}
     started = time.perf_counter()

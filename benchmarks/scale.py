@@ -1,11 +1,11 @@
-"""Answers a second over the number of workers, and the cost of judgement over the size of answers.
+"""Measure answers a second by number of workers.
 
     python -m benchmarks.scale --json scale.json
 
-*workers*: 1, 2 and 4 workers with all agents share the partitions, the model with one thread in each; the same
+1, 2 and 4 workers with all agents share the partitions, the model with one thread in each; the same
 repeated traffic is sent at once to each number, and counted until the last answer is confirmed in ClickHouse. CPU is
 summed over the workers. All share this machine with broker and ClickHouse: more workers than it has cores show what
-they cost each other and no more answers. *judgement*: see ``benchmarks.growth``.
+they cost each other and no more answers.
 """
 
 import argparse
@@ -15,36 +15,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.growth import add_growth_options, measure_growth, print_growth
 from benchmarks.pipeline import WARM_UP, bench_beside_servers
 from benchmarks.traffic import add_options, answers_with_contexts, repeated
-from workers.inference.cores import available_cores
-
-PARTS = ("workers", "judgement")
+from workers.process.cores import available_cores
 
 
 def main() -> None:
     """Measure and print; write JSON if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=PARTS, help="measure this part alone")
     parser.add_argument(
         "--workers", type=int, nargs="+", default=[1, 2, 4], metavar="N", help="numbers of workers (default 1 2 4)"
     )
     parser.add_argument("--answers", type=int, default=400, help="sent to each number of workers (default 400)")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of the model (default int8)")
     add_options(parser)
-    add_growth_options(parser)
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
-    document: dict[str, Any] = {"cores": available_cores(), "precision": options.precision}
-    if options.part != "judgement":
-        document["workers"] = asyncio.run(_over_workers(options))
-        _print_workers(document["workers"])
-    if options.part != "workers":
-        document["repetitions"] = options.repetitions
-        document["growth"] = measure_growth(options.precision, options.largest, options.repetitions)
-        print_growth(document["growth"])
+    rows = asyncio.run(_over_workers(options))
+    _print_workers(rows)
     if options.json:
+        document = {"cores": available_cores(), "precision": options.precision, "workers": rows}
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Grounding against the procedure of seed 000 on the same answers, with contexts that repeat and without.
+"""Measure grounding against the baseline detector on the same answers, with and without repeated contexts.
 
     python -m benchmarks.seed --precision int8
 
@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from benchmarks.traffic import add_options, answers_with_contexts, distinct, repeated
 from schemas.answers import GeneratedAnswer
+from workers.evaluation.citations.citation_finder import find_citations
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import PACKAGED_MODEL, EmbeddingBackend, load_sentence_transformer
-from workers.inference.cores import available_cores
 from workers.inference.opening import open_backend
+from workers.process.cores import available_cores
 from workers.settings import Settings
-from workers.steps.citations import find_citations
-from workers.steps.grounding import judge_grounding, prepare_grounding
-from workers.steps.thresholds import GroundingThresholds
 
 Vectors = dict[str, NDArray[np.float32]]
 
@@ -88,11 +88,11 @@ def _ours(answers: Sequence[GeneratedAnswer], backend: EmbeddingBackend, *, keep
         new = [text for text in dict.fromkeys(prepared.texts) if text not in known]
         if new:
             known.update(zip(new, backend.encode(new), strict=True))
-        judge_grounding(prepared, known, thresholds)
+        evaluate_grounding(prepared, known, thresholds)
 
 
 def _seed(answer: GeneratedAnswer, model: Any) -> list[float]:
-    """The seed's similarity check and fact verification, as it gives them."""
+    """Return the baseline's similarity check and fact verification."""
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
         return np.asarray(model.encode(texts, normalize_embeddings=True, show_progress_bar=False))

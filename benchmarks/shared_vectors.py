@@ -1,4 +1,4 @@
-"""A batch of vectors from Valkey against making it: what sharing saves, and what it costs where nothing is there.
+"""Measure a batch of vectors from Valkey against computing it: the saving of a hit and the cost of a miss.
 
     python -m benchmarks.shared_vectors
 
@@ -18,10 +18,10 @@ from benchmarks.traffic import add_options, answers_with_contexts, distinct
 from workers.inference.backends import PACKAGED_MODEL
 from workers.inference.embedding import EmbeddingService
 from workers.inference.int8 import Int8Backend
-from workers.inference.sharing import open_shared_vectors
 from workers.local.services import LocalServices
+from workers.pipeline.shared_vectors import open_shared_vectors
 from workers.settings import Settings
-from workers.stores.vectors import SharedVectors
+from workers.stores.redis.shared_vector_store import SharedVectors
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What one answer costs, for docs/operations.md: ``python -m benchmarks.sizing [FILE]``.
+"""Measure the cost of one answer for docs/operations/scaling.md: ``python -m benchmarks.sizing [FILE]``.
 
 Sends the example answers (or those of FILE, one a line) through a worker process of its own on local
 servers and reports CPU time, bytes on each topic, rows and bytes in ClickHouse, bytes in Redis and in memory.
@@ -19,9 +19,9 @@ import redis.asyncio
 
 from schemas.topics import TOPICS
 from tests.harness.deployment import Deployment, WorkerProcess, until
-from workers.addresses import Addresses
 from workers.local.services import LocalServices
-from workers.stores.memory import MemoryStore
+from workers.settings.addresses import Addresses, local_addresses
+from workers.stores.lancedb.memory_store import MemoryStore
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "answers.jsonl"
 GROUPS = {
@@ -143,15 +143,8 @@ async def report_memory(deployment: Deployment) -> None:
 async def main() -> None:
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else EXAMPLES
     with tempfile.TemporaryDirectory() as directory:
-        services = LocalServices(Path(directory) / "services", kafka=True, redis=True, clickhouse=True)
-        try:
-            found = await services.start()
-            addresses = Addresses(
-                found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
-            )
-            await measure(addresses, Path(directory), file)
-        finally:
-            await services.stop()
+        async with LocalServices(Path(directory) / "services") as services:
+            await measure(local_addresses(services.addresses), Path(directory), file)
 
 
 if __name__ == "__main__":

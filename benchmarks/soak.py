@@ -1,4 +1,4 @@
-"""Half an hour of answers: memory of the worker, its lag, and the pauses of its event loop.
+"""Measure half an hour of answers: memory of the worker, its lag, and the pauses of its event loop.
 
     python -m benchmarks.soak --minutes 30 --picture docs/images/soak.png
 
@@ -22,8 +22,8 @@ from benchmarks.traffic import add_options, answers_with_contexts, repeated
 from schemas.answers import GeneratedAnswer
 from schemas.topics import ANSWERS_GENERATED
 from tests.harness.deployment import Deployment, WorkerProcess, until
-from workers.addresses import Addresses
 from workers.local.services import LocalServices
+from workers.settings.addresses import local_addresses
 
 SAMPLE_SECONDS = 10.0
 CACHED = 2_000
@@ -61,9 +61,7 @@ async def _measure(options: argparse.Namespace) -> tuple[list[dict[str, float]],
     with tempfile.TemporaryDirectory(prefix="touchstone-soak-") as folder, Progress(transient=True) as progress:
         services = LocalServices(Path(folder) / "services")
         found = await services.start()
-        addresses = Addresses(
-            found.kafka_bootstrap_servers or "", found.redis_url or "", found.clickhouse_url or "", local=True
-        )
+        addresses = local_addresses(found)
         environment = {
             "TOUCHSTONE_INFERENCE__PRECISION": options.precision,
             "TOUCHSTONE_INFERENCE__CACHE_TEXTS": str(CACHED),
@@ -110,7 +108,7 @@ async def _stored(deployment: Deployment, answers: int) -> None:
 
 
 async def _sample(worker: WorkerProcess) -> list[dict[str, float]]:
-    """Memory in MiB, lag in records and pauses over time, until it is cancelled."""
+    """Sample memory in MiB, lag in records and pauses over time until cancelled."""
     samples: list[dict[str, float]] = []
     began = time.monotonic()
     pauses = "touchstone_event_loop_pause_seconds"

@@ -1,4 +1,4 @@
-"""CPU of each stage of an answer's judgement, one thread, nothing in a cache: where the time goes.
+"""Measure the CPU of each stage of an answer's evaluation in one thread without caches.
 
     python -m benchmarks.stages --precision int8
 
@@ -17,22 +17,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from benchmarks.traffic import add_options, answers_with_contexts, distinct
 from schemas.answers import GeneratedAnswer
-from schemas.reports import Findings, Report
+from schemas.reports import Findings
 from schemas.topics import ANSWERS_GENERATED
-from workers.agents.assembly import put_together
-from workers.agents.citations import CITATIONS_JUDGE
-from workers.agents.grounding import grounding_judge
-from workers.agents.judging import Origin, make_report
-from workers.agents.quality import quality_judge
 from workers.delivery.records import Record
 from workers.inference.opening import open_backend
+from workers.pipeline.evaluator_registry import open_evaluators
+from workers.pipeline.pipeline import AnswerCase, EvaluationPipeline
+from workers.pipeline.reports import Origin, build_enriched_answer
+from workers.pipeline.versions import pipeline_version
 from workers.settings import Settings
-from workers.steps.trimming import fit_report
-from workers.versions import pipeline_version
 
 Stage = Callable[[str], AbstractContextManager[None]]
 """Entered around a stage of judgement, with its name."""
@@ -60,7 +56,7 @@ def main() -> None:
 
 
 class Stopwatch:
-    """CPU seconds of the process by stage.
+    """Measure CPU seconds of the process by stage.
 
     Attributes:
         seconds: spent so far, by the stage's name.
@@ -71,14 +67,14 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """What runs inside counts for this stage."""
+        """Attribute the CPU of the block to this stage."""
         started = time.process_time()
         yield
         self.seconds[name] += time.process_time() - started
 
 
 class Judgement:
-    """What a worker does to answers between reading and sending, in one thread and with nothing in a cache.
+    """Run all steps of a worker between reading and sending, in one thread and without caches.
 
     Args:
         settings: the model among them.
@@ -86,11 +82,12 @@ class Judgement:
 
     def __init__(self, settings: Settings) -> None:
         self._backend = open_backend(settings)
-        self._judges = (CITATIONS_JUDGE, grounding_judge(settings), quality_judge(settings))
+        self._pipeline = EvaluationPipeline(settings, [])
+        self._evaluators = open_evaluators(settings)
         self._origin = Origin(settings, pipeline_version(settings), datetime(2026, 11, 2, tzinfo=UTC))
 
     def judge(self, answers: Sequence[GeneratedAnswer], stage: Stage) -> list[dict[str, Findings]]:
-        """What each agent finds in answers that come together, whose distinct texts are embedded at once.
+        """Return the findings of each agent for a batch of answers whose distinct texts are embedded at once.
 
         Args:
             answers: of one batch.
@@ -99,23 +96,39 @@ class Judgement:
         Returns:
             By answer, findings by agent.
         """
-        prepared: list[dict[str, Any]] = [{} for _ in answers]
-        for answer, ready in zip(answers, prepared, strict=True):
-            for judge in self._judges:
-                with stage(f"prepare {judge.agent}"):
-                    ready[judge.agent] = judge.prepare(answer, *(([],) if judge.agent == "quality" else ()))
-        texts = list(dict.fromkeys(text for ready in prepared for each in ready.values() for text in each.texts))
+        return [
+            {name: each.findings for name, each in case.evaluations.items() if each.findings is not None}
+            for case in self._evaluated(answers, stage)
+        ]
+
+    def _evaluated(
+        self, answers: Sequence[GeneratedAnswer], stage: Stage, line: bytes | None = None
+    ) -> list[AnswerCase]:
+        cases = [
+            AnswerCase(
+                answer,
+                Record(ANSWERS_GENERATED.name, 0, 0, answer.answer_id.encode(), line),
+                (), {}, {each.name: each.begin(answer, ()) for each in self._evaluators},
+            )
+            for answer in answers
+        ]  # fmt: skip
+        for case in cases:
+            for each in case.builtin:
+                with stage(f"prepare {each.name}"):
+                    each.prepare()
+        texts = list(dict.fromkeys(text for case in cases for text in case.texts))
         with stage("embed"):
             vectors = dict(zip(texts, self._backend.encode(texts), strict=True)) if texts else {}
-        found: list[dict[str, Findings]] = [{} for _ in answers]
-        for ready, findings in zip(prepared, found, strict=True):
-            for judge in self._judges:
-                with stage(f"judge {judge.agent}"):
-                    findings[judge.agent] = judge.judge(ready[judge.agent], vectors)
-        return found
+        for case in cases:
+            for each in case.builtin:
+                with stage(f"judge {each.name}"):
+                    each.evaluate(vectors, {})
+                if each.failure is not None:
+                    raise each.failure
+        return cases
 
     def enrich(self, line: bytes, offset: int, stage: Stage) -> None:
-        """All that is done to one answer, from its record to its enriched one.
+        """Process one answer from its record to its enriched answer.
 
         Args:
             line: the answer as it stands on the topic.
@@ -124,21 +137,16 @@ class Judgement:
         """
         with stage("read the answer"):
             answer = GeneratedAnswer.from_bytes(line)
-        record = Record(ANSWERS_GENERATED.name, 0, offset, answer.answer_id.encode(), line)
-        (found,) = self.judge([answer], stage)
-        reports: dict[str, Report] = {}
-        for judge in self._judges:
-            with stage("write reports"):
-                reports[judge.agent], _ = fit_report(
-                    make_report(judge, answer, record, found[judge.agent], 0.0, self._origin),
-                    self._origin.settings.kafka.max_record_bytes * 9 // 10,
-                )
+        (case,) = self._evaluated([answer], stage, line)
+        case.record = Record(ANSWERS_GENERATED.name, 0, offset, answer.answer_id.encode(), line)
+        with stage("write reports"):
+            reports = {report.agent: report for report, _ in self._pipeline.reports(case, self._origin)}
         with stage("put together"):
-            put_together(answer, reports, record, self._origin)
+            build_enriched_answer(answer, reports, case.record, self._origin)
 
 
 def open_judgement(precision: str, folder: Path) -> Judgement:
-    """Judgement by a model in one thread.
+    """Open evaluation with a model in one thread.
 
     Args:
         precision: of the model, fp32 or int8.
@@ -149,7 +157,7 @@ def open_judgement(precision: str, folder: Path) -> Judgement:
 
 
 def measure_stages(lines: Sequence[bytes], judgement: Judgement, rounds: int) -> dict[str, float]:
-    """CPU milliseconds an answer by stage.
+    """Return the CPU milliseconds an answer by stage.
 
     Args:
         lines: answers as they stand on the topic.

@@ -1,4 +1,4 @@
-"""``touchstone worker`` with judgement stubbed to constants: what is left is broker, joining, models of events and stores.
+"""Run ``touchstone worker`` with constant evaluations; the rest is broker, join, event models and stores.
 
     python -m benchmarks.stubbed_worker
 
@@ -7,31 +7,28 @@ for every answer, so that reports have the size that they have; the model gives 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from schemas.answers import GeneratedAnswer
 from schemas.export import example
-from schemas.reports import Report
-from workers import cli
-from workers.agents import citations, grounding, judging, quality
-from workers.agents.base import Handler, Resources
-from workers.agents.judging import Judge
+from schemas.quality import EarlierAnswer
+from schemas.reports import Findings
+from workers.agents import evaluation
+from workers.agents.base import AgentContext, Handler
+from workers.cli import main as cli
 from workers.inference import opening
 from workers.inference.backends import EmbeddingBackend, Vectors
+from workers.pipeline.evaluator import AnyEvaluator, EvaluationContext, Evaluator
+from workers.pipeline.models import ServiceModels
 from workers.settings import Settings
+from workers.stores.lancedb.memory_store import MemoryStore
 
 DIMENSIONS = 384
 
 
-class Textless:
-    """A prepared answer that needs no vectors."""
-
-    texts: tuple[str, ...] = ()
-
-
 class OneVector:
-    """A model that knows one vector."""
+    """Return the same vector for every text."""
 
     name = "one vector"
     dimensions = DIMENSIONS
@@ -40,15 +37,26 @@ class OneVector:
         return np.tile(np.float32(DIMENSIONS**-0.5), (len(texts), DIMENSIONS))
 
 
-def constant(judge: Judge) -> Judge:
-    """A judge that finds the same in every answer."""
-    report: Report = judge.report.model_validate(example(judge.report))
-    found = judge.findings(**{name: getattr(report, name) for name in judge.findings.model_fields})
-    return replace(judge, prepare=lambda *_: Textless(), judge=lambda *_: found, fetch=None)
+def constant(evaluator: AnyEvaluator) -> Evaluator[None, Findings]:
+    """Return an evaluator that finds the same in every answer."""
+    report = evaluator.report.model_validate(example(evaluator.report))
+
+    def prepare(_: GeneratedAnswer, __: Sequence[EarlierAnswer]) -> None:
+        return None
+
+    def evaluate(_: None, __: EvaluationContext) -> Findings:
+        return report
+
+    return Evaluator(evaluator.name, Findings, evaluator.report, prepare, evaluate)
 
 
-def _handler(judge: Judge, resources: Resources) -> Handler:
-    return judging.judging_handler(constant(judge), resources)
+_real_handler = evaluation.evaluation_handler
+
+
+def _handler(
+    evaluator: AnyEvaluator, context: AgentContext, models: ServiceModels, memory: MemoryStore | None = None
+) -> Handler:
+    return _real_handler(constant(evaluator), context, models, memory)
 
 
 def _backend(settings: Settings) -> EmbeddingBackend:
@@ -58,8 +66,7 @@ def _backend(settings: Settings) -> EmbeddingBackend:
 
 def main() -> None:
     """Replace what judges, then run the command."""
-    for module in (citations, grounding, quality):
-        module.judging_handler = _handler  # type: ignore[attr-defined]
+    evaluation.evaluation_handler = _handler
     opening.open_backend = _backend
     cli.main()
 

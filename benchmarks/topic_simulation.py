@@ -1,4 +1,4 @@
-"""What a router gains that looks at the query: three models, each of them good at something else.
+"""Simulate the gain of a router that considers the query: three models with different strengths.
 
     python -m benchmarks.topic_simulation --plot docs/reference/feedback_topics.png
 
@@ -27,12 +27,13 @@ from benchmarks.feedback_simulation import (
     Answer,
     given_answer,
     judge,
+    plot_regret,
 )
 from schemas.feedback import LINEAR_TERMS, ModelPosterior
-from workers.feedback import RoutingContext, choose_model
+from workers.feedback.beta_posterior import WeightedRewards, model_posterior
+from workers.feedback.contextual_reward import WeightedMoments, linear_posterior, query_features, terms
+from workers.feedback.model_choice import RoutingContext, choose_model
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
-from workers.steps.contextual import WeightedMoments, linear_posterior, query_features, terms
-from workers.steps.posteriors import WeightedRewards, model_posterior
 
 TOPICS = {
     "operations": (
@@ -64,7 +65,7 @@ ROUTERS = ("blind", "query vector", "told the topic")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A text as a router sees it."""
+    """Describe a query as input of a router."""
 
     topic: str
     vector: NDArray[np.float32]
@@ -73,7 +74,7 @@ class Query:
 
 @dataclass(slots=True)
 class Learned:
-    """What one model's answers have taught of one query type.
+    """Hold what one model's answers have shown for one query type.
 
     Attributes:
         rows: time in seconds, reward and terms of each answer.
@@ -84,12 +85,12 @@ class Learned:
     places: dict[int, int] = field(default_factory=dict)
 
     def note(self, number: int, at: datetime, reward: float, features: Sequence[float]) -> None:
-        """A reward, or its revision."""
+        """Add a reward, or its revision."""
         place = self.places.setdefault(number, len(self.places))
         self.rows[place] = [(at - START).total_seconds(), reward, *terms(features)]
 
     def posterior(self, model: str, query_type: str, now: datetime) -> ModelPosterior:
-        """As the elected worker publishes it."""
+        """Return the posterior as the elected worker publishes it."""
         known = self.rows[: len(self.places)]
         ages, rewards, rows = (now - START).total_seconds() - known[:, 0], known[:, 1], known[:, 2:]
         weights, difference = 0.5 ** (ages / 86_400 / HALF_LIFE_DAYS), rewards - 0.5
@@ -102,7 +103,7 @@ class Learned:
 
 
 def embedded_queries() -> list[Query]:
-    """All wordings of all topics."""
+    """Return the embedded wordings of all topics."""
     asked = [
         (topic, wording.format(about)) for topic, texts in TOPICS.items() for about, wording in product(texts, WORDINGS)
     ]
@@ -111,7 +112,7 @@ def embedded_queries() -> list[Query]:
 
 
 def simulate(router: str, queries: Sequence[Query], answers: int, seed: int) -> list[float]:
-    """Regret after each answer: good answers missed by not asking the topic's best model."""
+    """Return the regret after each answer: good answers lost by not choosing the topic's best model."""
     people, chance = random.Random(seed), random.Random(seed + 1)
     learned: dict[tuple[str, str], Learned] = {}
     posteriors: list[ModelPosterior] = []
@@ -149,7 +150,7 @@ def simulate(router: str, queries: Sequence[Query], answers: int, seed: int) -> 
 
 
 def main() -> None:
-    """Simulate, print a table, draw."""
+    """Run the simulation, print a table and draw the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--seeds", type=int, default=5, help="runs of each router (default 5)")
@@ -165,7 +166,7 @@ def main() -> None:
     for router, repeated in runs.items():
         print(_row(router, repeated))
     if options.plot:
-        _plot(runs, options.plot)
+        plot_regret(runs, options.plot)
 
 
 def _row(router: str, runs: Sequence[Sequence[float]]) -> str:
@@ -174,23 +175,6 @@ def _row(router: str, runs: Sequence[Sequence[float]]) -> str:
     late = fmean(1000 * (run[-1] - run[-last - 1]) / last for run in runs)
     whole = [run[-1] for run in runs]
     return f"| {router} | {early:.0f} | {fmean(whole):.0f} | {late:.1f} | {min(whole):.0f} to {max(whole):.0f} |"
-
-
-def _plot(runs: dict[str, list[list[float]]], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 4.5), dpi=110)
-    for router, repeated in runs.items():
-        axes.plot([fmean(values) for values in zip(*repeated, strict=True)], label=router)
-    axes.set_xlabel("answers")
-    axes.set_ylabel("regret: good answers missed, mean of the runs")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Software": None})
 
 
 if __name__ == "__main__":

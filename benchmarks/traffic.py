@@ -1,4 +1,4 @@
-"""Answers as benchmarks send them: the examples, or labelled sets, once each or with sources that come back."""
+"""Generate benchmark traffic: the examples or labelled sets, once each or with repeated sources."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from schemas.answers import GeneratedAnswer
-from workers.evaluation.labelled import read_labelled
-from workers.gateways.labelled import labelled_answer
-from workers.paths import examples_directory
+from workers.gateways.labelled_rows import labelled_answer
+from workers.measurement.labelled_answers import read_labelled
+from workers.process.paths import examples_directory
 
 COMPLETED = datetime(2026, 11, 2, tzinfo=UTC)
 DRAW = 7
@@ -18,7 +18,7 @@ DRAW = 7
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options by which a benchmark is told its traffic."""
+    """Add the options of a benchmark's traffic."""
     parser.add_argument(
         "--data", type=Path, action="append", help="labelled answers to use instead of the examples; repeatable"
     )
@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def answers_with_contexts(files: Sequence[Path] | None) -> list[GeneratedAnswer]:
-    """Answers that have contexts, of labelled files or, without any, of the examples; mixed, always alike."""
+    """Return answers with contexts from labelled files or from the examples, in a fixed shuffled order."""
     read = _labelled(files) if files else _examples()
     answers = [answer for answer in read if answer.contexts]
     order = np.random.default_rng(DRAW).permutation(len(answers))
@@ -34,7 +34,7 @@ def answers_with_contexts(files: Sequence[Path] | None) -> list[GeneratedAnswer]
 
 
 def repeated(answers: Sequence[GeneratedAnswer], count: int, exponent: float) -> list[GeneratedAnswer]:
-    """Answers over sources that come back, by Zipf's law; each has a name and a sentence that no other has.
+    """Repeat answers over sources drawn by Zipf's law; each answer has a unique name and a unique sentence.
 
     Args:
         answers: whose sources come back, the most frequent first.
@@ -47,7 +47,7 @@ def repeated(answers: Sequence[GeneratedAnswer], count: int, exponent: float) ->
 
 
 def distinct(answers: Sequence[GeneratedAnswer], count: int) -> list[GeneratedAnswer]:
-    """The first answers, each once.
+    """Return the first answers, each once.
 
     Raises:
         SystemExit: there are not so many.

@@ -1,4 +1,4 @@
-"""What a verifier takes for one pair of evidence and claim, and choosing the evidence of an answer's claims.
+"""Measure a verifier on one pair of evidence and claim, and the selection of evidence for an answer's claims.
 
     python -m benchmarks.verifier_times --verifier verifier.int8.onnx
 
@@ -12,13 +12,13 @@ from itertools import islice
 
 from benchmarks.feedback_times import show
 from schemas.answers import GeneratedAnswer
+from workers.evaluation.grounding.grounding_evaluator import prepare_grounding, score_with_rules
+from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
 from workers.inference.opening import BUILTIN, open_verifier
 from workers.inference.verifying import VerifierBackend
-from workers.paths import examples_directory
+from workers.process.paths import examples_directory
 from workers.settings import Settings
-from workers.steps.grounding import prepare_grounding, weigh_grounding
-from workers.steps.verification import VerifierPair, verifier_pairs
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def _pairs(most: int) -> tuple[list[VerifierPair], list[float]]:
         if not prepared.texts:
             continue
         vectors = dict(zip(prepared.texts, backend.encode(list(prepared.texts)), strict=True))
-        weighed = weigh_grounding(prepared, vectors)
+        weighed = score_with_rules(prepared, vectors)
         started = time.process_time()
         found = verifier_pairs(weighed.checked, prepared.units, weighed.similarity, weighed.leaning)
         choosing.append(time.process_time() - started)

@@ -1,9 +1,8 @@
-"""What all events share: bounded field types, the base model and its (de)serialisation.
+"""Define bounded field types, the base model of all events, and its serialisation.
 
-Unknown fields are kept, so that an event passes through an older worker unharmed.
-Times are aware and normalised to UTC. Text bounds are in code points; they exist so
-that one record can never exhaust a worker, and so that what grows from an input
-record still fits into the broker's maximum (see ``docs/decisions/0003``).
+Unknown fields are kept, so that an older worker passes an event on unchanged. Times are aware and normalised to UTC.
+Text limits are in code points. They ensure that one record cannot exhaust a worker, and that all results of an input
+record fit into the broker's maximum (see ``docs/decisions/0003``).
 """
 
 import re
@@ -25,20 +24,20 @@ from pydantic import (
 from pydantic_core import from_json, to_json
 
 SCHEMA_VERSION = "1.0"
-"""Version written by this code, ``major.minor``; a reader refuses an unknown major."""
+"""Version written by this code, ``major.minor``; a reader refuses an unknown major version."""
 
 SUPPORTED_MAJOR_VERSIONS = frozenset({"1"})
 
 YEARS = range(1900, 2200)
-"""Years of all times here: what every store can hold, and what no zone can push out of range."""
+"""Valid years of all times: accepted by every store, and in range in every time zone."""
 
 
 class UnreadableEvent(ValueError):
-    """A record that no reader of this version can understand.
+    """Report a record that this version cannot read.
 
     Attributes:
         code: ``not_json``, ``unknown_version`` or ``invalid``; stable, used as metric label.
-        fields: dotted names of the first offending fields, empty where the whole value is at fault.
+        fields: dotted names of the first invalid fields; empty if the whole value is invalid.
     """
 
     def __init__(self, code: str, message: str, fields: tuple[str, ...] = ()) -> None:
@@ -48,7 +47,8 @@ class UnreadableEvent(ValueError):
 
 
 def _to_utc(value: datetime) -> datetime:
-    # Both: no zone may push the value out of Python's range, nor the result out of what is read back.
+    # Check before and after the conversion: a zone must not move the value out of Python's range or out of the valid
+    # years.
     if value.year not in YEARS or (utc := value.astimezone(UTC)).year not in YEARS:
         raise ValueError(f"the year must be in {YEARS[0]}..{YEARS[-1]}, also in UTC")
     return utc
@@ -58,21 +58,22 @@ UtcDatetime = Annotated[AwareDatetime, AfterValidator(_to_utc)]
 """An aware time in the years 1900 to 2199, converted to UTC."""
 
 EVENT_YEARS = range(1970, 2101)
-"""Years in which something can happen to an answer: where stores count days and hours, they begin in
-1970 and end in 2105, and what lies outside comes back as another day."""
+"""Valid years of events about an answer: stores count days and hours from 1970 to 2105, and other values are returned
+as another day.
+"""
 
 
 def _within_reach(value: datetime) -> datetime:
     if value.year not in EVENT_YEARS:
-        raise ValueError(f"the year must be in {EVENT_YEARS[0]}..{EVENT_YEARS[-1]}, in UTC; send when it happened")
+        raise ValueError(f"the year must be in {EVENT_YEARS[0]}..{EVENT_YEARS[-1]}, in UTC; send the time of the event")
     return value
 
 
 EventTime = Annotated[UtcDatetime, AfterValidator(_within_reach)]
-"""When something happened that is stored by its day: the years 1970 to 2100."""
+"""Time of an event that is stored by its day: the years 1970 to 2100."""
 
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
-"""A share or score in 0..1; never NaN (a judgement that failed is ``null``)."""
+"""A share or score in 0..1; never NaN (an evaluation that failed is ``null``)."""
 
 FiniteFloat = Annotated[float, Field(allow_inf_nan=False)]
 """Any number that JSON can write."""
@@ -109,13 +110,13 @@ TokenCount = Annotated[int, Field(ge=0, lt=2**31)]
 
 T = TypeVar("T")
 Many = Annotated[list[T], FailFast()]
-"""A list of which the first wrong item is reported: 300,000 complaints take longer than the work."""
+"""A list of which only the first invalid item is reported: 300,000 reports would take longer than the work."""
 
 MAX_NAMES = 100
 
 
 def _few(value: object) -> object:
-    # Looked at first: otherwise every wrong value of a million is complained about before their number.
+    # Check the number first, so that a million invalid values are not all reported.
     if isinstance(value, dict) and len(value) > MAX_NAMES:
         raise ValueError(f"send at most {MAX_NAMES} entries")
     return value
@@ -132,17 +133,18 @@ RiskMode = Literal["observer", "gatekeeper"]
 
 
 class Part(BaseModel):
-    """A part of an event: unknown fields kept, defaults validated nowhere but once."""
+    """Base class of a part of an event; it keeps unknown fields and validates defaults once."""
 
     model_config = ConfigDict(extra="allow", ser_json_inf_nan="null", protected_namespaces=())
 
 
 class Event(Part):
-    """The base of everything that travels as the value of a record."""
+    """Base class of every value of a record."""
 
     nesting_reserve: ClassVar[int] = 0
-    """Levels of nesting that a record must leave free, because it travels inside another one:
-    JSON is read to 200 levels, and what was accepted must be readable wherever it goes."""
+    """Number of nesting levels that a record must leave free, because it is part of other records. JSON is read to 200
+    levels, and an accepted record must be readable in all of them.
+    """
 
     schema_version: str = Field(
         default=SCHEMA_VERSION,
@@ -166,8 +168,8 @@ class Event(Part):
             value: UTF-8 JSON, or ``None`` for a tombstone.
 
         Raises:
-            UnreadableEvent: naming the field and the remedy; the text never contains
-                the field's value, because errors are logged and values are private.
+            UnreadableEvent: the message names the field and the remedy. It never contains the field's value, because
+                errors are logged and values are private.
         """
         if value is None:
             raise UnreadableEvent("not_json", "the record has no value; send a JSON object")
@@ -175,7 +177,7 @@ class Event(Part):
         try:
             event = cls.model_validate_json(value)
         except ValidationError as error:
-            # A later major version may look quite different: say that first.
+            # A later major version may have another structure, so check the version first.
             _refuse_unknown_version(_claimed_version(value))
             raise _unreadable(cls, error) from None
         _refuse_unknown_version(event.schema_version)
@@ -184,21 +186,21 @@ class Event(Part):
 
 
 _NOT_FINITE = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
-"""What can overflow to infinity; it finds too much, never too little."""
+"""Numbers that may overflow to infinity; a false match is harmless."""
 
 
 def _finite(value: bytes) -> bytes:
-    """The value with ``null`` for numbers that JSON has not: NaN, Infinity, 1e999.
+    """Serialise a value with ``null`` for numbers that JSON lacks: NaN, Infinity, 1e999.
 
-    Python writes them, for a log probability of minus infinity for example. They would leave
-    as ``null`` in any case; read so, an event is equal to what comes of it.
+    Python writes them, for example for a log probability of minus infinity. They would be written as ``null`` in any
+    case, so an event read in this way equals its serialised form.
     """
     if b"NaN" not in value and b"Infinity" not in value and not _NOT_FINITE.search(value):
         return value
     try:
         return to_json(from_json(value), inf_nan_mode="null")
     except ValueError:
-        return value  # not JSON at all, as validation will say
+        return value  # not JSON at all; validation reports it
 
 
 def _refuse_deep_nesting(value: bytes, reserve: int) -> None:
@@ -226,23 +228,23 @@ _SHOWN = 5
 def _refuse_unknown_version(version: str | None) -> None:
     if version is None or version.partition(".")[0] in SUPPORTED_MAJOR_VERSIONS:
         return
-    # What is no version may be anything that a sender put there by mistake.
+    # A value that is not a version may be anything that a sender put there by mistake.
     shown = f"schema_version {version}" if _VERSION.fullmatch(version) else "this schema_version"
     raise UnreadableEvent(
         "unknown_version",
-        f"{shown} is not understood here; this worker reads major "
-        f"{', '.join(sorted(SUPPORTED_MAJOR_VERSIONS))}: upgrade it or send that version",
+        f"{shown} is not supported; this worker reads major {', '.join(sorted(SUPPORTED_MAJOR_VERSIONS))}: "
+        "upgrade the worker, or send that version",
         ("schema_version",),
     )
 
 
 def _unreadable(model: type[Event], error: ValidationError) -> UnreadableEvent:
-    """Turn pydantic's error into one that names fields and hides values."""
+    """Convert pydantic's error into one that names fields and hides values."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     if details and details[0]["type"] == "json_invalid":
         return UnreadableEvent("not_json", f"not valid JSON ({details[0]['msg']}); send UTF-8 JSON")
     known = _field_names(model)
-    # The keys of a free mapping are the sender's words: they are values, not names.
+    # The keys of a free mapping come from the sender: they are values, not names.
     names = tuple(
         ".".join(str(part) if isinstance(part, int) or part in known else "*" for part in detail["loc"]) or "value"
         for detail in details[:_SHOWN]
@@ -254,7 +256,7 @@ def _unreadable(model: type[Event], error: ValidationError) -> UnreadableEvent:
 
 @lru_cache(maxsize=64)
 def _field_names(model: type[Event]) -> frozenset[str]:
-    """The names of all fields of a model and of its parts."""
+    """Return the names of all fields of a model and of its parts."""
 
     def names(node: Any) -> Iterator[str]:
         if isinstance(node, dict):

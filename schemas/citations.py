@@ -1,4 +1,4 @@
-"""Citations: what an answer refers to and whether that exists (seeds 000 and 004)."""
+"""Define citations: the references of an answer and their resolution."""
 
 from typing import Any, Literal
 
@@ -6,22 +6,22 @@ from pydantic import Field
 
 from schemas.answers import Confidence, SourceType
 from schemas.base import Identifier, Label, Many, Part, Score, ShortText, UtcDatetime
-from schemas.reports import Findings, Report, Span
+from schemas.reports import AgentName, Findings, Report, Span
 
-CitationForm = Literal["numeric", "source", "evidence", "memory", "inference", "link", "provided"]
+CitationForm = Literal["numeric", "source", "evidence", "memory", "inference", "link", "provided", "attributed"]
 InvalidReason = Literal[
     "out_of_range", "unknown_record", "unknown_link", "other_entity", "other_time", "quote_not_found"
 ]
 
 MAX_EXCERPT = 200
-"""Longest excerpt of a source, code points (seed 000)."""
+"""Maximum length of an excerpt of a source, code points."""
 
 
 class Citation(Part):
     """A source that the answer cites and that exists among its contexts."""
 
     citation_id: Identifier = Field(
-        description="UUIDv5 of (answer_id, chunk, which one of that name): stable over repeats."
+        description="UUIDv5 of (tenant, answer_id, chunk, occurrence): stable over repeats."
     )
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
     chunk_id: Identifier
@@ -34,59 +34,63 @@ class Citation(Part):
     entity: Label | None = None
     excerpt: str = Field(default="", max_length=MAX_EXCERPT + 1, description="Start of the source, cut at a sentence.")
     last_updated: UtcDatetime | None = None
-    created_at: UtcDatetime | None = Field(default=None, description="When a memory was made.")
-    source_event: ShortText | None = Field(default=None, description="What a memory was made from.")
-    learned_at: UtcDatetime | None = Field(default=None, description="When a preference was learned.")
+    created_at: UtcDatetime | None = Field(default=None, description="Creation time of a memory.")
+    source_event: ShortText | None = Field(default=None, description="Origin of a memory.")
+    learned_at: UtcDatetime | None = Field(default=None, description="Time at which a preference was learned.")
     confidence: Confidence | None = None
-    source_digest: str = Field(default="", max_length=64, description="SHA-256 of the content as it was cited.")
-    forms: Many[CitationForm] = Field(default_factory=list, description="How the answer refers to it.")
-    spans: Many[Span] = Field(default_factory=list, description="Where the markers stand in the answer.")
-    display_text: ShortText = Field(default="", description="For readers, as '[1] Runbook: Loki crash loop'.")
+    source_digest: str = Field(default="", max_length=64, description="SHA-256 of the cited content.")
+    forms: Many[CitationForm] = Field(
+        default_factory=list, description="Kind of reference in the answer; 'attributed' was added by Touchstone."
+    )
+    spans: Many[Span] = Field(default_factory=list, description="Spans of the markers in the answer.")
+    display_text: ShortText = Field(default="", description="Text for readers, such as '[1] Runbook: Loki crash loop'.")
 
 
 class InvalidReference(Part):
-    """A reference that resolves to nothing, or to what cannot be its source."""
+    """A reference that resolves to no context, or to a context that cannot be its source."""
 
     marker: ShortText = Field(description="The marker as written, shortened.")
     form: CitationForm
     reason: InvalidReason
     span: Span | None = None
-    number: int | None = Field(default=None, ge=1, description="The context that it names wrongly, if it names one.")
+    number: int | None = Field(default=None, ge=1, description="Position of the wrongly named context, if any.")
 
 
 class UnusedSource(Part):
-    """A context chunk that the answer was given and does not cite."""
+    """A context chunk that the answer received and does not cite."""
 
     number: int = Field(ge=1)
     chunk_id: Identifier
 
 
 class CitationFindings(Findings):
-    """Which sources an answer cites, which references are invalid, how much is covered."""
+    """Cited sources, invalid references and citation coverage of an answer."""
 
-    valid: bool | None = Field(default=None, description="No invalid reference; null if not judged.")
+    valid: bool | None = Field(default=None, description="True without any invalid reference; null if not evaluated.")
     citations: Many[Citation] = Field(default_factory=list)
     invalid_references: Many[InvalidReference] = Field(default_factory=list)
     unused_sources: Many[UnusedSource] = Field(default_factory=list)
     inference_spans: Many[Span] = Field(
-        default_factory=list, description="Markers by which the answer owns to an inference of its own."
+        default_factory=list, description="Markers that declare an inference of the model."
     )
-    claims: int = Field(default=0, ge=0, description="Factual claims and recommendations.")
-    cited_claims: int = Field(default=0, ge=0, description="Those with a valid citation.")
+    claims: int = Field(default=0, ge=0, description="Number of factual claims and recommendations.")
+    cited_claims: int = Field(default=0, ge=0, description="Number of these claims with a valid citation.")
     coverage: Score | None = Field(default=None, description="cited_claims / claims; null without claims.")
     recommendations: int = Field(default=0, ge=0)
     cited_recommendations: int = Field(default=0, ge=0)
     recommendation_coverage: Score | None = Field(
-        default=None, description="Share of recommendations cited (004 wants all); null without any."
+        default=None, description="Share of recommendations with a citation; null without recommendations."
     )
 
 
 class CitationReport(Report, CitationFindings):
-    """The citations agent's judgement of one answer."""
+    """The report of the citations agent on one answer."""
+
+    agent: AgentName
 
 
 class CitationDetail(Part):
-    """A citation with the source as it was when it was cited (seed 004: ``GET /api/citations/{id}``)."""
+    """A citation with its source at the time of citation (response of ``GET /api/citations/{id}``)."""
 
     citation_id: Identifier
     answer_id: Identifier
@@ -102,14 +106,14 @@ class CitationDetail(Part):
     source_name: Label = ""
     source_path: ShortText = ""
     entity: Label | None = None
-    last_updated: UtcDatetime | None = Field(default=None, description="When the source changed last.")
-    created_at: UtcDatetime | None = Field(default=None, description="When a memory was made.")
-    source_event: ShortText | None = Field(default=None, description="What a memory was made from.")
-    learned_at: UtcDatetime | None = Field(default=None, description="When a preference was learned.")
-    cited_at: UtcDatetime = Field(description="When the answer was complete.")
-    source_digest: str = Field(default="", description="SHA-256 of the content as it was cited.")
-    source_content: str | None = Field(default=None, description="The content as it was cited; null if not kept.")
-    source_data: Any = Field(default=None, description="The same as a record, where it is JSON.")
+    last_updated: UtcDatetime | None = Field(default=None, description="Time of the source's last change.")
+    created_at: UtcDatetime | None = Field(default=None, description="Creation time of a memory.")
+    source_event: ShortText | None = Field(default=None, description="Origin of a memory.")
+    learned_at: UtcDatetime | None = Field(default=None, description="Time at which a preference was learned.")
+    cited_at: UtcDatetime = Field(description="Completion time of the answer.")
+    source_digest: str = Field(default="", description="SHA-256 of the cited content.")
+    source_content: str | None = Field(default=None, description="Content at the time of citation; null if not stored.")
+    source_data: Any = Field(default=None, description="The content as a record, if it is JSON.")
     related_citations: Many[Identifier] = Field(
         default_factory=list, description="Other citations of the same source, the latest first."
     )
@@ -128,13 +132,13 @@ class SourceVersion(Part):
 
 
 class SourceDetail(Part):
-    """A source by type and record (seed 004: ``GET /api/citations/source/{type}/{record_id}``)."""
+    """A source by type and record (response of ``GET /api/citations/source/{type}/{record_id}``)."""
 
-    source_type: Label = Field(description="Table or type, as asked for.")
+    source_type: Label = Field(description="Requested table or type.")
     record_id: Identifier
-    versions: Many[SourceVersion] = Field(description="Contents, the one cited last first.")
+    versions: Many[SourceVersion] = Field(description="Contents, the most recently cited first.")
     related_citations: Many[Identifier] = Field(default_factory=list, description="Its citations, the latest first.")
     answers: Many[Identifier] = Field(
-        default_factory=list, description="Answers that those citations and contents are of, the latest first."
+        default_factory=list, description="Answers with those citations and contents, the latest first."
     )
     fetched_at: UtcDatetime

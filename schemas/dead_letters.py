@@ -1,4 +1,4 @@
-"""Dead letters: records that were given up, with their reason."""
+"""Define dead letters: records that were not processed, with the reason."""
 
 import base64
 from collections.abc import Iterable
@@ -9,25 +9,25 @@ from schemas.base import Event, Identifier, Label, Offset, ShortText, UtcDatetim
 from schemas.headers import Headers
 
 HEADER_PREFIX = "dlq_"
-"""Headers that carry the reason start so; the record's own headers stand before them."""
+"""Prefix of the headers with the reason; the record's own headers precede them."""
 
 FIRST_HEADER = HEADER_PREFIX + "dead_letter_id"
-"""Where the reason begins: its headers are the last ones, whatever a producer has put before them."""
+"""First header of the reason. Its headers are the last ones, even if a producer sends headers of the same names."""
 
 KEYLESS_HEADER = HEADER_PREFIX + "keyless"
-"""There where the letter has a key of its own, since a record needs a key or a value to be sent."""
+"""Header of a letter with its own key, because a record needs a key or a value."""
 
 HEADER_FIELDS = (
     "dead_letter_id", "topic", "partition", "offset", "agent", "error_class", "error", "attempts", "failed_at",
     "pipeline_version", "value_omitted", "value_sha256",
 )  # fmt: skip
-"""What stands in the headers, in this order."""
+"""Names of the headers, in this order."""
 
 PairOfBase64 = tuple[str, str | None]
 
 
 class DeadLetterReason(Event):
-    """What was given up, by whom and why; nothing of the record itself."""
+    """Description of a failed record: agent, position and reason, without the content of the record."""
 
     dead_letter_id: Identifier = Field(description="UUIDv5 of (topic, partition, offset, agent).")
     topic: Label
@@ -35,23 +35,26 @@ class DeadLetterReason(Event):
     offset: Offset
     agent: Label
     error_class: Label
-    error: ShortText = Field(description="What was wrong, without the payload.")
+    error: ShortText = Field(description="Error message without the payload.")
     attempts: int = Field(default=1, ge=1)
     failed_at: UtcDatetime
     pipeline_version: Label = ""
-    value_omitted: Offset | None = Field(default=None, description="Bytes of a value that had no room here.")
-    value_sha256: Label | None = Field(default=None, description="Digest of a value that had no room here.")
-    requeued_at: UtcDatetime | None = Field(default=None, description="When it was last sent again; in the store.")
-    requeue_count: int = Field(default=0, ge=0, description="How often it was sent again; in the store.")
+    value_omitted: Offset | None = Field(
+        default=None, description="Size in bytes of a value that exceeds the record limit."
+    )
+    value_sha256: Label | None = Field(default=None, description="Digest of a value that exceeds the record limit.")
+    requeued_at: UtcDatetime | None = Field(
+        default=None, description="Time of the last redrive; set in the store only."
+    )
+    requeue_count: int = Field(default=0, ge=0, description="Number of redrives; set in the store only.")
 
 
 class DeadLetter(DeadLetterReason):
-    """A dead letter as it is shown and stored.
+    """A dead letter as stored and displayed.
 
-    On the topic itself the value is the original value to the byte, the key and the headers
-    are the original ones, and the reason stands in headers ``dlq_*`` after them. A record
-    that leaves no room for the reason is omitted (key, value and headers): the letter then
-    says how long and of which digest the value is that stands at its place.
+    On the topic, value, key and headers are those of the original record, and the reason is in headers ``dlq_*`` after
+    them. If a record leaves no room for the reason, its key, value and headers are omitted. The letter then contains
+    the length and the digest of the value.
     """
 
     key_base64: str | None = Field(default=None, description="Null for a record without key.")
@@ -62,22 +65,22 @@ class DeadLetter(DeadLetterReason):
 
     @property
     def key(self) -> bytes | None:
-        """The original key."""
+        """Decode the original key."""
         return _decoded(self.key_base64)
 
     @property
     def value(self) -> bytes | None:
-        """The original value, ``None`` for a tombstone or an omitted one."""
+        """Decode the original value; return ``None`` for a tombstone or an omitted value."""
         return _decoded(self.value_base64)
 
     @property
     def headers(self) -> Headers:
-        """The original headers."""
+        """Decode the original headers."""
         return [(name, _decoded(content)) for name, content in self.headers_base64]
 
 
 def reason_headers(reason: DeadLetterReason) -> Headers:
-    """The headers that carry the reason, to be put after the record's own.
+    """Return the headers with the reason, to be appended to the record's own headers.
 
     Returns:
         Pairs of name and UTF-8 text.
@@ -87,13 +90,13 @@ def reason_headers(reason: DeadLetterReason) -> Headers:
 
 
 def read_dead_letter(key: bytes | None, value: bytes | None, headers: Iterable[tuple[str, bytes | None]]) -> DeadLetter:
-    """Put a record of the dead-letter topic together again.
+    """Build a dead letter from a record of the dead-letter topic.
 
     Raises:
-        pydantic.ValidationError: if the reason's headers are not there.
+        pydantic.ValidationError: the headers of the reason are missing.
     """
     pairs = list(headers)
-    # A producer may have sent headers of these names: only the last ones are ours.
+    # A producer may send headers of these names; only the last ones are Touchstone's.
     start = max((place for place, (name, _) in enumerate(pairs) if name == FIRST_HEADER), default=len(pairs))
     reason = {name.removeprefix(HEADER_PREFIX): content for name, content in pairs[start:]}
     return DeadLetter.model_validate(

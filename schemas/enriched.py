@@ -1,4 +1,4 @@
-"""The joined result: an answer with its reports, its evaluation and the decision on it."""
+"""Define the joined result: an answer with its reports, its evaluation and its decision."""
 
 from typing import Literal
 
@@ -22,9 +22,9 @@ from schemas.base import (
     UtcDatetime,
 )
 from schemas.citations import Citation, CitationReport
+from schemas.evaluations import EvaluationReport
 from schemas.grounding import GroundingReport
 from schemas.quality import QualityReport
-from schemas.reports import AgentName
 
 ReleaseState = Literal["released", "warned", "held", "replaced", "fallback", "rejected"]
 Characteristic = Literal[
@@ -33,7 +33,7 @@ Characteristic = Literal[
 
 
 class FormattedResponse(Part):
-    """What a reader is shown (seed 000)."""
+    """The text and references for a reader."""
 
     content: str = Field(max_length=200_000, description="Markdown with disclaimer and references as decided.")
     citations: Many[Citation] = Field(default_factory=list)
@@ -41,51 +41,51 @@ class FormattedResponse(Part):
     quality_score: Score | None = None
     hallucination_risk: RiskLevel | None = None
     interactive_elements: Metadata | None = Field(
-        default=None, description="For user interfaces: citations with links, and buttons; null where nothing is shown."
+        default=None, description="Citations with links, and buttons for user interfaces; null if nothing is shown."
     )
     suggestions: Many[ShortText] = Field(default_factory=list)
     interactive: Many[Metadata] = Field(
-        default_factory=list, description="The citations for a user interface (000), with displayText and address."
+        default_factory=list, description="Citations for a user interface, with displayText and address."
     )
     grounding_score: Score | None = None
-    ungrounded_claims: Many[str] = Field(default_factory=list, description="Claims without support, as written (004).")
-    response_seconds: Seconds | None = Field(default=None, description="From question to answer.")
-    grounding_seconds: Seconds | None = Field(default=None, description="What grounding took.")
+    ungrounded_claims: Many[str] = Field(default_factory=list, description="Unsupported claims, verbatim.")
+    response_seconds: Seconds | None = Field(default=None, description="Time from question to answer.")
+    grounding_seconds: Seconds | None = Field(default=None, description="Duration of the grounding evaluation.")
     citation_count: int = Field(default=0, ge=0)
 
 
 class CharacteristicDetail(Part):
-    """How a characteristic came about."""
+    """Basis of a characteristic's score."""
 
-    method: ShortText = Field(description="What was measured, in words.")
-    inputs: Metadata = Field(default_factory=dict, description="The figures that it is made of.")
-    reason: ShortText | None = Field(default=None, description="Why it is null.")
+    method: ShortText = Field(description="Description of the measurement.")
+    inputs: Metadata = Field(default_factory=dict, description="Figures behind the score.")
+    reason: ShortText | None = Field(default=None, description="Reason for a null score.")
 
 
 class EvaluationResult(Part):
-    """The gate's view (seed 002): the weighted mean of the characteristics that are known."""
+    """Result of the gate: the weighted mean of the known characteristics."""
 
-    score: Score | None = Field(default=None, description="Gate score; null where nothing could be judged.")
+    score: Score | None = Field(default=None, description="Gate score; null without any evaluated characteristic.")
     passed: bool | None = Field(default=None, description="score is at least the gate's threshold (0.8).")
     reasoning: ShortText = ""
     metrics: ByName[Score | None] = Field(
-        default_factory=dict, description="The seven characteristics by name; null where not judged."
+        default_factory=dict, description="The seven characteristics by name; null if not evaluated."
     )
-    details: ByName[CharacteristicDetail] = Field(default_factory=dict, description="How each came about.")
+    details: ByName[CharacteristicDetail] = Field(default_factory=dict, description="Basis of each characteristic.")
 
 
 class Decision(Part):
-    """What becomes of the answer, and why; made by rules from the reports alone."""
+    """The decision on an answer and its reasons; rules derive it from the reports alone."""
 
     state: ReleaseState
-    reasons: Many[Label] = Field(default_factory=list, description="Stable words, as grounding_below_minimum.")
-    review: bool = Field(default=False, description="A person should look at it.")
+    reasons: Many[Label] = Field(default_factory=list, description="Stable codes such as grounding_below_minimum.")
+    review: bool = Field(default=False, description="True if a person should review the answer.")
     final: bool = Field(default=True, description="False while a review can still change it.")
-    remember: bool = Field(default=False, description="Good enough for conversational memory.")
+    remember: bool = Field(default=False, description="True if the answer may enter conversational memory.")
 
 
 class EnrichedAnswer(Event):
-    """One answer with everything that is known about it."""
+    """One answer with all its results."""
 
     answer_id: Identifier
     tenant: Identifier = "default"
@@ -94,20 +94,26 @@ class EnrichedAnswer(Event):
     answer_partition: Offset
     answer_offset: Offset
     answer: GeneratedAnswer
-    risk_mode: RiskMode = Field(
-        default="observer", description="That of the answer, or the setting's where it names none."
-    )
+    risk_mode: RiskMode = Field(default="observer", description="Mode of the answer, or the setting's default.")
     citations: CitationReport | None = None
     grounding: GroundingReport | None = None
     quality: QualityReport | None = None
+    evaluations: ByName[EvaluationReport] = Field(
+        default_factory=dict,
+        exclude_if=lambda reports: not reports,
+        description="Reports of evaluator plug-ins by name; absent without any.",
+    )
     evaluation: EvaluationResult = Field(default_factory=EvaluationResult)
-    formatted: FormattedResponse | None = Field(default=None, description="null only where it would not fit a record.")
+    formatted: FormattedResponse | None = Field(default=None, description="Null only if it would not fit a record.")
     decision: Decision
-    degraded: bool = Field(default=False, description="A report is missing or failed.")
-    missing: Many[AgentName] = Field(default_factory=list, description="Reports that did not come in time.")
-    failed: Many[AgentName] = Field(default_factory=list, description="Reports with status failed.")
+    degraded: bool = Field(
+        default=False,
+        description="A report is missing or failed, of a built-in evaluator or of one that the policy names.",
+    )
+    missing: Many[Label] = Field(default_factory=list, description="Evaluators whose report came too late or never.")
+    failed: Many[Label] = Field(default_factory=list, description="Evaluators whose report has the status failed.")
     rank: int = Field(default=0, ge=0, description="Completeness; a higher one replaces a lower one.")
     trimmed: Many[Label] = Field(
-        default_factory=list, description="Parts left out, or listed in part, to fit a record, of the reports as well."
+        default_factory=list, description="Parts omitted or shortened to fit a record, including parts of reports."
     )
     enriched_at: UtcDatetime

@@ -1,4 +1,4 @@
-"""The contracts for other languages: JSON Schema for each model and one AsyncAPI 3 document."""
+"""Export the contracts for other languages: JSON Schema for each model and one AsyncAPI 3 document."""
 
 import json
 from importlib.resources import files
@@ -11,7 +11,7 @@ from schemas.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 
 HEADERS_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "description": "CloudEvents 1.0, Kafka binding, binary mode, and Touchstone's own.",
+    "description": "CloudEvents 1.0, Kafka binding, binary mode, and Touchstone's own headers.",
     "properties": {
         "ce_id": {"type": "string", "description": "Deterministic identifier of the event."},
         "ce_type": {"type": "string"},
@@ -27,15 +27,15 @@ HEADERS_SCHEMA: dict[str, Any] = {
 
 
 def models() -> list[type[Event]]:
-    """Every model that travels on a topic, once."""
+    """Return every model that a topic carries, once."""
     return list(dict.fromkeys(topic.model for topic in TOPICS))
 
 
 def example(model: type[Event]) -> dict[str, Any]:
-    """The realistic example of a model, from ``schemas/examples``.
+    """Return the realistic example of a model from ``schemas/examples``.
 
     Raises:
-        FileNotFoundError: the model has none, which a test forbids.
+        FileNotFoundError: the model has no example.
     """
     text = files("schemas").joinpath("examples", f"{model.__name__}.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
@@ -43,24 +43,24 @@ def example(model: type[Event]) -> dict[str, Any]:
 
 
 def json_schema(model: type[Event]) -> dict[str, Any]:
-    """JSON Schema (2020-12) of a model, with its example."""
+    """Return the JSON Schema (2020-12) of a model, with its example."""
     schema = model.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "examples": [example(model)]}
 
 
 def asyncapi(prefix: str = "", partitions: int = DEFAULT_PARTITIONS) -> dict[str, Any]:
-    """The AsyncAPI 3.0 document of all topics.
+    """Return the AsyncAPI 3.0 document of all topics.
 
     Args:
-        prefix: put before every topic name.
-        partitions: of every topic.
+        prefix: prefix of every topic name.
+        partitions: number of partitions of every topic.
     """
     return {
         "asyncapi": "3.0.0",
         "info": {
             "title": "Touchstone",
             "version": SCHEMA_VERSION,
-            "description": "Events of the worker beside an LLM gateway. Delivery is at least once; "
+            "description": "Events of the Touchstone worker for LLM gateways. Delivery is at least once; "
             "identifiers are deterministic, so that a repeat overwrites.",
             "license": {"name": "Apache-2.0"},
         },
@@ -75,15 +75,15 @@ def asyncapi(prefix: str = "", partitions: int = DEFAULT_PARTITIONS) -> dict[str
 
 
 def export_schemas(directory: Path, *, prefix: str = "", partitions: int = DEFAULT_PARTITIONS) -> list[Path]:
-    """Write all of it.
+    """Write the AsyncAPI document and the JSON Schema of every model.
 
     Args:
-        directory: made if it is not there.
-        prefix: of topic names.
-        partitions: of every topic.
+        directory: output folder; created if it is missing.
+        prefix: prefix of every topic name.
+        partitions: number of partitions of every topic.
 
     Returns:
-        The files written.
+        The written files.
     """
     directory.mkdir(parents=True, exist_ok=True)
     documents: dict[str, Any] = {f"{model.__name__}.schema.json": json_schema(model) for model in models()}
@@ -119,7 +119,7 @@ def _channel(topic: Topic, prefix: str, partitions: int) -> dict[str, Any]:
 
 
 def _operation(topic: Topic) -> dict[str, Any]:
-    """Seen from Touchstone: it receives what comes in and sends the rest."""
+    """Return an operation from Touchstone's view: it receives input topics and sends the others."""
     identifier = _identifier(topic)
     return {
         "action": "receive" if topic.direction == "in" else "send",
@@ -132,7 +132,7 @@ def _operation(topic: Topic) -> dict[str, Any]:
 def _message(model: type[Event]) -> dict[str, Any]:
     if model is DeadLetter:
         return _dead_letter_message()
-    # Definitions stay inside each payload, so that every message stands for itself.
+    # Definitions stay inside each payload, so that every message is complete.
     schema = model.model_json_schema(ref_template=f"#/components/messages/{model.__name__}/payload/$defs/{{model}}")
     return {
         "name": model.__name__,
@@ -146,7 +146,7 @@ def _message(model: type[Event]) -> dict[str, Any]:
 
 
 def _dead_letter_message() -> dict[str, Any]:
-    """On its topic a dead letter is the original record; only the headers are ours."""
+    """Describe a message of the dead-letter topic: the original record with additional headers."""
     letter = DeadLetter.model_validate(example(DeadLetter))
     properties = DeadLetter.model_json_schema()["properties"]
     described = {
@@ -156,10 +156,10 @@ def _dead_letter_message() -> dict[str, Any]:
     return {
         "name": DeadLetter.__name__,
         "title": DeadLetter.__name__,
-        "summary": "The original value to the byte, JSON or not; the reason stands in the headers.",
+        "summary": "The original value to the byte, JSON or not; the reason is in the headers.",
         "contentType": "application/octet-stream",
         "headers": {"type": "object", "properties": described, "required": [FIRST_HEADER]},
-        "payload": {"description": "The value of the record that was given up; null for a tombstone."},
+        "payload": {"description": "The value of the failed record; null for a tombstone."},
         "bindings": {"kafka": {"bindingVersion": "0.5.0"}},
         "examples": [
             {

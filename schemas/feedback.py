@@ -1,4 +1,4 @@
-"""Feedback: what people do with answers, and what is learned from it (seeds 000, 001, 002)."""
+"""Define feedback: signals about answers, rewards, and the posteriors learned from them."""
 
 from hashlib import sha256
 from typing import Annotated, Any, Literal, Self
@@ -23,21 +23,21 @@ from schemas.review import HumanFeedback, UserAction
 
 QUERY_FEATURES = 16
 LINEAR_TERMS = QUERY_FEATURES + 1
-"""The constant and the features of a query."""
+"""Number of terms: the constant and the features of a query."""
 
 QueryFeatures = Annotated[
     list[Annotated[float, Field(ge=-10, le=10)]], Field(min_length=QUERY_FEATURES, max_length=QUERY_FEATURES)
 ]
-"""A query's embedding on 16 fixed random directions (``workers.steps.contextual``)."""
+"""A query's embedding on 16 fixed random directions (``workers.feedback.contextual_reward``)."""
 
 LatencyTolerance = Literal["high", "medium", "low"]
 FeedbackKind = Literal["explicit", "behaviour", "execution", "retry"]
 
 
 class ExplicitSignals(Part):
-    """What a person says; null where nothing was said."""
+    """Explicit signals of a person; null for a signal that was not given."""
 
-    rating: int | None = Field(default=None, ge=1, le=5, description="Stars.")
+    rating: int | None = Field(default=None, ge=1, le=5, description="Rating in stars.")
     vote: Literal["up", "down"] | None = None
     quality_score: Score | None = None
     met_expectations: bool | None = None
@@ -46,49 +46,50 @@ class ExplicitSignals(Part):
 
 
 class BehaviourSignals(Part):
-    """What a person does; null where nothing was observed, which is not the same as false."""
+    """Observed behaviour of a person; null means not observed, which differs from false."""
 
     followup_query: LongText | None = None
     query_rephrased: bool | None = None
-    time_spent_seconds: Seconds | None = Field(default=None, description="Reading so far; the longest counts.")
+    time_spent_seconds: Seconds | None = Field(default=None, description="Reading time so far; the longest counts.")
     citations_clicked: Many[Identifier] = Field(default_factory=list, max_length=1_000)
     response_copied: bool | None = None
 
 
 class ExecutionSignals(Part):
-    """How the call went."""
+    """Outcome of the call."""
 
     status: Literal["success", "error"]
     error_type: Label | None = Field(
-        default=None, description="hard_error, empty_response, refusal, or the gateway's word; set, it is an error."
+        default=None,
+        description="hard_error, empty_response, refusal, or the gateway's error type; any value means an error.",
     )
     latency_seconds: Seconds | None = None
     first_token_seconds: Seconds | None = Field(default=None, description="From the query to the first token.")
-    cost_usd: FiniteFloat | None = Field(default=None, description="Of the call, as the gateway reckons it.")
-    cache_hit: bool | None = Field(default=None, description="Whether the gateway answered from its cache.")
+    cost_usd: FiniteFloat | None = Field(default=None, description="Cost of the call as the gateway calculates it.")
+    cache_hit: bool | None = Field(default=None, description="True if the gateway answered from its cache.")
     query_features: QueryFeatures | None = Field(
-        default=None, description="What of the query a router learns from; null where it was not embedded."
+        default=None, description="Query features for a router; null without an embedding."
     )
 
 
 class RetrySignals(Part):
-    """A query that was asked again: the same part goes to both answers."""
+    """A repeated query; both answers receive the same object."""
 
-    original_answer_id: Identifier = Field(description="The answer that made the person ask again.")
-    retry_answer_id: Identifier = Field(description="The answer to the query that asked again.")
-    delay_seconds: Seconds = Field(description="From the first query to the second.")
+    original_answer_id: Identifier = Field(description="Answer to the first query.")
+    retry_answer_id: Identifier = Field(description="Answer to the repeated query.")
+    delay_seconds: Seconds = Field(description="Time from the first query to the repeated one.")
     similarity_score: Score = Field(description="Cosine of the queries' embeddings.")
 
 
 class FeedbackEvent(Event):
-    """One piece of feedback on an answer; may precede the answer, repeat, or refer to none.
+    """One piece of feedback on an answer; may precede the answer, repeat, or refer to no answer.
 
-    The part named by ``kind`` must be there. An event that comes again under its identifier
-    is the same event; with a later ``occurred_at`` it is its revision and replaces it.
+    The part named by ``kind`` is required. An event with the same identifier is the same event; with a later
+    ``occurred_at`` it is a revision and replaces the earlier one.
     """
 
     feedback_id: Identifier = Field(
-        default="", description="The sender's identifier; a digest of the content where none is given."
+        default="", description="Identifier from the sender; by default a digest of the content."
     )
     answer_id: Identifier
     tenant: Identifier = "default"
@@ -106,7 +107,7 @@ class FeedbackEvent(Event):
     @model_validator(mode="after")
     def _has_its_part_and_a_name(self) -> Self:
         if getattr(self, self.kind) is None:
-            raise ValueError(f"kind is {self.kind}, so {self.kind} must be there")
+            raise ValueError(f"kind is {self.kind}, but the field {self.kind} is missing; send it")
         if not self.feedback_id:
             content = self.model_dump_json(exclude={"feedback_id", "schema_version"})
             self.feedback_id = sha256(content.encode()).hexdigest()
@@ -114,41 +115,45 @@ class FeedbackEvent(Event):
 
 
 class Reward(Event):
-    """What an answer earned: 70 % explicit, 30 % implicit where both are known (seed 001)."""
+    """Reward of an answer: 70 % explicit and 30 % implicit if both are known."""
 
-    reward_id: Identifier = Field(description="UUIDv5 of (answer_id, 'reward').")
+    reward_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, 'reward').")
     answer_id: Identifier
     tenant: Identifier = "default"
     model_id: Label = "unknown"
     query_type: Label | None = None
-    explicit_reward: Score | None = Field(default=None, description="null where nobody said anything.")
-    implicit_reward: Score | None = Field(default=None, description="null where nothing was observed.")
-    satisfaction: Score | None = Field(default=None, description="Implicit satisfaction of seed 000; null if unseen.")
+    explicit_reward: Score | None = Field(default=None, description="Null without explicit feedback.")
+    implicit_reward: Score | None = Field(default=None, description="Null without observed signals.")
+    satisfaction: Score | None = Field(
+        default=None, description="Implicit satisfaction; null without observed behaviour."
+    )
     reward: Score
     error_occurred: bool = False
-    retry_detected: bool = Field(default=False, description="The query was asked again, so this answer failed.")
+    retry_detected: bool = Field(
+        default=False, description="True if the query was repeated, which means that this answer failed."
+    )
     latency_seconds: Seconds | None = None
     latency_tolerance: LatencyTolerance | None = None
     query_features: QueryFeatures | None = None
     revision: int = Field(default=1, ge=1, description="Grows with every further event; the highest counts.")
-    answered_at: UtcDatetime = Field(description="When the answer was complete, or the first feedback on it.")
+    answered_at: UtcDatetime = Field(description="Completion time of the answer, or time of its first feedback.")
     computed_at: UtcDatetime
 
     @property
     def is_personal(self) -> bool:
-        """Whether a person has said or done something, beyond the call having gone well or not."""
+        """Return true if a person gave a signal or showed behaviour, beyond the outcome of the call."""
         return self.explicit_reward is not None or self.satisfaction is not None or self.retry_detected
 
 
 class AnalyticsRow(Event):
-    """One row for one ClickHouse table; our sink or ClickHouse's own Kafka engine reads it."""
+    """One row for one ClickHouse table, read by the sink or by ClickHouse's own Kafka engine."""
 
     table: Label = Field(pattern=r"^[a-z][a-z0-9_]*$")
     columns: dict[str, Any] = Field(description="Values by column; times as ISO 8601.")
 
 
 class FeedbackAggregation(Part):
-    """A pattern in feedback (seed 002)."""
+    """A pattern in feedback."""
 
     aggregation_id: Identifier
     feedback_type: Literal["quality_issue", "factual_error", "relevance_problem", "other"]
@@ -160,7 +165,7 @@ class FeedbackAggregation(Part):
 
 
 class FeedbackMessage(Event):
-    """An insight for those who improve prompts and routing (seed 002)."""
+    """An insight for engineers who improve prompts and routing."""
 
     message_id: Identifier
     message_type: Literal["human_feedback", "aggregated_insights", "trend_analysis"]
@@ -171,7 +176,7 @@ class FeedbackMessage(Event):
 
 
 class LinearPosterior(Part):
-    """Posterior of what a model's reward owes to the query: normal, with these moments."""
+    """Posterior of the coefficients of a model's reward by query: normal, with these moments."""
 
     precision: Many[FiniteFloat] = Field(
         min_length=LINEAR_TERMS * (LINEAR_TERMS + 1) // 2,
@@ -183,11 +188,11 @@ class LinearPosterior(Part):
         max_length=LINEAR_TERMS,
         description="Sums of terms times (reward - 0.5); the coefficients' mean is precision^-1 x rewards.",
     )
-    variance: float = Field(gt=0, allow_inf_nan=False, description="Of a reward about its expectation.")
+    variance: float = Field(gt=0, allow_inf_nan=False, description="Variance of a reward around its expectation.")
 
 
 class ModelPosterior(Event):
-    """Beta posterior of a model's reward for a tenant and query type (seed 001: Thompson sampling)."""
+    """Beta posterior of a model's reward for a tenant and query type, for Thompson sampling."""
 
     tenant: Identifier
     model_id: Label
@@ -195,8 +200,9 @@ class ModelPosterior(Event):
     alpha: float = Field(gt=0, allow_inf_nan=False)
     beta: float = Field(gt=0, allow_inf_nan=False)
     mean: Score
-    observations: float = Field(ge=0, allow_inf_nan=False, description="Weighted by age.")
+    observations: float = Field(ge=0, allow_inf_nan=False, description="Weighted sum by age.")
     linear: LinearPosterior | None = Field(
-        default=None, description="For routers that embed queries; null where no query of the model was embedded."
+        default=None,
+        description="Linear posterior for routers that embed queries; null if no query of the model was embedded.",
     )
     computed_at: UtcDatetime

@@ -1,11 +1,11 @@
-"""Grounding: the claims of an answer, the evidence for each, and the risk that follows."""
+"""Define grounding: the claims of an answer, the evidence for each, and the resulting risk."""
 
 from typing import Literal
 
 from pydantic import Field
 
 from schemas.base import Identifier, Many, Part, RiskLevel, Score, ShortText
-from schemas.reports import Findings, Report, Span
+from schemas.reports import AgentName, Findings, Report, Span
 
 ClaimKind = Literal["factual", "recommendation", "inference", "question", "code", "meta"]
 Verdict = Literal["supported", "contradicted", "unsupported", "not_checked"]
@@ -19,30 +19,32 @@ IssueType = Literal[
 ]
 Operation = Literal["sum", "mean", "difference", "product", "ratio", "share", "change", "part", "increase", "decrease"]
 Severity = Literal["low", "medium", "high"]
-Mismatch = Literal["number", "date", "name", "negation", "antonym", "comparative", "quantifier", "role"]
+Mismatch = Literal[
+    "number", "date", "name", "negation", "antonym", "comparative", "quantifier", "role", "subject", "predicate"
+]
 
 MAX_CLAIMS = 400
-"""Most claims reported for one answer; what is beyond is counted, not listed."""
+"""Maximum number of claims listed for one answer; further claims are only counted."""
 MAX_SOURCES = 4
-"""Most sources listed for one claim."""
+"""Maximum number of sources listed for one claim."""
 MAX_ISSUE_CLAIMS = 20
-"""Most claims named by one issue; their evidence stands with the claims."""
+"""Maximum number of claims listed for one issue; the claims contain their evidence."""
 MAX_PASSAGE = 200
-"""Longest copy of a source's passage beside a claim, code points."""
+"""Maximum length of a copied passage of a source, code points."""
 MAX_CONFLICTS = 50
-"""Most conflicts listed for one answer."""
+"""Maximum number of conflicts listed for one answer."""
 MAX_CALCULATIONS = 3
-"""Most calculations stated for one claim."""
+"""Maximum number of calculations listed for one claim."""
 MAX_NUMBER = 100
-"""Longest copy of a number as it is written, code points."""
+"""Maximum length of a copied number, code points."""
 MAX_EXPRESSION = 500
-"""Longest calculation written out, code points."""
+"""Maximum length of a calculation as text, code points."""
 MAX_CLAIM_TEXT = 500
-"""Longest copy of a claim's text, code points; the span always covers it whole."""
+"""Maximum length of a copied claim text, code points; the span always covers the whole claim."""
 
 
 class Evidence(Part):
-    """The sentence of a source that a claim was compared with."""
+    """The sentence of a source with which a claim was compared."""
 
     chunk_id: Identifier
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
@@ -52,7 +54,7 @@ class Evidence(Part):
 
 
 class ClaimSource(Part):
-    """What one source says on a claim."""
+    """Support of a claim by one source."""
 
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
     chunk_id: Identifier
@@ -60,27 +62,29 @@ class ClaimSource(Part):
     excerpt: str = Field(max_length=MAX_PASSAGE, description="The sentence, shortened.")
     score: Score = Field(description="Support by this source alone.")
     verdict: Verdict
-    cited: bool = Field(default=False, description="The claim cites it.")
+    cited: bool = Field(default=False, description="True if the claim cites it.")
 
 
 class CalculationInput(Part):
-    """A number that a calculation starts from."""
+    """A number that enters a calculation."""
 
-    text: str = Field(max_length=MAX_NUMBER, description="The number as it is written, with its unit.")
+    text: str = Field(max_length=MAX_NUMBER, description="The number as written, with its unit.")
     number: int | None = Field(
-        default=None, ge=1, description="Position of its chunk among the contexts, from 1; null if the claim says it."
+        default=None,
+        ge=1,
+        description="Position of its chunk among the contexts, from 1; null if the number is in the claim.",
     )
     chunk_id: Identifier | None = None
-    span: Span | None = Field(default=None, description="The sentence it stands in, in the chunk's content.")
+    span: Span | None = Field(default=None, description="Its sentence in the chunk's content.")
 
 
 class Calculation(Part):
-    """How a figure of a claim follows from numbers of its sources (seed 004: the calculation basis)."""
+    """Derivation of a claim's figure from numbers of its sources."""
 
     operation: Operation
     result: str = Field(max_length=MAX_NUMBER, description="The figure as the claim writes it.")
     expression: str = Field(
-        max_length=MAX_EXPRESSION, description="For readers, as '47 minutes × $3,000 per hour = $2,350'."
+        max_length=MAX_EXPRESSION, description="Text for readers, such as '47 minutes × $3,000 per hour = $2,350'."
     )
     inputs: list[CalculationInput] = Field(min_length=1, max_length=8)
 
@@ -94,26 +98,28 @@ class Conflict(Part):
 
 
 class Claim(Part):
-    """One statement of the answer and the verdict on it."""
+    """One statement of the answer and its verdict."""
 
-    claim_id: Identifier = Field(description="UUIDv5 of (answer_id, start, end).")
+    claim_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, start, end).")
     span: Span = Field(description="The claim in the raw answer, code points.")
     text: str = Field(max_length=MAX_CLAIM_TEXT, description="The claim, shortened for readers.")
     kind: ClaimKind
-    hedged: bool = Field(default=False, description="Weakened by words as 'probably'; checked all the same.")
+    hedged: bool = Field(
+        default=False, description="True for claims with words such as 'probably'; they are checked too."
+    )
     verdict: Verdict
     score: Score | None = Field(default=None, description="Support in 0..1; null if not checked.")
     verifier_score: Score | None = Field(
-        default=None, description="A verifier's probability that it is supported; null where none was asked."
+        default=None, description="A verifier's probability of support; null without a verifier's answer."
     )
-    mismatches: Many[Mismatch] = Field(default_factory=list, description="What stands against the evidence.")
-    evidence: Evidence | None = Field(default=None, description="The best evidence, also if it falls short.")
+    mismatches: Many[Mismatch] = Field(default_factory=list, description="Kinds of mismatch with the evidence.")
+    evidence: Evidence | None = Field(default=None, description="The best evidence, even if it is insufficient.")
     cited_numbers: Many[int] = Field(default_factory=list, description="Contexts that the claim validly cites.")
     sources: list[ClaimSource] = Field(
-        default_factory=list, max_length=MAX_SOURCES, description="What its nearest sources say, the best first."
+        default_factory=list, max_length=MAX_SOURCES, description="Support by its nearest sources, the best first."
     )
     calculations: list[Calculation] = Field(
-        default_factory=list, max_length=MAX_CALCULATIONS, description="How its derived figures come about."
+        default_factory=list, max_length=MAX_CALCULATIONS, description="Derivation of its calculated figures."
     )
     primary_number: int | None = Field(default=None, ge=1, description="The source that supports it best.")
     redundant_numbers: Many[int] = Field(default_factory=list, description="Further sources that support it.")
@@ -121,52 +127,54 @@ class Claim(Part):
     cited_unsupported: Many[int] = Field(
         default_factory=list, description="Sources that it cites and that do not support it."
     )
-    better_number: int | None = Field(default=None, ge=1, description="The source to cite in place of those.")
+    better_number: int | None = Field(default=None, ge=1, description="The source to cite instead.")
 
 
 class GroundingIssue(Part):
-    """A reason for hallucination risk (seed 000)."""
+    """A reason for hallucination risk."""
 
     type: IssueType
     severity: Severity
     message: ShortText
-    value: float | None = Field(default=None, allow_inf_nan=False, description="What was measured.")
-    threshold: float | None = Field(default=None, allow_inf_nan=False, description="What it was held against.")
+    value: float | None = Field(default=None, allow_inf_nan=False, description="Measured value.")
+    threshold: float | None = Field(default=None, allow_inf_nan=False, description="Threshold of the measure.")
     claim_ids: Many[Identifier] = Field(
-        default_factory=list, max_length=MAX_ISSUE_CLAIMS, description="The claims it is about, the first ones."
+        default_factory=list, max_length=MAX_ISSUE_CLAIMS, description="The first claims that the issue concerns."
     )
 
 
 class GroundingFindings(Findings):
-    """How far an answer rests on its contexts."""
+    """Degree to which an answer is supported by its contexts."""
 
-    hallucination_risk: RiskLevel | None = Field(default=None, description="null if not judged.")
+    hallucination_risk: RiskLevel | None = Field(default=None, description="Null if not evaluated.")
     risk_score: Score | None = Field(default=None, description="Mean severity of the issues, 0..1.")
     confidence_score: Score | None = Field(default=None, description="1 - risk_score.")
     grounding_score: Score | None = Field(
-        default=None, description="Mean support of the claims that need grounding; null with none."
+        default=None, description="Mean support of the claims that need grounding; null without such claims."
     )
     context_similarity: float | None = Field(default=None, ge=-1.0, le=1.0, allow_inf_nan=False)
     facts_verified: Score | None = Field(default=None, description="Share of checked claims that are supported.")
     citation_coverage: Score | None = None
     uncertainty_markers: Many[Span] = Field(default_factory=list)
     claims: Many[Claim] = Field(default_factory=list, max_length=MAX_CLAIMS)
-    claims_total: int = Field(default=0, ge=0, description="Claims found, listed or not.")
+    claims_total: int = Field(default=0, ge=0, description="Number of claims, including omitted ones.")
     conflicts: list[Conflict] = Field(
         default_factory=list, max_length=MAX_CONFLICTS, description="Sources that disagree on a claim."
     )
     without_verifier: ShortText | None = Field(
         default=None,
-        description="Why the rules alone have judged though a verifier is set; null where it answered, or none is set.",
+        description="Reason for an evaluation by rules alone despite a configured verifier; null otherwise.",
     )
     issues: Many[GroundingIssue] = Field(default_factory=list)
     suggestions: Many[ShortText] = Field(default_factory=list)
 
     @property
     def ungrounded_claims(self) -> list[Claim]:
-        """Claims that were checked and not found supported."""
+        """Return the claims that were checked and are not supported."""
         return [claim for claim in self.claims if claim.verdict in ("unsupported", "contradicted")]
 
 
 class GroundingReport(Report, GroundingFindings):
-    """The grounding agent's judgement of one answer."""
+    """The report of the grounding agent on one answer."""
+
+    agent: AgentName

@@ -1,4 +1,4 @@
-"""Record headers: CloudEvents' Kafka binding, binary mode, plus what Touchstone adds.
+"""Build record headers: CloudEvents' Kafka binding, binary mode, with Touchstone's additions.
 
 Source: CloudEvents 1.0.2, Kafka protocol binding, section 3.2.
 """
@@ -14,7 +14,7 @@ TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 """W3C Trace Context, version 0."""
 
 Headers = list[tuple[str, bytes | None]]
-"""In their order; names may repeat, and Kafka knows headers without value."""
+"""Headers in their order; names may repeat, and Kafka allows headers without a value."""
 
 
 def event_headers(
@@ -27,16 +27,16 @@ def event_headers(
     replay_id: str | None = None,
     agent: str = "",
 ) -> Headers:
-    """Headers of an event that Touchstone writes.
+    """Return the headers of an event that Touchstone writes.
 
     Args:
         event_id: deterministic identifier; with ``ce_source`` it names the event.
-        event_type: the model's name.
-        time: when it happened, aware.
-        pipeline_version: fingerprint of all that can change a judgement.
-        traceparent: W3C trace context to hand on.
+        event_type: name of the model.
+        time: time of the event, aware.
+        pipeline_version: fingerprint of all that can change an evaluation.
+        traceparent: W3C trace context to pass on.
         replay_id: set for events of a replay.
-        agent: who wrote it; becomes part of the source.
+        agent: agent that writes the event; part of the source.
     """
     values = {
         "ce_id": event_id,
@@ -53,7 +53,7 @@ def event_headers(
 
 
 def header(headers: Iterable[tuple[str, bytes | None]], name: str) -> str | None:
-    """The first header of that name as text, or ``None``."""
+    """Return the first header of that name as text, or ``None``."""
     for key, value in headers:
         if key == name:
             return None if value is None else value.decode("utf-8", "replace")

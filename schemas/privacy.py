@@ -1,4 +1,4 @@
-"""Erasure of a person's data."""
+"""Define the erasure of a person's data."""
 
 from typing import Annotated
 
@@ -10,17 +10,17 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Erasure(Event):
-    """A person whose data is to be removed, known by a digest alone; nobody takes it back.
+    """A request to remove a person's data, identified by a digest only; it cannot be withdrawn.
 
-    What was asked before ``requested_at`` is erased, in every store and wherever a record of it
-    is read again; a person who comes back after it is a person like any other.
+    Everything before ``requested_at`` is erased in every store, and records of it are dropped when they are read again.
+    Later records of the same person are kept.
     """
 
-    digest: Digest = Field(description="SHA-256 of tenant and user, hexadecimal.")
+    digest: Digest = Field(description="SHA-256 of tenant and user, as person_digest makes it.")
     tenant: Identifier = "default"
     requested_at: UtcDatetime
     answers: Many[Digest] = Field(
         default_factory=list,
         max_length=5_000,
-        description="SHA-256 of the identifiers of the person's answers, for records that name no person.",
+        description="SHA-256 of the keys of the person's answers, for records that name no person.",
     )

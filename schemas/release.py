@@ -1,4 +1,4 @@
-"""What leaves for the gateway and for the people who watch."""
+"""Define the events for the gateway and for operators."""
 
 from typing import Literal
 
@@ -11,42 +11,45 @@ AlertType = Literal["low_grounding_score", "high_hallucination_risk", "degraded_
 
 
 class ReleasedAnswer(Event):
-    """The state of an answer for the gateway; keyed by answer, compacted, the revision only grows.
+    """The state of an answer for the gateway; keyed by answer, compacted, with a growing revision.
 
-    A reader takes what is final, else the highest revision: a redelivery may repeat an older one later.
+    Readers use the final release, otherwise the one with the highest revision, because a redelivery may repeat an older
+    one.
     """
 
-    release_id: Identifier = Field(description="UUIDv5 of (answer_id, 'release').")
+    release_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, 'release').")
     answer_id: Identifier
     tenant: Identifier = "default"
     session_id: Identifier | None = None
     state: ReleaseState
-    final: bool = Field(description="No later event changes it.")
+    final: bool = Field(description="True if no later event changes it.")
     revision: int = Field(ge=1, description="1 to 4 from the pipeline (completeness), 100 and more from decisions.")
     content: str | None = Field(
         default=None,
         max_length=200_000,
-        description="What may be shown; null while held or when rejected without text.",
+        description="Releasable text; null while held or when rejected without text.",
     )
     citations: Many[Metadata] = Field(
-        default_factory=list, description="What the content cites, for a user interface (000); empty without content."
+        default_factory=list, description="Citations of the content, for a user interface; empty without content."
     )
-    ungrounded_claims: Many[str] = Field(default_factory=list, description="Claims without support, as written (004).")
+    ungrounded_claims: Many[str] = Field(default_factory=list, description="Unsupported claims, verbatim.")
     reasons: Many[Label] = Field(default_factory=list)
     hallucination_risk: RiskLevel | None = None
     grounding_score: Score | None = None
     gate_score: Score | None = None
     review_id: Identifier | None = None
-    decision_id: Identifier | None = Field(default=None, description="The decision that made it final, if one did.")
+    decision_id: Identifier | None = Field(
+        default=None, description="Identifier of the decision that made the state final, if any."
+    )
     decided_by: Label = Field(default="policy", description="policy, or the reviewer's role or pseudonym.")
     pipeline_version: Label
     released_at: UtcDatetime
 
 
 class Alert(Event):
-    """Something a person should know now (seed 004: alert on low grounding)."""
+    """A condition that needs immediate attention."""
 
-    alert_id: Identifier = Field(description="UUIDv5 of (answer_id, alert_type).")
+    alert_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, alert_type).")
     alert_type: AlertType
     severity: Literal["info", "warning", "critical"]
     message: ShortText

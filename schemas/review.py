@@ -1,4 +1,4 @@
-"""Human review: the request, the decision (HumanFeedback of seed 002) and what happens between."""
+"""Define human review: the request, the decision, and the events between them."""
 
 from typing import ClassVar, Literal, Self
 
@@ -32,14 +32,14 @@ from schemas.reports import Span
 UserAction = Literal["approve", "reject", "correct", "upvote", "downvote"]
 
 DEFAULT_QUEUE = "default"
-"""The queue of every request until somebody, or its deadline, escalates it."""
+"""Queue of every request until it is escalated by a reviewer or its deadline."""
 
 POLICY = "policy"
-"""Author of decisions and escalations that a deadline makes."""
+"""Author of decisions and escalations by deadline."""
 
 
 class ReviewContext(Part):
-    """One piece of evidence as the model was given it, for the reviewer and for labelled data."""
+    """One piece of evidence as the model received it, for the reviewer and for labelled data."""
 
     number: int = Field(ge=1, description="Position among the contexts, from 1.")
     chunk_id: Identifier
@@ -50,23 +50,23 @@ class ReviewContext(Part):
 
 
 class ReleasableAnswer(Part):
-    """What a release needs of an answer; the decision carries it, so that it needs no look-up."""
+    """The data that a release needs; the decision carries it, so that no lookup is necessary."""
 
-    state: ReleaseState = Field(description="How the pipeline left it: held, warned, released.")
+    state: ReleaseState = Field(description="State set by the pipeline: held, warned, released.")
     body: str | None = Field(
-        default=None, max_length=200_000, description="Formatted without disclaimer; null where it would not fit."
+        default=None, max_length=200_000, description="Formatted without disclaimer; null if it would not fit."
     )
-    references: str = Field(default="", max_length=200_000, description="What stands under the body, formatted.")
-    citations: Many[Metadata] = Field(default_factory=list, description="For a user interface (000).")
+    references: str = Field(default="", max_length=200_000, description="Formatted text below the body.")
+    citations: Many[Metadata] = Field(default_factory=list, description="Citations for a user interface.")
     query_type: Label | None = None
     quality_score: Score | None = None
-    completed_at: UtcDatetime = Field(description="When the answer was complete.")
+    completed_at: UtcDatetime = Field(description="Completion time of the answer.")
 
 
 class ReviewRequest(Event):
-    """An answer that a person should look at."""
+    """A request that a person reviews an answer."""
 
-    review_id: Identifier = Field(description="UUIDv5 of (answer_id, 'review').")
+    review_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, 'review').")
     answer_id: Identifier
     tenant: Identifier = "default"
     session_id: Identifier | None = None
@@ -74,22 +74,22 @@ class ReviewRequest(Event):
     query: LongText = ""
     answer: AnswerText
     risk_mode: RiskMode
-    held: bool = Field(description="The reader waits for the decision.")
+    held: bool = Field(description="True if the reader waits for the decision.")
     reasons: Many[Label] = Field(default_factory=list)
     hallucination_risk: RiskLevel | None = None
     grounding_score: Score | None = None
     gate_score: Score | None = None
     answer_metrics: ByName[FiniteFloat] = Field(default_factory=dict, description="Scores at the time, by name.")
     claims: Many[Claim] = Field(default_factory=list, max_length=20, description="The worst claims first.")
-    signals: Many[Label] = Field(default_factory=list, description="Types of failure signals (seed 003).")
+    signals: Many[Label] = Field(default_factory=list, description="Types of failure signals.")
     contexts: Many[ReviewContext] = Field(default_factory=list, description="Evidence, as far as it fits.")
-    contexts_total: int = Field(default=0, ge=0, description="How many contexts the model was given.")
-    releasable: ReleasableAnswer | None = Field(default=None, description="What a decision releases.")
+    contexts_total: int = Field(default=0, ge=0, description="Number of contexts that the model received.")
+    releasable: ReleasableAnswer | None = Field(default=None, description="Data that a decision needs for a release.")
     model_id: Label = "unknown"
     queue: Label = DEFAULT_QUEUE
-    priority: Score = Field(default=0.5, description="1 is looked at first.")
+    priority: Score = Field(default=0.5, description="Priority; 1 is the highest.")
     rank: int = Field(default=1, ge=0, description="Completeness of the result; a higher one replaces a lower one.")
-    evaluator_versions: ByName[str] = Field(default_factory=dict, description="Who judged, by name.")
+    evaluator_versions: ByName[str] = Field(default_factory=dict, description="Versions of the evaluators by name.")
     pipeline_version: Label
     requested_at: UtcDatetime
     deadline_at: UtcDatetime | None = None
@@ -105,7 +105,7 @@ class ClaimVerdict(Part):
 
 
 class HumanFeedback(Event):
-    """Feedback of a person on an answer (seed 002, section 8)."""
+    """Feedback of a person on an answer."""
 
     nesting_reserve: ClassVar[int] = 8
 
@@ -124,42 +124,44 @@ class HumanFeedback(Event):
     @model_validator(mode="after")
     def _a_correction_has_text(self) -> Self:
         if self.user_action == "correct" and not (self.corrected_answer or "").strip():
-            raise ValueError("corrected_answer is required when user_action is correct; send the corrected text")
+            raise ValueError("corrected_answer is required if user_action is correct; send the corrected text")
         return self
 
 
 class ReviewDecision(HumanFeedback):
-    """A decision on a review; it carries what it decides on, so that it needs no look-up.
+    """A decision on a review; it carries its subject, so that no lookup is necessary.
 
-    The first one on the log that approves, rejects or corrects is final. Votes and second
-    reviews decide nothing.
+    The first decision on the log that approves, rejects or corrects is final. Votes and second reviews do not change
+    the state.
     """
 
     review_id: Identifier
     answer_id: Identifier
     tenant: Identifier = "default"
-    user_id: Identifier | None = Field(default=None, description="Who asked; for memory.")
+    user_id: Identifier | None = Field(default=None, description="Pseudonym of the user, for memory.")
     decided_by: Label = Field(default="reviewer", description="Role or pseudonym; policy for a deadline.")
     reason: Label | None = None
-    with_warning: bool = Field(default=False, description="Approved, and shown with the disclaimer all the same.")
-    second_review: bool = Field(default=False, description="A blind second opinion, for agreement alone.")
-    contexts: Many[Identifier] = Field(default_factory=list, description="Chunks that the answer was given.")
+    with_warning: bool = Field(default=False, description="True if approved but shown with the disclaimer.")
+    second_review: bool = Field(
+        default=False, description="True for a blind second review, which is used for agreement only."
+    )
+    contexts: Many[Identifier] = Field(default_factory=list, description="Chunks that the model received.")
     releasable: ReleasableAnswer | None = Field(default=None, description="As in the request.")
-    reasons: Many[Label] = Field(default_factory=list, description="Why it was to be reviewed.")
+    reasons: Many[Label] = Field(default_factory=list, description="Reasons for the review.")
     hallucination_risk: RiskLevel | None = None
     grounding_score: Score | None = None
     gate_score: Score | None = None
     model_id: Label = "unknown"
     claim_verdicts: Many[ClaimVerdict] = Field(default_factory=list, max_length=400)
     evaluator_versions: ByName[str] = Field(default_factory=dict)
-    pipeline_version: Label = Field(default="unknown", description="Version that asked for the review.")
+    pipeline_version: Label = Field(default="unknown", description="Version that requested the review.")
 
 
 ReviewEventKind = Literal["assigned", "unassigned", "skipped", "escalated", "undone"]
 
 
 class ReviewEvent(Event):
-    """What happens to a request before its decision."""
+    """An event of a review request before its decision."""
 
     event_id: Identifier
     review_id: Identifier

@@ -1,6 +1,6 @@
-"""Every topic: its model, key, partitions, retention and cleanup policy stand here and only here.
+"""Define every topic with its model, key, partitions, retention and cleanup policy.
 
-Creation, checks, the AsyncAPI document and the topic table of the docs are made from it.
+Creation, checks, the AsyncAPI document and the topic table of the documentation use this registry.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from schemas.base import Event
 from schemas.citations import CitationReport
 from schemas.dead_letters import DeadLetter
 from schemas.enriched import EnrichedAnswer
+from schemas.evaluations import EvaluationReport
 from schemas.feedback import AnalyticsRow, FeedbackEvent, FeedbackMessage, ModelPosterior, Reward
 from schemas.grounding import GroundingReport
 from schemas.memory import ConversationTurn
@@ -21,7 +22,7 @@ from schemas.release import Alert, ReleasedAnswer
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 
 DEFAULT_PARTITIONS = 4
-"""Partitions of every topic unless the setting says otherwise; joined topics must agree."""
+"""Default number of partitions of every topic; joined topics must have the same number."""
 
 KEEP = timedelta(days=30)
 KEEP_SHORT = timedelta(days=7)
@@ -33,18 +34,18 @@ Direction = Literal["in", "internal", "out"]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One topic.
+    """Describe one topic.
 
     Attributes:
-        name: without the configurable prefix.
+        name: name without the configurable prefix.
         model: the model of its values.
-        key: what the key holds, in words.
+        key: description of the key.
         direction: in from others, internal between agents, out to others.
-        purpose: who reads it and what for.
-        retention: how long records are kept; ``None`` keeps them.
+        purpose: readers and use.
+        retention: retention of records; ``None`` keeps them for ever.
         cleanup: delete by age, or compact by key.
-        joined: must have as many partitions as answers.generated.
-        foreign: of others, under its own name: no prefix is put before it and nobody here creates it.
+        joined: True if it must have as many partitions as answers.generated.
+        foreign: True for topics of other systems: they have no prefix and are created only in local mode.
     """
 
     name: str
@@ -73,10 +74,14 @@ ANSWERS_QUALITY = Topic(
     "answers.quality", QualityReport, "answer_id", "internal",
     "quality reports, on the answer's partition number", KEEP_SHORT, joined=True,
 )  # fmt: skip
+ANSWERS_EVALUATIONS = Topic(
+    "answers.evaluations", EvaluationReport, "answer_id", "internal",
+    "reports of evaluator plug-ins, on the answer's partition number", KEEP_SHORT, joined=True,
+)  # fmt: skip
 ANSWERS_ENRICHED = Topic("answers.enriched", EnrichedAnswer, "answer_id", "out", "dashboards and exporters")
 ANSWERS_RELEASED = Topic(
     "answers.released", ReleasedAnswer, "answer_id", "out",
-    "the gateway; readers take what is final, else the highest revision", KEEP_FOREVER, "compact", joined=True,
+    "the gateway; readers use the final release, else the highest revision", KEEP_FOREVER, "compact", joined=True,
 )  # fmt: skip
 MEMORY_TURNS = Topic("memory.turns", ConversationTurn, "session_id", "out", "conversational memory")
 REVIEW_REQUESTS = Topic("review.requests", ReviewRequest, "answer_id", "out", "the review queue")
@@ -87,21 +92,21 @@ REVIEW_EVENTS = Topic("review.events", ReviewEvent, "answer_id", "in", "assignme
 FEEDBACK_EVENTS = Topic("feedback.events", FeedbackEvent, "answer_id", "in", "explicit, behaviour, execution")
 FEEDBACK_REWARDS = Topic("feedback.rewards", Reward, "answer_id", "out", "routers and memory", KEEP_FOREVER, "compact")
 FEEDBACK_ANALYTICS = Topic(
-    "feedback.analytics", AnalyticsRow, "answer_id", "out", "rows for ClickHouse: our sink or its Kafka engine"
+    "feedback.analytics", AnalyticsRow, "answer_id", "out", "rows for ClickHouse: Touchstone's sink or its Kafka engine"
 )
 FEEDBACK_INSIGHTS = Topic(
     "feedback.insights",
     FeedbackMessage,
     "pattern, or answer_id",
     "out",
-    "patterns, and what reviewers say, for those who improve prompts",
+    "patterns and reviewers' statements, for prompt engineers",
 )
 ROUTING_POSTERIORS = Topic(
     "routing.posteriors", ModelPosterior, "tenant/model/query type", "out", "routers", KEEP_FOREVER, "compact"
 )
-ALERTS_RAISED = Topic("alerts.raised", Alert, "answer_id", "out", "whoever is to be told")
+ALERTS_RAISED = Topic("alerts.raised", Alert, "answer_id", "out", "alert receivers")
 PRIVACY_ERASURES = Topic(
-    "privacy.erasures", Erasure, "digest, or digest:part", "in", "persons to be forgotten", KEEP_FOREVER, "compact"
+    "privacy.erasures", Erasure, "digest, or digest:part", "in", "erased persons", KEEP_FOREVER, "compact"
 )
 DEAD_LETTERS = Topic(
     "dead-letters", DeadLetter, "as the original", "out", "original bytes and headers, the reason in dlq_* headers"
@@ -112,6 +117,7 @@ TOPICS: tuple[Topic, ...] = (
     ANSWERS_CITATIONS,
     ANSWERS_GROUNDING,
     ANSWERS_QUALITY,
+    ANSWERS_EVALUATIONS,
     ANSWERS_ENRICHED,
     ANSWERS_RELEASED,
     MEMORY_TURNS,
@@ -133,21 +139,24 @@ REPORT_TOPICS: dict[str, Topic] = {
     "grounding": ANSWERS_GROUNDING,
     "quality": ANSWERS_QUALITY,
 }
-"""The report topic of each judging agent."""
+"""The report topic of each built-in evaluator."""
+
+JOINED_REPORTS: tuple[Topic, ...] = (*REPORT_TOPICS.values(), ANSWERS_EVALUATIONS)
+"""Topics whose reports are joined with their answer, and stand on its partition number."""
 
 
 def topic_named(name: str) -> Topic:
-    """The topic of that name, without prefix.
+    """Return the topic of that name, without prefix.
 
     Raises:
-        KeyError: naming the topics there are.
+        KeyError: the name is unknown; the message lists the topics.
     """
     for topic in TOPICS:
         if topic.name == name:
             return topic
-    raise KeyError(f"no topic {name!r}; there are {', '.join(topic.name for topic in TOPICS)}")
+    raise KeyError(f"unknown topic {name!r}; choose one of {', '.join(topic.name for topic in TOPICS)}")
 
 
 def foreign_topic(name: str) -> Topic:
-    """A topic that a gateway writes in a format of its own, by its name at the broker."""
-    return Topic(name, Event, "as the gateway has it", "in", "records of a gateway", foreign=True)
+    """Return a topic in a gateway's own format by its name at the broker."""
+    return Topic(name, Event, "defined by the gateway", "in", "records of a gateway", foreign=True)

@@ -1,5 +1,6 @@
 """Fixtures that many tests share: real services, a prefix of its own for each test."""
 
+import fcntl
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,43 +14,107 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Or litellm asks the network for prices when it is imported.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
-from workers.addresses import Addresses, adapted
+from schemas.topics import TOPICS
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.int8 import Int8Backend
-from workers.local.services import LocalServices
+from workers.local.services import LocalServices, ServiceAddresses
 from workers.settings import DeliverySettings, KafkaSettings, Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
+from workers.settings.addresses import Addresses, apply_local_defaults
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
 
 # How long an example takes is the machine's matter: benchmarks measure it.
 hypothesis.settings.register_profile("touchstone", deadline=None)
 hypothesis.settings.load_profile("touchstone")
 
-ROOT = Path(__file__).resolve().parent.parent
+
+BROKERS = ("light", "kafka")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--broker", choices=BROKERS, default="light",
+        help="broker of the tests: the light one, or Apache Kafka from KAFKA_HOME or ../shared/kafka",
+    )  # fmt: skip
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests that are marked so on both brokers; the option then leaves only Kafka."""
+    marked = metafunc.definition.get_closest_marker("both_brokers") is not None
+    if marked and metafunc.config.getoption("--broker") == "light" and "KAFKA_BOOTSTRAP_SERVERS" not in os.environ:
+        metafunc.parametrize("broker_kind", BROKERS, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
-def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
-    """Addresses of real servers: those of the environment, local ones for the rest."""
+def broker_kind(request: pytest.FixtureRequest) -> str:
+    """Return the kind of broker that the test runs on."""
+    return str(getattr(request, "param", request.config.getoption("--broker")))
+
+
+@pytest.fixture(scope="session")
+def light_broker(request: pytest.FixtureRequest) -> bool:
+    """Return whether the services include the light broker."""
+    return request.config.getoption("--broker") == "light" and "KAFKA_BOOTSTRAP_SERVERS" not in os.environ
+
+
+@pytest.fixture(scope="session")
+def services(tmp_path_factory: pytest.TempPathFactory, light_broker: bool) -> Iterator[ServiceAddresses]:
+    """Local servers, beside those that the environment names."""
     import asyncio
 
-    kafka = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
-    redis = os.environ.get("REDIS_URL")
-    clickhouse = os.environ.get("CLICKHOUSE_URL")
     services = LocalServices(
-        tmp_path_factory.mktemp("services"), kafka=not kafka, redis=not redis, clickhouse=not clickhouse
+        tmp_path_factory.mktemp("services"),
+        kafka=light_broker,
+        redis="REDIS_URL" not in os.environ,
+        clickhouse="CLICKHOUSE_URL" not in os.environ,
     )
     with asyncio.Runner() as runner:
-        found = runner.run(services.start())
+        yield runner.run(services.start())
+        runner.run(services.stop())
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of one node of Apache Kafka, warm for the whole run."""
+    import asyncio
+
+    from tests.harness.kafka_cluster import KafkaCluster, KafkaMissing
+
+    with asyncio.Runner() as runner:
         try:
-            yield Addresses(
-                kafka or found.kafka_bootstrap_servers or "",
-                redis or found.redis_url or "",
-                clickhouse or found.clickhouse_url or "",
-                local=not kafka,
-            )
-        finally:
-            runner.run(services.stop())
+            cluster = runner.run(KafkaCluster.start(tmp_path_factory.mktemp("kafka")))
+        except KafkaMissing as reason:
+            pytest.skip(f"no Apache Kafka: {reason}")
+        yield cluster.addresses
+        runner.run(cluster.stop())
+
+
+@pytest.fixture(scope="session")
+def addresses(request: pytest.FixtureRequest, services: ServiceAddresses, broker_kind: str) -> Addresses:
+    """Addresses of real servers: those of the environment, local ones for the rest."""
+    light = services.kafka_bootstrap_servers if broker_kind == "light" else None
+    return Addresses(
+        light or os.environ.get("KAFKA_BOOTSTRAP_SERVERS") or request.getfixturevalue("kafka"),
+        os.environ.get("REDIS_URL") or services.redis_url or "",
+        os.environ.get("CLICKHOUSE_URL") or services.clickhouse_url or "",
+        local=light is not None,
+        light_broker=light is not None,
+    )
+
+
+@pytest.fixture(scope="session")
+def kafka_addresses(services: ServiceAddresses, kafka: str) -> Addresses:
+    """Addresses of real servers with Apache Kafka, whatever broker the run uses."""
+    redis = os.environ.get("REDIS_URL") or services.redis_url or ""
+    clickhouse = os.environ.get("CLICKHOUSE_URL") or services.clickhouse_url or ""
+    return Addresses(kafka, redis, clickhouse, local=False, light_broker=False)
+
+
+@pytest.fixture
+def only_light(addresses: Addresses) -> None:
+    """Skip a test of batches that only the light broker stores."""
+    if not addresses.light_broker:
+        pytest.skip("Apache Kafka refuses malformed batches when they are sent")
 
 
 @pytest.fixture
@@ -68,17 +133,20 @@ def settings(addresses: Addresses, tmp_path: Path) -> Settings:
     settings.redis.timeout_seconds = 10.0
     settings.clickhouse.database = name
     settings.redis.key_prefix = f"{name}:"
-    return adapted(settings, addresses)
+    return apply_local_defaults(settings, addresses)
 
 
 @pytest.fixture
 async def topics(settings: Settings, addresses: Addresses) -> AsyncIterator[None]:
     """The registry's topics under the test's prefix."""
-    from workers.topics import TopicAdministration
+    from workers.delivery.topic_administration import TopicAdministration
 
     async with TopicAdministration(settings, addresses.kafka) as administration:
         await administration.create()
-    yield
+        yield
+        if not addresses.light_broker:
+            # Every partition costs Kafka memory maps, whose number is limited.
+            await administration.delete(TOPICS)
 
 
 @pytest.fixture(scope="session")
@@ -89,14 +157,19 @@ def backend() -> SentenceTransformerBackend:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where models in int8 are kept."""
-    return tmp_path_factory.mktemp("models")
+    """Return the folder of the int8 models, which the processes of one run share."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "models"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")
 def int8(models: Path) -> Int8Backend:
-    """The same model in int8, exported once; two threads, since texts share them."""
-    return Int8Backend("all-MiniLM-L6-v2", models, threads=2)
+    """The same model in int8, exported by the first process that needs it; two threads, since texts share them."""
+    with (models / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return Int8Backend("all-MiniLM-L6-v2", models, threads=2)
 
 
 @pytest.fixture(scope="session")

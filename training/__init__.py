@@ -1,4 +1,4 @@
-"""Training of the verifier: not part of the worker and not needed to run it.
+"""Train the verifier; the worker neither contains nor needs this package.
 
 Four commands, each seeded and each with ``--help``: ``python -m training.prepare`` makes pairs of evidence and claim,
 ``training.train`` fits the model on them, ``training.evaluate`` measures it, ``training.export`` writes the file that

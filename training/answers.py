@@ -1,4 +1,4 @@
-"""Readers of the labelled answers: claims of real answers, taken apart as the worker does it.
+"""Read labelled answers: claims of real answers, segmented as in the worker.
 
 | set | claims | kept for evaluation |
 |---|---|---|
@@ -18,11 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from training.pairs import NOT_SUPPORTED, SUPPORTED, RawPair, Spans, in_half
-from workers.evaluation.labelled import LabelledRow, read_labelled
-from workers.evaluation.measured import prepare_rows
-from workers.steps.claims import ExtractedClaim
-from workers.steps.grounding import checked_claims
-from workers.steps.segmentation import segment
+from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.grounding.grounding_evaluator import checked_claims
+from workers.evaluation.text.segmentation import segment
+from workers.measurement.labelled_answers import LabelledRow, read_labelled
+from workers.measurement.measured_answers import prepare_rows
 
 SPANNED = ("ragtruth_train_slice", "ragtruth_data2text_dev")
 """Sets whose answers people marked; those without a mark have nothing wrong."""
@@ -38,19 +38,19 @@ CLAIM_SETS = ("expertqa.claims", "begin", "factcheckgpt_stance", "wice_claim", "
 
 
 def read_spanned(path: Path) -> Iterator[RawPair]:
-    """The checked claims of answers that people marked; ``held_out`` is left to who makes folds."""
+    """Read the checked claims of answers with human annotations; the caller sets ``held_out`` when it makes folds."""
     rows = read_labelled([path])
     for row, (prepared, _) in zip(rows, prepare_rows(rows), strict=True):
         for number, claim in enumerate(checked_claims(prepared)):
             spans = marked_in(row.answer, claim, row.spans or ())
             label = NOT_SUPPORTED if spans else SUPPORTED
             yield RawPair(
-                f"{row.id}#{number}", row.set, row.contexts, claim.plain, label, True, claim.leans_on, spans or ()
+                f"{row.id}#{number}", row.set, row.contexts, claim.plain, label, True, claim.antecedent, spans or ()
             )
 
 
 def marked_in(answer: str, claim: ExtractedClaim, spans: Iterable[tuple[int, int]]) -> Spans:
-    """Spans of an answer as spans of a claim's plain text; the whole claim where a mark is not found in it."""
+    """Convert spans of an answer to spans of a claim's plain text; use the whole claim where a mark is not found."""
     found = []
     for start, end in spans:
         start, end = max(start, claim.start), min(end, claim.end)
@@ -62,7 +62,7 @@ def marked_in(answer: str, claim: ExtractedClaim, spans: Iterable[tuple[int, int
 
 
 def read_claims(path: Path) -> Iterator[RawPair]:
-    """Sets whose answers are one claim each."""
+    """Read sets whose answers are one claim each."""
     for row in read_labelled([path]):
         label = NOT_SUPPORTED if row.label else SUPPORTED
         spans = row.spans if row.label else ()
@@ -75,7 +75,7 @@ def _is_trained(row: LabelledRow) -> bool:
 
 
 def read_edited_summaries(path: Path) -> Iterator[RawPair]:
-    """Sentences of right and of wrong summaries of the same documents."""
+    """Read sentences of right and of wrong summaries of the same documents."""
     by_document: dict[str, list[LabelledRow]] = defaultdict(list)
     for row in read_labelled([path]):
         by_document[row.source].append(row)

@@ -1,4 +1,4 @@
-"""How much a claim alone gives its verdict away, and weights that take that away.
+"""Measure how well a claim alone predicts its verdict, and compute weights that remove this bias.
 
 A model can learn that claims with "not" are wrong and never look at the evidence. A classifier over the words of the
 claims alone, trained on other documents, shows how far that goes; each pair then counts the less, the surer that
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.evaluation.metrics import auroc
+from workers.measurement.classification_metrics import auroc
 
 FOLDS = 5
 SMALLEST, LARGEST = 0.1, 3.0
@@ -23,7 +23,7 @@ FEWEST = 60
 def claim_only_probabilities(
     claims: Sequence[str], supported: NDArray[np.bool_], documents: Sequence[str]
 ) -> NDArray[np.float64]:
-    """Probability that a claim is supported as its words alone suggest, by folds over documents.
+    """Predict the probability of support from a claim's words alone, by folds over documents.
 
     Args:
         claims: n claims.
@@ -50,7 +50,7 @@ def claim_only_probabilities(
 
 
 def weights(probabilities: NDArray[np.float64], supported: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Weights of mean 1 under which verdict and claim are as good as independent, shape (n,).
+    """Return weights of mean 1 under which verdict and claim are nearly independent, shape (n,).
 
     All 1 where the guesses are no better than chance. Sets of counterfactual pairs have guesses that are worse, since a
     claim's opposite is in another fold with the other verdict: that gives nothing away to a model that sees both.

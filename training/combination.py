@@ -1,7 +1,7 @@
 """Fit the file that joins a verifier to the rules, on claims that serving would ask about.
 
 What the rules and the verifier say of each claim comes from fits that have not seen its source. Which claims are asked,
-and what their evidence is, is found by the code that serves (``workers.steps.grounding``), and the weights are over the
+and what their evidence is, is found by the code that serves (``workers.evaluation.grounding.grounding_evaluator``), and the weights are over the
 same log-odds above the rules' cut that it takes.
 """
 
@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.pairs import CLASSES, SUPPORTED
-from workers.evaluation.fitting import fit_answer, fit_calibration, fit_threshold, folds
-from workers.evaluation.measured import MeasuredRow
-from workers.evaluation.metrics import best_threshold
-from workers.steps.calibration import Floats, GroundingCalibration, shipped_calibration
-from workers.steps.grounding import judge_weighed, weigh_grounding
-from workers.steps.thresholds import GroundingThresholds
-from workers.steps.verifier_combination import Flags, VerifierCombination, doubts
+from workers.evaluation.grounding.calibration import Floats, GroundingCalibration, shipped_calibration
+from workers.evaluation.grounding.grounding_evaluator import combine_with_verifier, score_with_rules
+from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination, doubts
+from workers.evaluation.thresholds import GroundingThresholds
+from workers.measurement.classification_metrics import best_threshold
+from workers.measurement.fitting import fit_answer, fit_calibration, fit_threshold, folds
+from workers.measurement.measured_answers import MeasuredRow
 
 Bounds = tuple[float, float]
 
@@ -40,7 +40,7 @@ _ALL_ASKED = VerifierCombination(
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A labelled answer with what rules and verifier say of its n claims.
+    """Hold a labelled answer with the results of rules and verifier for its n claims.
 
     Attributes:
         row: the answer, with its features.
@@ -62,12 +62,12 @@ class Case:
 
     @property
     def supported(self) -> Floats:
-        """What the verifier says where serving may ask it, NaN elsewhere, shape (n,)."""
+        """Return the verifier's probabilities where serving may ask for them, otherwise NaN, shape (n,)."""
         return np.where(self.asked, self.said, np.nan)
 
 
 def cases(rows: Sequence[MeasuredRow], scores: Mapping[tuple[str, str], Floats]) -> list[Case]:
-    """What rules and verifier say of labelled answers.
+    """Build cases with the results of rules and verifier for labelled answers.
 
     Args:
         rows: answers with at least one checked claim each.
@@ -81,7 +81,7 @@ def cases(rows: Sequence[MeasuredRow], scores: Mapping[tuple[str, str], Floats])
 
 
 def _case(row: MeasuredRow, calibration: GroundingCalibration, scores: Mapping[tuple[str, str], Floats]) -> Case:
-    weighed = weigh_grounding(row.prepared, row.vectors, calibration, _ALL_ASKED)
+    weighed = score_with_rules(row.prepared, row.vectors, calibration, _ALL_ASKED)
     names = [(row.row.set, f"{row.row.id}#{number}") for number in range(len(row.features))]
     asked = np.array([pair is not None for pair in weighed.pairs], dtype=bool)
     said = np.array([scores[name][CLASSES.index(SUPPORTED)] if name in scores else np.nan for name in names])
@@ -93,7 +93,7 @@ def _case(row: MeasuredRow, calibration: GroundingCalibration, scores: Mapping[t
 
 
 def _blind_calibrations(rows: Sequence[MeasuredRow]) -> list[GroundingCalibration]:
-    """For each answer the rules' calibration that was fitted without its source."""
+    """Return for each answer the rules' calibration that was fitted without its source."""
     shipped = shipped_calibration()
     words = {"weights": dict(shipped.words.weights), "unknown": shipped.words.unknown}
     found: dict[int, GroundingCalibration] = {}
@@ -104,7 +104,7 @@ def _blind_calibrations(rows: Sequence[MeasuredRow]) -> list[GroundingCalibratio
 
 
 def fit_claims(found: Sequence[Case], bounds: Bounds, kinds: Sequence[str] = KINDS) -> dict[str, Any]:
-    """A combination whose claims are fitted and whose risk of an answer is not yet.
+    """Fit the claim part of a combination; the answer risk is not yet fitted.
 
     The weights of each kind of evidence come from the claims on it that are asked; so does the cut, since the verdict on
     the others stands. A kind on which the verifier gets no weight, or with too few claims, is not asked about.
@@ -135,7 +135,7 @@ def fit_claims(found: Sequence[Case], bounds: Bounds, kinds: Sequence[str] = KIN
 def fit_combination(
     found: Sequence[Case], bounds: Bounds, kinds: Sequence[str], version: str, weights: str
 ) -> dict[str, Any]:
-    """The document that serving reads.
+    """Fit the combination document that serving reads.
 
     Args:
         found: answers.
@@ -162,18 +162,18 @@ def fit_combination(
 
 
 def served_risk(case: Case, combination: VerifierCombination) -> float:
-    """The risk of an answer as it goes out, with contradictions and missing citations in it."""
-    weighed = weigh_grounding(case.row.prepared, case.row.vectors, case.calibration, combination)
+    """Return the final risk of an answer, including contradictions and missing citations."""
+    weighed = score_with_rules(case.row.prepared, case.row.vectors, case.calibration, combination)
     verdicts = {
         pair: np.array([said, 0.0, 1.0 - said], dtype=np.float32)
         for pair, said in zip(weighed.pairs, case.said, strict=True)
         if pair is not None
     }
-    return judge_weighed(weighed, GroundingThresholds(), verdicts, combination).risk_score or 0.0
+    return combine_with_verifier(weighed, GroundingThresholds(), verdicts, combination).risk_score or 0.0
 
 
 def combined(found: Sequence[Case], bounds: Bounds, kinds: Sequence[str] = KINDS) -> list[Floats]:
-    """Log-odds of both above their cut, by folds over sources; see :func:`fit_claims`."""
+    """Return combined log-odds above their cutoff, by folds over sources; see :func:`fit_claims`."""
     odds: list[Floats] = [np.zeros(0)] * len(found)
     for fitted, test in _by_folds(found, bounds, kinds):
         combination = VerifierCombination(fitted)
@@ -183,7 +183,7 @@ def combined(found: Sequence[Case], bounds: Bounds, kinds: Sequence[str] = KINDS
 
 
 def log_odds(case: Case, combination: VerifierCombination) -> Floats:
-    """Log-odds of both that the claims of an answer are unsupported, shape (n,)."""
+    """Return the combined log-odds that the claims of an answer are unsupported, shape (n,)."""
     return combination.log_odds(case.margins, case.supported, case.of_records)
 
 
@@ -195,7 +195,7 @@ def _by_folds(
 
 
 def weigh(labels: NDArray[np.bool_], odds: Floats) -> tuple[float, Floats]:
-    """Intercept and weights of a logistic model over log-odds of claims.
+    """Fit intercept and weights of a logistic model over log-odds of claims.
 
     Args:
         labels: whether each of n claims is unsupported, shape (n,).
@@ -218,15 +218,15 @@ def weigh(labels: NDArray[np.bool_], odds: Floats) -> tuple[float, Floats]:
     return float(fitted.x[0]), fitted.x[1:]
 
 
-def reach(found: Sequence[Case], share: float, kinds: Sequence[str] = KINDS) -> float:
-    """Distance from the rules' cut within which lies a share of the claims that may be asked."""
+def reach(found: Sequence[Case], kinds: Sequence[str] = KINDS) -> float:
+    """Return the distance from the rules' cutoff that contains all eligible claims."""
     margins, supported, of_records, _ = _joined(found)
     of_kinds = np.where(of_records, "records" in kinds, "texts" in kinds)
-    return float(np.quantile(np.abs(margins[of_kinds & ~np.isnan(supported)]), share))
+    return float(np.abs(margins[of_kinds & ~np.isnan(supported)]).max())
 
 
 def _joined(found: Sequence[Case]) -> tuple[Floats, Floats, Flags, Flags]:
-    """Margins, probabilities, kinds and marks of the claims of all answers."""
+    """Join margins, probabilities, kinds and marks of the claims of all answers."""
     return (
         np.concatenate([case.margins for case in found]),
         np.concatenate([case.supported for case in found]),
@@ -236,7 +236,7 @@ def _joined(found: Sequence[Case]) -> tuple[Floats, Floats, Flags, Flags]:
 
 
 def _rounded(document: dict[str, Any]) -> dict[str, Any]:
-    """Four digits are more than the labels are worth, and the same on every processor."""
+    """Round a document to four digits: the labels justify no more, and all processors agree on them."""
     return {
         name: _rounded(value) if isinstance(value, dict) else round(value, 4) if isinstance(value, float) else value
         for name, value in document.items()

@@ -1,14 +1,13 @@
-"""Weigh a verifier against the rules, on answers that neither has seen: say what it adds, and write how it joins them.
+"""Fit how a verifier joins the rules on answers unseen by both; report its gain and write the combination.
 
     python -m training.combine --scores build/verifier/int8.jsonl \\
         --data ragtruth_train_slice.jsonl.gz --data ragtruth_data2text_dev.jsonl.gz
     python -m training.combine --scores build/verifier/int8.jsonl --data ... \\
         --weights workers/data/verifier.int8.onnx --kinds texts --out workers/data/verifier.json
 
-The rules' log-odds of each claim come from a calibration that was fitted without its source, the verifier's from a fold
-(``training.adapt``) or from a model that never saw the sets. Both go into a logistic model for each kind of evidence,
-with weights that are not negative, fitted by folds over sources again (``training.combination``); cuts are chosen on the
-other folds. Printed for claims and answers: rules alone, verifier alone, both. This is plain stacking: the rules' odds of
+The rules' log-odds of each claim come from a calibration that was fitted without its source, the verifier's from a model
+that never saw the sets. Both go into a logistic model for each kind of evidence, with weights that are not negative,
+fitted by folds over sources again (``training.combination``); cuts are chosen on the other folds. Printed for claims and answers: rules alone, verifier alone, both. This is plain stacking: the rules' odds of
 the claims that the weights are fitted on come from fits that saw the fold which is measured, which flatters by what a few
 parameters can hold.
 
@@ -17,7 +16,7 @@ With ``--out`` the document that serving reads is written, fitted on all of the 
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +27,25 @@ from rich.progress import track
 
 from training.combination import EVERYTHING, KINDS, Case, cases, combined, fit_combination, reach
 from training.evaluate import read_scores
-from workers.evaluation.fitting import folds, prevalence_weights
-from workers.evaluation.labelled import read_labelled
-from workers.evaluation.measured import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
-from workers.evaluation.metrics import auroc, balanced_accuracy, best_threshold, f1
+from workers.evaluation.grounding.calibration import (
+    UNSUPPORTED_FEATURES,
+    AnswerClaims,
+    Floats,
+    answer_features,
+    shipped_calibration,
+)
+from workers.evaluation.grounding.verifier_combination import doubts
 from workers.inference.backends import PACKAGED_MODEL
 from workers.inference.int8 import Int8Backend
 from workers.inference.verifying import file_version
-from workers.steps.calibration import UNSAID, AnswerClaims, Floats, answer_features, shipped_calibration
-from workers.steps.verifier_combination import doubts
-
-SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
-"""Shares of claims to ask, nearest to the rules' cut first, of which the table tells."""
+from workers.measurement.classification_metrics import auroc, balanced_accuracy, best_threshold, f1
+from workers.measurement.fitting import folds, prevalence_weights
+from workers.measurement.labelled_answers import read_labelled
+from workers.measurement.measured_answers import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scores", type=Path, required=True, help="probabilities of the claims")
     parser.add_argument("--data", type=Path, action="append", required=True, help="the answers they belong to")
@@ -52,9 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", type=Path, help="write the figures to a file, too")
     parser.add_argument("--out", type=Path, help="write the document that serving reads")
     parser.add_argument("--weights", type=Path, help="the verifier's file that the scores come from; needed with --out")
-    parser.add_argument("--share", type=float, default=1.0, help="of claims to ask, nearest to the cut (default all)")
     parser.add_argument("--version", default="1", help="name of the document (default 1)")
-    parser.add_argument("--licence", default="Apache-2.0", help="of the weights (default Apache-2.0)")
     parser.add_argument("--trained-on", nargs="*", default=[], metavar="SET", help="sets that they were trained on")
     options = parser.parse_args(arguments)
     if options.out and not (options.weights and options.weights.is_file()):
@@ -64,17 +64,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     if options.out:
-        distance = round(reach(found, options.share, options.kinds), 4)
+        distance = round(reach(found, options.kinds), 4)
         document = fit_combination(
             found, (-distance, distance), options.kinds, options.version, file_version(options.weights)
         )
-        document |= {"licence": options.licence, "trained_on": options.trained_on}
+        document |= {"licence": "Apache-2.0", "trained_on": options.trained_on}
         document |= {"fitted_on": sorted({case.row.row.set for case in found})}
         options.out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 def measured(paths: Sequence[Path], models: Path) -> list[MeasuredRow]:
-    """Labelled answers with the features of their claims; answers without a checked claim are left out."""
+    """Measure labelled answers and the features of their claims; omit answers without a checked claim."""
     backend = Int8Backend(PACKAGED_MODEL, models)
     labelled = read_labelled(paths)
     prepared = [each for each, _ in prepare_rows(labelled)]
@@ -88,7 +88,7 @@ def measured(paths: Sequence[Path], models: Path) -> list[MeasuredRow]:
 
 
 def risks_of(found: Sequence[Case], odds: Sequence[Floats]) -> Floats:
-    """The content's risk of each answer from the log-odds of its claims, by folds over sources, shape (answers,)."""
+    """Return each answer's content risk from its claims' log-odds, by folds over sources, shape (answers,)."""
     from sklearn.linear_model import LogisticRegression
 
     labels = np.array([case.row.row.label for case in found])
@@ -99,7 +99,9 @@ def risks_of(found: Sequence[Case], odds: Sequence[Floats]) -> Floats:
         )
         values = np.array(
             [
-                answer_features(AnswerClaims(own, row.features[:, UNSAID].mean(axis=1), row.words, own >= cut))
+                answer_features(
+                    AnswerClaims(own, row.features[:, UNSUPPORTED_FEATURES].mean(axis=1), row.words, own >= cut)
+                )
                 for row, own in zip((case.row for case in found), odds, strict=True)
             ]
         )
@@ -122,15 +124,11 @@ def _table(found: Sequence[Case], kinds: Sequence[str]) -> dict[str, Any]:
         figures[name] |= _answer_figures(own, {which: each[places] for which, each in risks.items()})
         _show(name, figures[name])
     _by_kind(found, rules, verifier, both)
-    figures["asked"] = list(_by_share(found, kinds))
-    print(f"\n{'asked':>8}{'claims AUROC':>14}{'answers AUROC':>15}")
-    for each in figures["asked"]:
-        print(f"{each['share']:>8.0%}{each['claims']:>14.3f}{each['answers']:>15.3f}")
     return figures
 
 
 def _groups(found: Sequence[Case]) -> dict[str, list[int]]:
-    """Places of the answers by set and by task."""
+    """Group the positions of the answers by set and by task."""
     groups: dict[str, list[int]] = {"all": list(range(len(found)))}
     for place, case in enumerate(found):
         for name in dict.fromkeys((case.row.row.set, case.row.row.task)):
@@ -195,21 +193,6 @@ def _by_kind(found: Sequence[Case], *odds: Sequence[Floats]) -> None:
             f"{name:<34}{own.sum():>8}"
             + "".join(f"{area or 0.0:>{8 if n != 1 else 10}.3f}" for n, area in enumerate(areas))
         )
-
-
-def _by_share(found: Sequence[Case], kinds: Sequence[str]) -> Iterator[dict[str, float]]:
-    """What is left of the gain where only the claims nearest to the rules' cut are asked."""
-    labels = np.concatenate([case.marks for case in found])
-    answers = np.array([case.row.row.label for case in found])
-    for share in SHARES:
-        distance = reach(found, share, kinds)
-        odds = combined(found, (-distance, distance), kinds)
-        yield {
-            "share": share,
-            "reach": round(distance, 3),
-            "claims": auroc(np.concatenate(odds), labels) or 0.0,
-            "answers": auroc(risks_of(found, odds), answers) or 0.0,
-        }
 
 
 if __name__ == "__main__":

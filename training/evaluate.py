@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 
 from training.model import IGNORED, Verifier, encode, predict
 from training.pairs import CLASSES, SUPPORTED, Pair, read_pairs
-from workers.evaluation.metrics import auroc, balanced_accuracy, f1
+from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.verifying import Int8Verifier
-from workers.steps.verification import VerifierPair
+from workers.measurement.classification_metrics import auroc, balanced_accuracy, f1
 
 Probabilities = NDArray[np.float64]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True, help="folder of a trained verifier, or its .onnx file")
     parser.add_argument("--pairs", type=Path, nargs="+", required=True, help="pairs to measure it on")
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def predicted(
     model: Path, pairs: Sequence[Pair], threads: int = 0
 ) -> tuple[Probabilities, Sequence[Probabilities] | None]:
-    """Probabilities of the verdicts, shape [n, 3], and those of word pieces being not supported, if the model has any.
+    """Predict verdicts, shape [n, 3], and the probabilities of unsupported word pieces if the model has them.
 
     Args:
         model: folder, or file in int8.
@@ -76,7 +76,7 @@ def predicted(
 def figures(
     pairs: Sequence[Pair], probabilities: Probabilities, words: Sequence[Probabilities] | None
 ) -> dict[str, Any]:
-    """Figures by set, in the order in which sets come.
+    """Compute figures by set, in the order of the sets.
 
     Args:
         pairs: n pairs.
@@ -120,7 +120,7 @@ def write_scores(path: Path, pairs: Iterable[Pair], probabilities: Probabilities
 
 
 def read_scores(path: Path) -> Iterator[tuple[tuple[str, str], Probabilities]]:
-    """Sets and names of pairs with their probabilities, as :func:`write_scores` wrote them."""
+    """Read sets and names of pairs with their probabilities, as :func:`write_scores` wrote them."""
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         yield (row["set"], row["id"]), np.array(row["verdicts"])

@@ -1,4 +1,4 @@
-"""Pairs made from the sets' documents: sentences said in other words, made wrong, or with their evidence taken away.
+"""Generate pairs from documents: sentences paraphrased, falsified, or without their evidence.
 
 From one sentence come up to three pairs with claims as alike as can be, so that nothing about a claim tells its verdict:
 
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from training.pairs import CONTRADICTED, SUPPORTED, UNSUPPORTED, RawPair, Spans, digest
-from workers.steps.segmentation import segment
-from workers.steps.sources import record_values
-from workers.steps.words import content_words
+from workers.evaluation.facts.evidence_units import record_values
+from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.words import content_words
 
 FEWEST_WORDS, MOST_WORDS = 7, 40
 """Length of a sentence that is made into a claim."""
@@ -117,7 +117,7 @@ _CLAUSE = re.compile(r"(?:, | )(?:and|with|after|before|because|which|while|wher
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A claim made wrong, where, and how."""
+    """Describe a falsified claim: the change and its position."""
 
     text: str
     spans: Spans
@@ -125,7 +125,7 @@ class Changed:
 
 
 def generated(name: str, documents: Iterable[Sequence[str]], seed: int, limit: int) -> Iterator[RawPair]:
-    """Pairs from documents.
+    """Generate pairs from documents.
 
     Args:
         name: of the result, as a set.
@@ -148,7 +148,7 @@ def generated(name: str, documents: Iterable[Sequence[str]], seed: int, limit: i
 
 
 def sentences_of(contexts: Sequence[str]) -> list[str]:
-    """Sentences of prose; records and tables have pairs of their own."""
+    """Return sentences of prose; records and tables have separate pairs."""
     prose = [text for text in contexts if not record_values(text)]
     found = (sentence.text for text in prose for sentence in segment(text) if sentence.block != "table_row")
     return [" ".join(text.split()) for text in found if text.strip()]
@@ -190,7 +190,7 @@ def _without(sentences: Sequence[str], sentence: str) -> list[str]:
 
 
 def paraphrased(sentence: str, following: str, rng: random.Random) -> str:
-    """The same statement in other words: one to three rules that apply, in any order."""
+    """Paraphrase a sentence by one to three applicable rules, in any order."""
     text = sentence
     rules: list[Callable[[str], str]] = [_fronted, _without_aside, _without_adverb, lambda each: _exchanged(each, rng)]
     for rule in rng.sample(rules, rng.randint(1, len(rules))):
@@ -201,7 +201,7 @@ def paraphrased(sentence: str, following: str, rng: random.Random) -> str:
 
 
 def _fronted(text: str) -> str:
-    """ "In May, X did Y." as "X did Y in May."""
+    """Move a fronted phrase: "In May, X did Y." becomes "X did Y in May", with a full stop."""
     found = _LEADING.match(text)
     if not found:
         return text
@@ -234,7 +234,7 @@ def _lowered(text: str) -> str:
 
 
 def made_wrong(claim: str, document: str, rng: random.Random) -> Changed | None:
-    """The claim with one thing in it made wrong; ``None`` where nothing in it can be."""
+    """Falsify one detail of a claim; return ``None`` where no detail can be falsified."""
     ways = list(_WAYS.items())
     rng.shuffle(ways)
     # Numbers and names are what answers get wrong most, and roles are what is learnt last: they are tried first, each
@@ -284,7 +284,7 @@ def _name(claim: str, document: str, rng: random.Random) -> _Replacement | None:
 
 
 def _roles(claim: str, document: str, rng: random.Random) -> _Replacement | None:
-    """Two names, or two nouns around a verb, that change places; ``None`` where it might still say the same."""
+    """Exchange two names, or two nouns around a verb; return ``None`` where the meaning might stay the same."""
     names = list(_NAME.finditer(claim))
     opening = _OPENING_NAME.match(claim)
     # Every sentence opens with a capital: a name is what never stands without one.
@@ -323,7 +323,7 @@ def _opposite(claim: str, _document: str, rng: random.Random) -> _Replacement | 
 
 
 def _listed(rows: Sequence[Sequence[str]]) -> Callable[[str, str, random.Random], _Replacement | None]:
-    """A word for another of its row."""
+    """Replace a word by another of its row."""
 
     def replace(claim: str, _document: str, rng: random.Random) -> _Replacement | None:
         choices = []
@@ -338,7 +338,7 @@ def _listed(rows: Sequence[Sequence[str]]) -> Callable[[str, str, random.Random]
 
 
 def _pairs_of(table: str) -> list[tuple[str, str]]:
-    """Rows of two words, or of two pairs of words."""
+    """Return rows of two words, or of two pairs of words."""
     rows = []
     for cell in table.replace("\n", "|").split("|"):
         words = cell.split()
@@ -357,7 +357,7 @@ def _opposites() -> dict[str, list[str]]:
 
 
 def with_addition(claim: str, foreign: Sequence[str], document: str, rng: random.Random) -> Changed | None:
-    """The claim with a part of a sentence of another document at its end."""
+    """Append a part of a sentence of another document to the claim."""
     parts = [found[0] for text in foreign if _is_statement(text) and (found := _CLAUSE.search(text))]
     parts = [part for part in parts if part.strip(" ,.") not in document]
     if not parts or not claim.endswith("."):

@@ -1,4 +1,4 @@
-"""The verifier as a torch model: a cross-encoder with a verdict and a label for each word of the claim."""
+"""Define the verifier in torch: a cross-encoder with a verdict and a label for each word of the claim."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ LENGTH_STEP = 8
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A pair as the model takes it.
+    """Hold a pair as model input.
 
     Attributes:
         ids: word pieces of evidence and claim.
@@ -42,7 +42,7 @@ class Encoded:
 
 
 class Verifier(nn.Module):
-    """Encoder with two heads.
+    """Define an encoder with two heads.
 
     Args:
         folder: of a model to start from; the packaged embedding model by default.
@@ -62,7 +62,7 @@ class Verifier(nn.Module):
             self.words.load_state_dict(torch.load(heads, weights_only=True))
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of verdicts, shape [n, 3], and of words that are not supported, shape [n, length]."""
+        """Compute logits of verdicts, shape [n, 3], and of unsupported words, shape [n, length]."""
         found = self.encoder.bert(input_ids=ids, attention_mask=mask, token_type_ids=types)
         verdicts = self.encoder.classifier(self.encoder.dropout(found.pooler_output))
         return verdicts, self.words(found.last_hidden_state).squeeze(-1)
@@ -75,12 +75,12 @@ class Verifier(nn.Module):
 
 
 def tokenizer() -> Any:
-    """The tokenizer of the packaged model."""
+    """Load the tokenizer of the packaged model."""
     return AutoTokenizer.from_pretrained(model_path(PACKAGED_MODEL))
 
 
 def encode(pairs: Sequence[Pair]) -> list[Encoded]:
-    """Pairs as the model takes them."""
+    """Encode pairs as model input."""
     tokens = tokenizer()(
         [pair.evidence for pair in pairs],
         [pair.claim for pair in pairs],
@@ -103,7 +103,7 @@ def encode(pairs: Sequence[Pair]) -> list[Encoded]:
 
 
 def padded(batch: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Ids, mask, types and word labels of a batch, each of shape [n, length]."""
+    """Pad a batch; return ids, mask, types and word labels, each of shape [n, length]."""
     length = -(-max(len(each.ids) for each in batch) // LENGTH_STEP) * LENGTH_STEP
     ids = torch.zeros(len(batch), length, dtype=torch.long)
     mask, types = torch.zeros_like(ids), torch.zeros_like(ids)
@@ -118,7 +118,7 @@ def padded(batch: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def predict(
     model: Verifier, encoded: Sequence[Encoded], batch_size: int = 32
 ) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-    """Probabilities of the verdicts, shape [n, 3], and for each pair those of its word pieces being not supported."""
+    """Predict verdict probabilities, shape [n, 3], and for each pair those of unsupported word pieces."""
     model.eval()
     order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
     verdicts = np.zeros((len(encoded), len(CLASSES)))

@@ -1,4 +1,4 @@
-"""Pairs of evidence and claim with a verdict: what a verifier learns from."""
+"""Define pairs of evidence and claim with a verdict, the training data of a verifier."""
 
 import gzip
 import json
@@ -16,7 +16,7 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class RawPair:
-    """A claim beside everything it was made from.
+    """Hold a claim with its complete evidence.
 
     Attributes:
         id: of the pair, unique within its set.
@@ -25,7 +25,7 @@ class RawPair:
         claim: the statement.
         label: supported, contradicted, unsupported or not_supported.
         held_out: kept for evaluation; see ``training.entailment`` and ``training.answers`` for each set's rule.
-        leans_on: the statement before it, where it cannot be read without.
+        antecedent: the statement before it; empty if the claim is understandable alone.
         spans: what of the claim is not supported, code points; ``None`` if nobody marked it.
         made_from: digest of the documents that the contexts were taken from, where they are a part of them.
     """
@@ -36,19 +36,19 @@ class RawPair:
     claim: str
     label: str
     held_out: bool
-    leans_on: str = ""
+    antecedent: str = ""
     spans: Spans | None = None
     made_from: str = ""
 
     @property
     def document(self) -> str:
-        """Digest of the contexts: pairs that share them never stand on both sides of a split."""
+        """Return the digest of the contexts; pairs that share them are always on one side of a split."""
         return self.made_from or digest("\0".join(self.contexts))
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What the model reads, with what it should say.
+    """Hold the model input with its expected output.
 
     Attributes:
         id: of the pair, unique within its set.
@@ -74,17 +74,17 @@ class Pair:
 
     @property
     def is_supported(self) -> bool:
-        """Whether the verdict is that the evidence says the claim."""
+        """Return true if the verdict is that the evidence supports the claim."""
         return self.label == SUPPORTED
 
 
 def digest(text: str) -> str:
-    """Short digest of a text, hexadecimal."""
+    """Return a short hexadecimal digest of a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def in_half(key: str, share: float = 0.5) -> bool:
-    """Whether a document belongs to the given share of all, the same for every run."""
+    """Return true if a document belongs to the given share of all documents; equal for every run."""
     return int(digest(key), 16) / 2**64 < share
 
 

@@ -1,4 +1,4 @@
-"""What a verifier changes on the hand-written claims, by phenomenon.
+"""Compare rules and verifier on the hand-written claims, by phenomenon.
 
     python -m training.phenomena --verifier builtin
     python -m training.phenomena --verifier build/verifier/verifier.int8.onnx --combination build/verifier/verifier.json
@@ -20,8 +20,8 @@ from rich.progress import track
 from rich.table import Table
 
 from schemas.answers import ContextChunk, GeneratedAnswer
-from workers.commands.judging import LocalJudge
 from workers.inference.opening import open_backend
+from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
@@ -31,7 +31,7 @@ COMPLETED = datetime(2026, 11, 2, tzinfo=UTC)
 
 @dataclass(slots=True)
 class Tally:
-    """How many claims of one phenomenon are judged as a reader does.
+    """Count the claims of one phenomenon that are evaluated as a reader does.
 
     Attributes:
         cases: all of them.
@@ -48,7 +48,7 @@ class Tally:
     lost: int = 0
 
     def count(self, rules: bool, both: bool) -> None:
-        """One more claim, and who was right on it."""
+        """Count one more claim and which evaluations of it are right."""
         self.cases += 1
         self.rules += rules
         self.both += both
@@ -57,7 +57,7 @@ class Tally:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--verifier", default="builtin", help="as grounding.verifier takes it (default builtin)")
     parser.add_argument("--combination", type=Path, help="how it joins the rules, if it is not the packaged one")
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     backend = open_backend(settings)
     named = {"verifier": options.verifier, "verifier_combination": options.combination}
     with_verifier = settings.model_copy(update={"grounding": settings.grounding.model_copy(update=named)})
-    rules, both = LocalJudge(settings, backend), LocalJudge(with_verifier, backend)
+    rules, both = LocalPipeline(settings, backend), LocalPipeline(with_verifier, backend)
     tallies: dict[str, Tally] = {}
     console = Console()
     for name in FILES:
@@ -82,14 +82,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def is_right(judge: LocalJudge, case: Mapping[str, Any]) -> bool:
-    """Whether a judge calls a claim supported exactly if it is; of several claims in it all must be supported."""
+def is_right(pipeline: LocalPipeline, case: Mapping[str, Any]) -> bool:
+    """Return true if an evaluation supports exactly the supported claims; of several claims all must be supported."""
     before = case.get("before", "")
     answer = GeneratedAnswer(
         answer_id=case["id"], answer=f"{before} {case['claim']}".strip(), completed_at=COMPLETED,
         contexts=[ContextChunk(chunk_id="c", content=case["context"])],
     )  # fmt: skip
-    report = judge.judge(answer).grounding
+    report = pipeline.evaluate(answer).grounding
     start = len(answer.answer) - len(case["claim"])
     verdicts = [claim.verdict for claim in report.claims if claim.span.end > start] if report else []
     return (bool(verdicts) and set(verdicts) == {"supported"}) == (case["verdict"] == "supported")

@@ -23,25 +23,21 @@ from rich.progress import track
 
 from training.answers import CLAIM_SETS, SPANNED, read_claims, read_edited_summaries, read_spanned
 from training.bias import claim_only_probabilities, weights
-from training.entailment import SETS, TABLES, read_entailment
+from training.entailment import SETS, read_entailment
 from training.generated import generated
 from training.pairs import SUPPORTED, Pair, RawPair, digest, read_pairs, write_pairs
 from training.records import written_records
-from training.roles import role_pairs
 from training.windows import windowed
+from workers.evaluation.facts.evidence_units import record_values
+from workers.evaluation.grounding.calibration import Floats
 from workers.inference.backends import PACKAGED_MODEL
 from workers.inference.int8 import Int8Backend
-from workers.steps.calibration import Floats
-from workers.steps.sources import record_values
 
 MOST_PAIRS: dict[str, int] = {
     "snli_devtest": 6_000,
     "cad_snli": 6_000,
     "breaking_nli": 1_600,
     "negation_nli": 2_500,
-    "infotabs": 3_000,
-    "tabfact_pairs": 1_500,
-    "tabfact_early": 1_500,
     "begin": 2_000,
     "generated": 9_000,
     "records": 6_000,
@@ -49,8 +45,6 @@ MOST_PAIRS: dict[str, int] = {
 """Most training pairs of a set; others are taken whole."""
 MOST_HELD_OUT = 500
 """Most evaluation pairs of a set."""
-ROLE_SCENES = 640
-"""Written scenes of who did what to whom: eight pairs each, three quarters of them to train on."""
 SHINGLE = 13
 """Words in a row by which two documents count as one. Source: decontamination of GPT-3's training sets."""
 
@@ -58,7 +52,7 @@ _WORD = re.compile(r"\w+")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the labelled sets, with entailment/ in it")
     parser.add_argument("--out", type=Path, required=True, help="folder for the result")
@@ -104,7 +98,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     sets["generated"] = list(generated("generated", documents, options.seed, MOST_PAIRS["generated"]))
     sets["records"] = list(written_records(options.seed, MOST_PAIRS["records"] // 6))
-    sets["roles"] = list(role_pairs(options.seed, ROLE_SCENES))
     train: list[Pair] = []
     held_out: list[Pair] = []
     print(f"{'set':<24}{'train':>8}{'held out':>10}{'dropped':>9}{'claim only':>12}{'weighted':>10}")
@@ -124,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def balanced(pairs: Sequence[RawPair], most: int, rng: random.Random) -> list[RawPair]:
-    """As many supported pairs as others, at most ``most`` together; a set with one verdict alone is kept as it is."""
+    """Balance supported pairs with others, at most ``most`` in all; keep a set with only one verdict unchanged."""
     groups: dict[bool, list[RawPair]] = defaultdict(list)
     for pair in pairs:
         groups[pair.label == SUPPORTED].append(pair)
@@ -137,7 +130,7 @@ def balanced(pairs: Sequence[RawPair], most: int, rng: random.Random) -> list[Ra
 
 
 def _weighted(pairs: Sequence[Pair]) -> tuple[list[Pair], float, float]:
-    """Pairs with their weights, and the area under the curve of a claim-only model without and with them."""
+    """Return weighted pairs, and the AUROC of a claim-only model without and with the weights."""
     if not pairs:
         return [], 0.5, 0.5
     supported = np.array([pair.is_supported for pair in pairs])
@@ -156,14 +149,14 @@ def _area(scores: Floats, labels: NDArray[np.bool_], own: Floats) -> float:
 
 
 def _evaluated(sets: dict[str, list[RawPair]], data: Path) -> frozenset[str]:
-    """Digests of all runs of ``SHINGLE`` words of what is evaluated: claims and, of answers, documents."""
+    """Return the digests of all runs of ``SHINGLE`` words in evaluation data: claims and documents of answers."""
     found: set[str] = set()
     for pairs in sets.values():
         for pair in pairs:
             if pair.held_out:
                 # Short claims come in many sets ("A man sleeps."): they tell nothing without their document.
                 found.update(_long_shingles(pair.claim))
-                found.update([pair.document] if pair.set in TABLES else _of_all(pair.contexts))
+                found.update(_of_all(pair.contexts))
     for name in (*SPANNED, "clapnq_human", "halueval_qa_slice"):
         for pair in read_claims(_path(data, name)):
             found.update((*_of_all(pair.contexts), *_long_shingles(pair.claim)))
@@ -171,10 +164,7 @@ def _evaluated(sets: dict[str, list[RawPair]], data: Path) -> frozenset[str]:
 
 
 def _is_known(pair: RawPair, known: frozenset[str]) -> bool:
-    if pair.set in TABLES and pair.document in known:
-        return True
-    documents = () if pair.set in TABLES else _of_all(pair.contexts)
-    return any(shingle in known for shingle in (*_long_shingles(pair.claim), *documents))
+    return any(shingle in known for shingle in (*_long_shingles(pair.claim), *_of_all(pair.contexts)))
 
 
 def _of_all(texts: Iterable[str]) -> Iterator[str]:
@@ -186,7 +176,7 @@ def _long_shingles(claim: str) -> Iterator[str]:
 
 
 def _recipe(pairs: Sequence[RawPair]) -> str:
-    """Digest of what windows are made for: other pairs, other documents or another split are another file."""
+    """Return the digest of the windows' inputs; other pairs, documents or splits give another file."""
     return digest("\n".join(f"{pair.id} {pair.document} {pair.label} {pair.held_out}" for pair in pairs))
 
 

@@ -1,4 +1,4 @@
-"""Records that we write, and what can be said of them: rightly, wrongly, or without the record saying anything of it.
+"""Generate records and claims about them: right, wrong, or not decidable by the record.
 
 Answers over records go wrong in ways of their own: a field that says no is told as yes, hours are read in another way,
 a field that the record lacks is made up. Names, values and wordings are drawn from lists; the shapes are those that
@@ -66,7 +66,7 @@ SUBJECTS = ("The restaurant", "The business", "It", "This place", "The establish
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A yes or no of a record, and the ways in which a text says so."""
+    """Describe a yes/no field of a record and the phrases that state it."""
 
     keys: tuple[str, ...]
     yes: tuple[str, ...]
@@ -142,14 +142,14 @@ OPINIONS += ("Service took its time.", "A friend told me to go.", "Second visit 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Something said of a record, and whether it is so."""
+    """Describe a statement about a record and its truth."""
 
     text: str
     label: str
 
 
 def written_records(seed: int, records: int) -> Iterator[RawPair]:
-    """Pairs over records that this module writes.
+    """Generate pairs over records.
 
     Args:
         seed: of all choices.
@@ -211,7 +211,7 @@ def _hours(rng: random.Random, *, short: bool) -> dict[str, str]:
 
 
 def _claim(record: dict[str, Any], rng: random.Random) -> tuple[str, str, tuple[tuple[int, int], ...]]:
-    """One to three things said in a sentence; the sentence is as good as the worst of them."""
+    """Join one to three statements in a sentence; the worst statement sets its verdict."""
     makers: list[Callable[[dict[str, Any], random.Random], Said | None]] = [
         _feature, _feature, _feature, _parking, _wifi, _hours_said, _hours_said, _stars, _place, _category, _ambience,
         _outside,
@@ -280,7 +280,7 @@ def _read_clock(text: str) -> tuple[int, int]:
 
 
 def _moved(time: tuple[int, int], hours: int) -> tuple[int, int]:
-    """Another hour of the day; of right claims none has 24 or more either."""
+    """Return another hour of the day; right claims also never have 24 or more."""
     later = time[0] + hours
     return (later if 0 < later < 24 else time[0] - hours), time[1]
 

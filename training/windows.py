@@ -1,4 +1,4 @@
-"""Windows of evidence for training pairs, chosen by the code that serves (``workers.steps.verification``)."""
+"""Select evidence windows for training pairs with the code of ``workers.evaluation.grounding.verifier_evidence``."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -8,20 +8,20 @@ import numpy as np
 from schemas.answers import ContextChunk
 from schemas.base import MAX_SOURCE_LENGTH
 from training.pairs import Pair, RawPair
-from workers.evaluation.measured import Vectors, embed_in_batches
+from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.grounding.evidence import EvidenceUnit, collect_evidence, single_units
+from workers.evaluation.grounding.grounding_evaluator import compared_texts, embedded_texts, similarities
+from workers.evaluation.grounding.verifier_evidence import CLAIM, WINDOW, WINDOW_UNITS, verifier_pairs
+from workers.evaluation.text.words import content_words
 from workers.inference.backends import EmbeddingBackend
-from workers.steps.claims import ExtractedClaim
-from workers.steps.evidence import EvidenceUnit, collect_evidence, single_units
-from workers.steps.grounding import compared_texts, embedded_texts, similarities
-from workers.steps.verification import CLAIM, WINDOW, WINDOW_UNITS, verifier_pairs
-from workers.steps.words import content_words
+from workers.measurement.measured_answers import Vectors, embed_in_batches
 
 TOGETHER = 512
 """Pairs whose texts are embedded together."""
 
 
 def windowed(raw: Iterable[RawPair], backend: EmbeddingBackend) -> Iterator[Pair]:
-    """Pairs with the window in place of the whole contexts; those without any evidence are left out."""
+    """Yield pairs with the window instead of the whole contexts; omit pairs without evidence."""
     for some in _batched(raw):
         prepared = [(pair, _units(pair), _claim(pair)) for pair in some]
         texts = [
@@ -53,7 +53,7 @@ def _pair(raw: RawPair, units: Sequence[EvidenceUnit], claim: ExtractedClaim, ve
 
 
 def _units(pair: RawPair) -> list[EvidenceUnit]:
-    """The units that a window may hold: the others need no vector."""
+    """Return the units that a window may hold; other units need no vector."""
     chunks = [
         ContextChunk(chunk_id=str(number), content=text[:MAX_SOURCE_LENGTH])
         for number, text in enumerate(pair.contexts, 1)
@@ -64,11 +64,11 @@ def _units(pair: RawPair) -> list[EvidenceUnit]:
 
 
 def _claim(pair: RawPair) -> ExtractedClaim:
-    return ExtractedClaim(0, len(pair.claim), pair.claim, pair.claim, "factual", leans_on=pair.leans_on)
+    return ExtractedClaim(0, len(pair.claim), pair.claim, pair.claim, "factual", antecedent=pair.antecedent)
 
 
 def _chooses(units: Sequence[EvidenceUnit]) -> bool:
-    """Whether meaning decides what the window holds; evidence that fits as a whole needs no vectors."""
+    """Return true if similarity decides the window's content; evidence that fits as a whole needs no vectors."""
     return len(units) > WINDOW_UNITS or sum(len(unit.text) + 1 for unit in units) > WINDOW
 
 

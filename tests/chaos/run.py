@@ -11,8 +11,10 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from tests.chaos.broker import ProxiedBroker
 from tests.chaos.proxy import KafkaProxy, TcpProxy
+from tests.harness.addresses import with_port
 from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, WorkerProcess, until
+from tests.harness.kafka_cluster import KafkaCluster, KafkaMissing
 
 FAULTS_PATH = Path(__file__).parent / "faults"
 
@@ -45,6 +47,7 @@ class Run:
     expected_degraded: int = 0
     proxies: list[TcpProxy | KafkaProxy] = field(default_factory=list)
     broker: ProxiedBroker | None = None
+    kafka: KafkaCluster | None = None
     _burst: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -168,21 +171,42 @@ class Run:
         proxy = TcpProxy(parts.port)
         await proxy.start()
         self.proxies.append(proxy)
-        self.deployment.environment[variable] = f"{parts.scheme}://127.0.0.1:{proxy.port}{parts.path}"
+        self.deployment.environment[variable] = with_port(url, proxy.port)
         return proxy
 
     async def broker_behind_proxy(self) -> KafkaProxy:
         """A broker of its own that advertises a proxy's address, so that no client finds a way around.
 
         Raises:
-            Skipped: the broker is given from outside and advertises what it likes.
+            Skipped: the broker is given from outside, and Kafka is missing here.
         """
-        if not self.deployment.addresses.local:
-            raise Skipped("the broker is given from outside and cannot be put behind a proxy")
-        self.broker = await ProxiedBroker.start()
+        if self.deployment.addresses.light_broker:
+            self.broker = await ProxiedBroker.start()
+        else:
+            try:
+                self.broker = await ProxiedBroker.start_kafka(self.deployment.directory / "kafka")
+            except KafkaMissing as reason:
+                raise Skipped(f"the broker is given from outside: {reason}") from reason
         self.deployment.addresses = replace(self.deployment.addresses, kafka=self.broker.address)
         await self.deployment.prepare()
         return self.broker.proxy
+
+    async def own_kafka(self, size: int = 1) -> KafkaCluster:
+        """A cluster of Apache Kafka that the scenario may harm.
+
+        Raises:
+            Skipped: the run is on the light broker, or Kafka is missing.
+        """
+        if self.deployment.addresses.light_broker:
+            raise Skipped("the light broker is one node and keeps its log in memory")
+        try:
+            self.kafka = await KafkaCluster.start(self.deployment.directory / "kafka", size)
+        except KafkaMissing as reason:
+            raise Skipped(str(reason)) from reason
+        self.deployment.addresses = replace(self.deployment.addresses, kafka=self.kafka.addresses)
+        self.deployment.replication = min(3, size)
+        await self.deployment.prepare()
+        return self.kafka
 
     async def close(self) -> None:
         self.observe()
@@ -191,6 +215,8 @@ class Run:
             await proxy.stop()
         if self.broker is not None:
             await self.broker.stop()
+        if self.kafka is not None:
+            await self.kafka.kill()
         await self.client.close()
 
     @staticmethod

@@ -8,7 +8,7 @@ import pytest
 from tests.chaos.driver import ScenarioBroken, play
 from tests.chaos.run import Run, Skipped
 from tests.chaos.scenarios import Scenario
-from workers.addresses import Addresses
+from workers.settings.addresses import Addresses
 
 
 async def test_a_scenario_that_waits_in_vain_tells_how_each_worker_stood(addresses: Addresses, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every scenario in its short form; `make chaos` plays the long one."""
+"""Scenarios in their short form; `make test-long` plays each with 300 answers, and `make chaos` with 10,000."""
 
 from pathlib import Path
 
@@ -6,20 +6,50 @@ import pytest
 
 from tests.chaos.driver import play
 from tests.chaos.run import Skipped
-from tests.chaos.scenarios import SCENARIOS
-from workers.addresses import Addresses
+from tests.chaos.scenarios import SCENARIOS, Scenario
+from workers.settings.addresses import Addresses
 
-ANSWERS = 300
+ANSWERS = dict.fromkeys(
+    (
+        "poison_bytes", "out_of_order", "rebalance", "one_agent_down", "clickhouse_reply_lost", "valkey_away",
+        "model_hang", "killer_record", "dead_letters_refused", "broker_cut",
+    ),
+    100,
+) | {"sigkill": 300}  # fmt: skip
+"""Answers of the scenarios that every run plays. A worker that is killed twice must leave something to the third."""
+
+ON_KAFKA = ("out_of_order", "broker_restart")
+"""Scenarios that every run plays on Apache Kafka as well."""
 
 pytestmark = pytest.mark.timeout(1800)  # the waits within have an end of their own, which says more
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", ANSWERS)
 async def test_nothing_is_lost_doubled_or_made_worse(
     name: str, addresses: Addresses, tmp_path: Path, int8_folder: Path
 ) -> None:
+    await hold(SCENARIOS[name], ANSWERS[name], addresses, tmp_path, int8_folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SCENARIOS)
+async def test_every_scenario_loses_doubles_and_worsens_nothing(
+    name: str, addresses: Addresses, tmp_path: Path, int8_folder: Path
+) -> None:
+    await hold(SCENARIOS[name], 300, addresses, tmp_path, int8_folder)
+
+
+@pytest.mark.parametrize("name", ON_KAFKA)
+async def test_a_few_scenarios_on_apache_kafka(
+    name: str, kafka_addresses: Addresses, tmp_path: Path, int8_folder: Path
+) -> None:
+    await hold(SCENARIOS[name], 100, kafka_addresses, tmp_path, int8_folder)
+
+
+async def hold(scenario: Scenario, answers: int, addresses: Addresses, folder: Path, int8: Path) -> None:
+    """Play a scenario and hold the outcome against the oracle."""
     try:
-        outcome = await play(SCENARIOS[name], addresses, tmp_path, ANSWERS, int8_folder)
+        outcome = await play(scenario, addresses, folder, answers, int8)
     except Skipped as reason:
         pytest.skip(str(reason))
     verdict = outcome.verdict

@@ -8,9 +8,9 @@ import pytest
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from tests.harness.console import ConsoleThread
-from workers.addresses import Addresses
 from workers.inference.backends import SentenceTransformerBackend
-from workers.paths import examples_directory
+from workers.process.paths import examples_directory
+from workers.settings.addresses import Addresses
 
 STORED = 17
 """Examples that are stored, the first ones."""

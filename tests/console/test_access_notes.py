@@ -15,8 +15,8 @@ from schemas.identifiers import fact_id
 from schemas.topics import FEEDBACK_ANALYTICS
 from tests.harness.console import ConsoleThread
 from tests.harness.deployment import Deployment, until
-from workers.addresses import Addresses
 from workers.console.app import SUBJECTS
+from workers.settings.addresses import Addresses
 
 SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/answers"): ("read", "search", "/api/answers"),
@@ -49,7 +49,8 @@ NOTHING_SHOWN = {
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/login"), ("GET", "/review"),
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.
-    ("GET", "/"), ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/audit/accesses"),
+    ("GET", "/"), ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/reviews/disagreements"),
+    ("GET", "/api/audit/accesses"),
     # What is sent, and that it has arrived.
     ("POST", "/api/answers"), ("POST", "/api/feedback"), ("POST", "/api/answers/{answer_id:path}/vote"),
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),
@@ -84,7 +85,7 @@ def targets(stored: list[EnrichedAnswer]) -> dict[str, str]:
     return {
         "answer": cited.answer_id, "tenant": cited.tenant, "citation": citation.citation_id,
         "source": citation.source_table or citation.source_type or "", "record": citation.record_id or "",
-        "reviewed": reviewed.answer_id, "review": fact_id(reviewed.answer_id, "review"),
+        "reviewed": reviewed.answer_id, "review": fact_id(reviewed.tenant, reviewed.answer_id, "review"),
     }  # fmt: skip
 
 

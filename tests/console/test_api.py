@@ -10,7 +10,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
 from tests.harness.reviews import AT, review_request, store_decision
-from workers.steps.rows import enriched_rows
+from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_reviewers_see_what_a_verifier_said(console: ConsoleThread, verified: En
     assert verified.grounding
     scores = {claim.claim_id: claim.verifier_score for claim in verified.grounding.claims}
     reviewer = console.client("review")
-    review = fact_id(verified.answer_id, "review")
+    review = fact_id(verified.tenant, verified.answer_id, "review")
     body = reviewer.get(f"/api/reviews/{review}").raise_for_status().json()
     assert {claim["claim_id"]: claim["verifier_score"] for claim in body["claims"]} == scores
     page = reviewer.get(f"/review/{review}/item").raise_for_status().text
@@ -167,7 +167,7 @@ def test_the_audit_tells_citations_and_low_grounding(console: ConsoleThread, sto
     admin = console.client("admin")
     logged = admin.get("/api/audit/citations", params={"limit": 200}).raise_for_status().json()["items"]
     assert {item["response_id"]: item["citation_count"] for item in logged} == {
-        answer.answer_id: len(answer.citations.citations) if answer.citations else 0 for answer in stored
+        answer.answer_id: len(answer.formatted.citations) if answer.formatted else 0 for answer in stored
     }
     assert all(citation["id"] for item in logged for citation in item["citations"])
     low = admin.get("/api/audit/low-grounding", params={"limit": 200}).raise_for_status().json()["items"]

@@ -19,10 +19,11 @@ from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS, 
 from tests.harness.browser import chromium_path, logged_in, running_browser, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
 from tests.harness.deployment import Deployment
+from tests.harness.keys import name_of
 from tests.harness.reviews import store_decision
-from workers.addresses import Addresses
-from workers.console.middleware import CONTENT_SECURITY_POLICY
-from workers.steps.outcomes import review_request
+from workers.console.http.middleware import CONTENT_SECURITY_POLICY
+from workers.decision.release_events import review_request
+from workers.settings.addresses import Addresses
 
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
@@ -44,7 +45,7 @@ def values(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Valu
     deployment = Deployment(addresses, tmp_path, name=console.settings.kafka.group_prefix)
 
     def read(topic: Topic, key: str) -> list[bytes]:
-        return [record.value for record in console.call(deployment.read(topic)) if record.key == key.encode()]
+        return [record.value for record in console.call(deployment.read(topic)) if name_of(record) == key]
 
     return read
 
@@ -101,7 +102,9 @@ def shown(page: Page) -> str:
 def test_a_reviewer_clears_ten_answers_by_keyboard_alone(
     browser: Browser, console: ConsoleThread, values: Values
 ) -> None:
-    reviews = {fact_id(answer.answer_id, "review"): answer.answer_id for answer in held(console, "keys", 10)}
+    reviews = {
+        fact_id(answer.tenant, answer.answer_id, "review"): answer.answer_id for answer in held(console, "keys", 10)
+    }
     comment = "wrong size; r, a and s are keys as well"
     cleared = []
     with logged_in(browser, console, "keys") as (page, seen):
@@ -140,7 +143,7 @@ def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told
     browser: Browser, console: ConsoleThread, values: Values
 ) -> None:
     answers = held(console, "race", 3)
-    review = fact_id(answers[0].answer_id, "review")
+    review = fact_id(answers[0].tenant, answers[0].answer_id, "review")
     with (
         logged_in(browser, console, "first-racer") as (first, _),
         logged_in(browser, console, "second-racer") as (second, _),
@@ -149,9 +152,9 @@ def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told
         expect(first.locator("#question")).to_be_focused()
         first.wait_for_load_state("networkidle")
         second.goto(f"/review/{review}")
-        expect(second.locator("#status")).to_contain_text("first-racer has this request")
+        expect(second.locator("#status")).to_contain_text("first-racer holds the lock of this request")
         second.keyboard.press("a")
-        expect(second.locator("#status")).to_contain_text("first-racer has this request")
+        expect(second.locator("#status")).to_contain_text("first-racer holds the lock of this request")
         # Who was too late goes on with another one, and never with one that somebody else has.
         expect(second.locator(f'[data-review="{review}"]')).to_have_count(0)
         first.keyboard.press("r")
@@ -188,7 +191,7 @@ def test_a_correction_reaches_the_gateway(browser: Browser, console: ConsoleThre
 
 def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, values: Values) -> None:
     (answer,) = held(console, "undo", 1)
-    review = fact_id(answer.answer_id, "review")
+    review = fact_id(answer.tenant, answer.answer_id, "review")
     with logged_in(browser, console, "undoer") as (page, _):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
@@ -231,7 +234,9 @@ def test_an_outage_is_no_empty_queue_and_an_empty_queue_is_looked_at_again(
 def test_what_is_looked_at_stays_locked_and_a_refused_correction_keeps_its_text(
     browser: Browser, console: ConsoleThread, values: Values
 ) -> None:
-    reviews = {fact_id(answer.answer_id, "review"): answer.answer_id for answer in held(console, "patience", 3)}
+    reviews = {
+        fact_id(answer.tenant, answer.answer_id, "review"): answer.answer_id for answer in held(console, "patience", 3)
+    }
     patient, rival = console.client("patient"), console.client("rival")
     third_ms = int(console.settings.review.lock_seconds * 1000 / 3)
 
@@ -262,7 +267,7 @@ def test_what_is_looked_at_stays_locked_and_a_refused_correction_keeps_its_text(
         patient.post(f"/api/reviews/{last}/unlock")
         assert rival.post(f"/api/reviews/{last}/lock").status_code == 200
         page.keyboard.press("Control+Enter")
-        expect(page.locator("#status")).to_contain_text("rival has this request")
+        expect(page.locator("#status")).to_contain_text("rival holds the lock of this request")
         expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
         rival.post(f"/api/reviews/{last}/unlock")
         page.keyboard.press("Control+Enter")
@@ -304,7 +309,7 @@ def test_a_request_that_was_replaced_is_shown_again_with_what_was_typed(
 def test_a_reviewer_sees_what_is_urgent_votes_and_says_why(
     browser: Browser, console: ConsoleThread, values: Values
 ) -> None:
-    answers = {fact_id(answer.answer_id, "review"): answer for answer in held(console, "votes", 2)}
+    answers = {fact_id(answer.tenant, answer.answer_id, "review"): answer for answer in held(console, "votes", 2)}
     with logged_in(browser, console, "voter") as (page, seen):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
@@ -438,7 +443,7 @@ def test_a_citation_shows_its_source_beside_the_answer(
         panel = page.locator("#panel")
         expect(panel).to_be_visible()
         expect(page.locator("#panel-title")).to_be_focused()
-        expect(panel.locator("[data-passage]").first).to_have_text("The pump of line 4 runs at 4.2 bar.")
+        expect(panel.locator("[data-passages]").first).to_have_text("The pump of line 4 runs at 4.2 bar.")
         expect(panel.locator(".source-text")).to_contain_text("It was built in 2019.")
         expect(panel).to_contain_text("primary source")
         page.keyboard.press("Escape")
@@ -539,7 +544,7 @@ def test_nothing_of_a_hostile_answer_runs_and_nothing_leaves_the_page(
 ) -> None:
     assert hostile.citations
     answer = f"/answers/{quote(hostile.answer_id, safe='')}"
-    review = f"/review/{fact_id(hostile.answer_id, 'review')}"
+    review = f"/review/{fact_id(hostile.tenant, hostile.answer_id, 'review')}"
     pages = [
         answer,
         review,
@@ -685,7 +690,7 @@ def test_who_is_not_logged_in_comes_back_to_where_they_wanted_to_go_and_nowhere_
     page.wait_for_url("**/login?next=*")
     page.get_by_label("Access token").fill("a token that nobody has")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_have_text("there is no such access token")
+    expect(page.get_by_role("alert")).to_have_text("unknown access token")
     page.get_by_label("Access token").fill(secret(EVERYTHING))
     page.keyboard.press("Enter")
     page.wait_for_url("**/search?q=pump")
@@ -697,3 +702,112 @@ def test_who_is_not_logged_in_comes_back_to_where_they_wanted_to_go_and_nowhere_
         assert page.url.startswith(console.url), elsewhere
         assert "token" not in page.url
     opened.close()
+
+
+# ---------------------------------------------------------------- corrections and their drafts
+
+
+def correcting(page: Page, text: str) -> None:
+    """Open the editor and type a corrected answer."""
+    page.goto("/review")
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.press("2")
+    page.keyboard.press("c")
+    expect(page.locator("#corrected")).to_be_focused()
+    page.locator("#corrected").fill(text)
+
+
+def test_an_edit_is_never_discarded_silently(browser: Browser, console: ConsoleThread, values: Values) -> None:
+    (answer,) = held(console, "edits", 1)
+    with logged_in(browser, console, "editor") as (page, seen):
+        correcting(page, answer.answer.answer)
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("unchanged")
+        expect(page.locator("#status")).to_have_class("error")
+        page.locator("#corrected").fill("It needs 2 GiB [1].")
+        page.keyboard.press("Escape")
+        expect(page.locator("#correction")).to_be_hidden()
+        page.keyboard.press("a")
+        expect(page.locator("#unsent")).to_be_visible()
+        assert serious_violations(page) == []
+        page.get_by_role("button", name="Keep editing").click()
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        page.keyboard.press("a")
+        page.get_by_role("button", name="Send the correction").click()
+        expect(page.locator("#queue-empty")).to_be_visible()
+        assert seen.complaints == []
+    (decision,) = decisions_on(values, answer.answer_id)
+    assert (decision.user_action, decision.corrected_answer) == ("correct", "It needs 2 GiB [1].")
+
+
+def test_a_reload_and_an_undo_keep_what_was_typed_and_chosen(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    (answer,) = held(console, "drafts", 1)
+    with logged_in(browser, console, "drafter") as (page, _):
+        correcting(page, "It needs 2 GiB [1].")
+        page.locator("#comment").fill("see page 4")
+        page.reload()
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        expect(page.locator("#comment")).to_have_value("see page 4")
+        page.locator("#corrected").press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("corrected")
+        page.get_by_role("button", name="Undo (u)").click()
+        page.wait_for_url("**/review/*")
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        assert page.locator("[data-verdict]:checked").count() == 1
+        page.locator("#corrected").press("Control+Enter")
+        expect(page.locator("#queue-empty")).to_be_visible()
+    (decision,) = decisions_on(values, answer.answer_id)
+    assert (decision.corrected_answer, decision.user_comment) == ("It needs 2 GiB [1].", "see page 4")
+    assert [verdict.verdict for verdict in decision.claim_verdicts] == ["contradicted"]
+
+
+def test_the_passage_belongs_to_the_selected_claim(browser: Browser, console: ConsoleThread) -> None:
+    console.store(
+        [
+            risky(0, "passages").model_copy(
+                update={
+                    "answer": "Ingester 0 needs 16 GiB of memory [1]. Ingester 0 needs 2 GiB of memory [1].",
+                }
+            )
+        ]
+    )
+    with logged_in(browser, console, "passenger") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        wrong, right = (page.locator("mark[data-claim]").filter(has_text=f"needs {size} GiB") for size in ("16", "2"))
+        for claim, verdict in ((wrong, "contradicted"), (right, "supported"), (wrong, "contradicted")):
+            claim.click()
+            expect(page.locator(".contexts .selected")).to_have_class(f"passage selected {verdict}")
+            expect(page.locator(".contexts .selected")).to_contain_text("2 GiB")
+
+
+def test_a_message_covers_no_button(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "messages", 2)
+    with logged_in(browser, console, "messenger") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("r")
+        expect(page.locator("#status")).to_contain_text("rejected")
+        status = page.locator("#status").bounding_box()
+        assert status is not None
+        for button in page.locator(".decide button").all():
+            box = button.bounding_box()
+            assert box is not None
+            assert box["y"] >= status["y"] + status["height"]
+        # The undo is offered for as long as it is possible.
+        expect(page.locator("#status")).to_be_empty()
+
+
+def test_an_expired_session_offers_to_log_in_again(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "sessions", 1)
+    with logged_in(browser, console, "sleeper") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        later = datetime.now(UTC) + timedelta(days=30)
+        with clock_at(console, later):
+            page.keyboard.press("r")
+            expect(page.locator("#status")).to_contain_text("Your session has ended")
+            page.get_by_role("button", name="Log in again").click()
+            page.wait_for_url("**/login?next=%2Freview")

@@ -21,16 +21,17 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from tests.harness.console import ConsoleThread, secret
-from workers import metrics
-from workers.addresses import Addresses
-from workers.checking.models import AnswerToCheck, CheckedAnswer
-from workers.checking.service import ChecksBusy, CheckService, CheckTimedOut
+from tests.harness.paths import ROOT
+from workers.check.check_models import AnswerToCheck, CheckedAnswer
+from workers.check.check_service import ChecksBusy, CheckService, CheckTimedOut
 from workers.client import Refused, check, send
-from workers.delivery.errors import OversizeRecord
+from workers.decision.mitigation import FALLBACK_TEXT
+from workers.errors import OversizeRecord
 from workers.inference.embedding import EmbeddingService
-from workers.paths import examples_directory
+from workers.observability import metrics
+from workers.process.paths import examples_directory
 from workers.settings import CheckSettings, InferenceSettings, PrivacySettings, Settings
-from workers.steps.mitigation import FALLBACK_TEXT
+from workers.settings.addresses import Addresses
 
 EXAMPLES: list[dict[str, Any]] = [
     json.loads(line) for line in (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:12]
@@ -42,7 +43,6 @@ GROUNDED = {
 }
 WRONG = GROUNDED | {"answer": "The rotor turns at 470 rpm [1]."}
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
-ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "reference" / "check.md"
 
 
@@ -150,7 +150,7 @@ def test_the_client_has_an_answer_judged_and_sends_it(console: ConsoleThread) ->
 
 
 def test_the_client_says_what_was_refused_and_what_may_be_tried_again(console: ConsoleThread) -> None:
-    with pytest.raises(Refused, match="401: there is no such access token") as unknown:
+    with pytest.raises(Refused, match="401: unknown access token") as unknown:
         check(GROUNDED, url=console.url, token="not-a-token")
     assert (unknown.value.status, unknown.value.retry_after) == (401, 0.0)
     with pytest.raises(Refused, match=r"body\.answer: Field required"):
@@ -241,7 +241,7 @@ def test_a_client_takes_its_token_nowhere_else_and_knows_no_error_but_refused(
     with pytest.raises(Refused) as refused:
         check(GROUNDED, url=f"{url}/moved", token="a-token-0123456789")
     assert (refused.value.status, len(asked)) == (302, 1)
-    with pytest.raises(Refused, match="no JSON"):
+    with pytest.raises(Refused, match="not JSON"):
         check(GROUNDED, url=f"{url}/page", token="a-token-0123456789")
     with pytest.raises(Refused, match="IncompleteRead"):
         send(GROUNDED, url=f"{url}/cut", token="a-token-0123456789")
@@ -314,7 +314,7 @@ def counting(result: str) -> Iterator[None]:
     assert counter._value.get() == before + 1
 
 
-@pytest.mark.parametrize(("mode", "state"), [("gatekeeper", "held"), ("observer", "released")])
+@pytest.mark.parametrize(("mode", "state"), [("gatekeeper", "held"), ("observer", "warned")])
 async def test_a_model_that_is_late_makes_a_degraded_verdict_by_what_is_known(
     checking: Checking, mode: str, state: str
 ) -> None:
@@ -355,16 +355,16 @@ async def test_too_many_at_once_are_refused_and_steps_in_work_keep_their_slot(
     checking: Checking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     going = threading.Event()
-    prepare = checking.service._judge.prepare
+    prepare = checking.service._pipeline.prepare
 
     def slowly(*given: Any) -> Any:
         going.wait(20)
         return prepare(*given)
 
-    monkeypatch.setattr(checking.service._judge, "prepare", slowly)
+    monkeypatch.setattr(checking.service._pipeline, "prepare", slowly)
     with counting("late"), pytest.raises(CheckTimedOut):
         await checking.judged(0.1)
-    with counting("refused"), pytest.raises(ChecksBusy, match="1 answers are in work"):
+    with counting("refused"), pytest.raises(ChecksBusy, match="1 checks are in progress"):
         await checking.judged(0.1, query="another")
     going.set()
     # Another query, whose texts the first check would not have left in the cache.

@@ -10,7 +10,7 @@ from schemas.enriched import EnrichedAnswer
 from tests.harness.console import ConsoleThread
 from workers.grafana.dashboards import DASHBOARDS
 from workers.grafana.panels import ANSWER_LINK
-from workers.stores.answers import AnswerStore, StoredAnswer
+from workers.stores.queries.answer_queries import AnswerStore, StoredAnswer
 
 
 def links() -> set[str]:

@@ -11,7 +11,8 @@ from schemas.feedback import FeedbackEvent
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS, Topic
 from tests.harness.console import ConsoleThread
 from tests.harness.deployment import Deployment
-from workers.addresses import Addresses
+from tests.harness.keys import name_of
+from workers.settings.addresses import Addresses
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def feedback(answer_id: str, **parts: Any) -> dict[str, Any]:
 
 
 def events_of(records: list[Any], answer_id: str) -> list[FeedbackEvent]:
-    return [FeedbackEvent.from_bytes(record.value) for record in records if record.key == answer_id.encode()]
+    return [FeedbackEvent.from_bytes(record.value) for record in records if name_of(record) == answer_id]
 
 
 def test_a_batch_is_in_the_topic_when_it_is_accepted(console: ConsoleThread, read: Any) -> None:
@@ -96,9 +97,9 @@ def test_answers_are_in_the_topic_when_they_are_accepted(
     accepted = client.post("/api/answers", json={"answers": answers})
     assert accepted.status_code == 202
     assert accepted.json()["accepted"] == ["new-0", "new-1", "new-2"]
-    sent = {record.key: record for record in read(ANSWERS_GENERATED)}
-    assert json.loads(sent[b"new-1"].value)["answer"] == stored[1].answer.answer
-    assert dict(sent[b"new-1"].headers)["ce_type"] == b"touchstone.GeneratedAnswer"
+    sent = {name_of(record): record for record in read(ANSWERS_GENERATED)}
+    assert json.loads(sent["new-1"].value)["answer"] == stored[1].answer.answer
+    assert dict(sent["new-1"].headers)["ce_type"] == b"touchstone.GeneratedAnswer"
 
 
 def test_an_answer_that_the_worker_would_refuse_is_refused_here(console: ConsoleThread, read: Any) -> None:
@@ -110,4 +111,4 @@ def test_an_answer_that_the_worker_would_refuse_is_refused_here(console: Console
     assert refused.status_code == 422
     assert "fewer or shorter contexts" in refused.json()["detail"]
     topic: Topic = ANSWERS_GENERATED
-    assert b"large" not in {record.key for record in read(topic)}
+    assert "large" not in {name_of(record) for record in read(topic)}

@@ -13,9 +13,10 @@ from schemas.answers import GeneratedAnswer
 from schemas.topics import ANSWERS_GENERATED
 from tests.harness.console import ConsoleThread, secret
 from tests.harness.deployment import Deployment
-from workers.addresses import Addresses
+from tests.harness.paths import ROOT
+from workers.settings.addresses import Addresses
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
+FOLDER = ROOT / "docs" / "reference"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import gzip
 import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,17 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS
+from tests.clients.model_server import DOCUMENT
 from tests.harness.console import ConsoleThread
 from tests.harness.deployment import Deployment
-from workers.addresses import Addresses
-from workers.console.backpressure import IntakeGate
+from tests.harness.distributions import write_distribution
+from tests.harness.keys import name_of
+from tests.harness.paths import DATA
+from workers.console.http.backpressure import IntakeGate
 from workers.console.routes.intake import _KnownRequests
+from workers.settings.addresses import Addresses
 
-GOLDEN = Path(__file__).resolve().parent.parent / "data" / "gateways"
+GOLDEN = DATA / "gateways"
 
 
 def golden(name: str, number: int = 0) -> Any:
@@ -32,7 +38,7 @@ def sent(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Any:
     deployment = Deployment(addresses, tmp_path, name=console.settings.kafka.group_prefix)
 
     def read(*keys: str, topic: Any = ANSWERS_GENERATED) -> list[Any]:
-        return [record for record in console.call(deployment.read(topic)) if record.key.decode() in keys]
+        return [record for record in console.call(deployment.read(topic)) if name_of(record) in keys]
 
     return read
 
@@ -45,18 +51,28 @@ def client(console: ConsoleThread) -> httpx.Client:
 def test_one_answer_and_a_batch_are_in_the_topic_when_they_are_accepted(client: httpx.Client, sent: Any) -> None:
     context = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     one = client.post("/v1/answers", json={"answer": "Paris.", "answer_id": "v1-one"}, headers={"traceparent": context})
-    assert (one.status_code, one.json()) == (202, {"accepted": ["v1-one"], "skipped": 0, "refused": 0})
+    assert (one.status_code, one.json()) == (202, {"accepted": ["v1-one"], "skipped": 0, "refused": 0, "renamed": {}})
     batch = [{"answer": "Paris.", "answer_id": f"v1-batch-{number}", "tenant": "acme"} for number in range(3)]
     several = client.post("/v1/answers", json=batch)
     assert several.json()["accepted"] == ["v1-batch-0", "v1-batch-1", "v1-batch-2"]
     records = sent("v1-one", "v1-batch-2")
-    answers = {record.key.decode(): GeneratedAnswer.from_bytes(record.value) for record in records}
+    answers = {name_of(record): GeneratedAnswer.from_bytes(record.value) for record in records}
     assert answers["v1-batch-2"].tenant == "acme"
     assert answers["v1-one"].trace is not None
     assert answers["v1-one"].trace.traceparent == context
     assert (
         dict(next(record.headers for record in records if record.key == b"v1-one"))["traceparent"].decode() == context
     )
+
+
+def test_an_identifier_that_is_too_long_is_told_with_the_one_in_its_place(client: httpx.Client, sent: Any) -> None:
+    long = "i" * 300
+    body = {"id": long, "response": {"choices": [{"message": {"content": "Paris."}}]}}
+    taken = client.post("/v1/answers/openai", json=body).json()
+    assert taken["renamed"] == {long: taken["accepted"][0]}
+    assert len(sent(taken["accepted"][0])) == 1
+    absent = client.get(f"/api/answers/{long}")
+    assert absent.status_code in (403, 404), "found or not, the identifier is accepted"
 
 
 def test_an_answer_without_a_name_has_the_same_whenever_it_is_sent(client: httpx.Client) -> None:
@@ -142,13 +158,39 @@ def test_records_of_other_formats_become_answers_and_feedback(client: httpx.Clie
     record = golden("litellm")["record"] | {"id": "v1-litellm"}
     embedding = record | {"call_type": "aembedding"}
     taken = client.post("/v1/answers/litellm", params={"tenant": "acme"}, json=[record, embedding])
-    assert (taken.status_code, taken.json()) == (202, {"accepted": ["v1-litellm"], "skipped": 1, "refused": 0})
+    assert (taken.status_code, taken.json()) == (
+        202,
+        {"accepted": ["v1-litellm"], "skipped": 1, "refused": 0, "renamed": {}},
+    )
     (answer,) = (GeneratedAnswer.from_bytes(each.value) for each in sent("v1-litellm"))
     assert answer.tenant == "acme"
     assert len(sent("v1-litellm", topic=FEEDBACK_EVENTS)) == 1
     unknown = client.post("/v1/answers/helicone", json=record)
     assert unknown.status_code == 404
     assert "litellm" in unknown.json()["detail"]
+
+
+def test_records_in_the_format_of_a_plugin_become_answers_and_a_broken_one_is_told_to_the_operator(
+    client: httpx.Client, sent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+from workers.gateways.adapted import Draft, finished
+from workers.gateways.formats import Format
+
+DESK = Format("desk", "Desk", lambda r, at: [finished(Draft(identifier="v1-desk", answer=r["said"]), "desk", r, at)])
+"""
+    points = {"touchstone.formats": {"desk": "console_desk:DESK", "broken-desk": "no_such_desk:DESK"}}
+    write_distribution(tmp_path, "console-desk", points, {"console_desk.py": source})
+    monkeypatch.syspath_prepend(tmp_path)
+    taken = client.post("/v1/answers/desk", json={"said": "At nine."})
+    assert (taken.status_code, taken.json()["accepted"]) == (202, ["v1-desk"])
+    (answer,) = (GeneratedAnswer.from_bytes(each.value) for each in sent("v1-desk"))
+    assert answer.answer == "At nine."
+    refused = client.post("/v1/answers/desk", json={"other": "secret"})
+    assert (refused.status_code, "raised KeyError in console_desk.py" in refused.json()["detail"]) == (422, True)
+    broken = client.post("/v1/answers/broken-desk", json={"said": "At nine."})
+    assert broken.status_code == 503
+    assert "broken-desk cannot be used; the console's log has the reason" in broken.json()["detail"]
 
 
 def test_cloud_events_structured_binary_and_in_batches(client: httpx.Client, sent: Any) -> None:
@@ -245,6 +287,74 @@ def test_of_an_export_with_a_call_that_cannot_be_taken_the_rest_is_taken_and_the
     assert client.post("/v1/traces", json=none).status_code == 422
 
 
+def exports_of(name: str) -> list[Any]:
+    """The exports of a client's recording, in a trace of their own."""
+    text = (DATA / "clients" / f"{name}.json").read_text(encoding="utf-8")
+    for trace in {span["traceId"] for span in _spans(json.loads(text)["traces"])}:
+        text = text.replace(trace, b64encode(uuid4().bytes).decode())
+    exports: list[Any] = json.loads(text)["traces"]
+    return exports
+
+
+def _spans(exports: list[Any]) -> Iterator[Any]:
+    for export in exports:
+        for resource in export["resourceSpans"]:
+            for scope in resource["scopeSpans"]:
+                yield from scope["spans"]
+
+
+def test_the_sources_of_an_earlier_export_are_those_of_the_call(client: httpx.Client, sent: Any) -> None:
+    first, second = exports_of("openinference-llamaindex")
+    assert client.post("/v1/traces", json=first).json() == {}, "a retrieval alone is no answer"
+    assert client.post("/v1/traces", json=second).status_code == 200
+    trace, root = next(
+        (b64decode(span["traceId"]).hex(), b64decode(span["spanId"]).hex())
+        for span in _spans([second])
+        if not span.get("parentSpanId")
+    )
+    (record,) = sent(f"{trace}-{root}")
+    answer = GeneratedAnswer.from_bytes(record.value)
+    assert [chunk.content for chunk in answer.contexts or ()] == [DOCUMENT]
+
+
+def test_sources_of_another_callers_trace_are_not_joined(console: ConsoleThread, sent: Any) -> None:
+    first, second = exports_of("openinference-llamaindex")
+    console.client("ingest").post("/v1/traces?tenant=acme", json=first)
+    console.client("ingest").post("/v1/traces?tenant=other", json=second)
+    trace, root = next(
+        (b64decode(span["traceId"]).hex(), b64decode(span["spanId"]).hex())
+        for span in _spans([second])
+        if not span.get("parentSpanId")
+    )
+    (record,) = sent(f"{trace}-{root}")
+    assert GeneratedAnswer.from_bytes(record.value).contexts is None
+
+
+def test_an_exporter_is_told_which_spans_were_not_evaluated_and_why(client: httpx.Client) -> None:
+    from google.protobuf.json_format import ParseDict
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+        ExportTraceServiceRequest,
+        ExportTraceServiceResponse,
+    )
+
+    def span(name: str) -> dict[str, Any]:
+        attribute = {"key": "gen_ai.operation.name", "value": {"stringValue": name}}
+        return {"traceId": uuid4().hex, "spanId": "b" * 16, "attributes": [attribute]}
+
+    export = {"resourceSpans": [{"scopeSpans": [{"spans": [span("chat"), span("divine")]}]}]}
+    (partial,) = client.post("/v1/traces", json=export).json().values()
+    assert "1 calls without content; set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY" in str(partial)
+    assert "1 spans with an unknown gen_ai.operation.name" in partial["errorMessage"]
+    assert "rejectedSpans" not in partial, "a warning"
+    export["resourceSpans"][0]["scopeSpans"][0]["spans"] = [span("divine")]
+    del export["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"]
+    del export["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["spanId"]
+    content = ParseDict(export, ExportTraceServiceRequest()).SerializeToString()
+    reply = client.post("/v1/traces", content=content, headers={"Content-Type": "application/x-protobuf"})
+    told = ExportTraceServiceResponse.FromString(reply.content).partial_success
+    assert (told.rejected_spans, "unknown gen_ai.operation.name" in told.error_message) == (0, True)
+
+
 def test_a_call_that_is_too_large_as_one_record_costs_no_other_of_its_export(client: httpx.Client, sent: Any) -> None:
     documents = json.dumps([{"id": str(number), "content": f"{number}" * 90_000} for number in range(5)])
     trace = uuid4().hex
@@ -279,7 +389,7 @@ def test_protobuf_is_read_as_such_whatever_the_length_of_its_first_message(clien
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ([{"answer": "Good."}, {"query": "?"}], "record 1 cannot be taken"),
+        ([{"answer": "Good."}, {"query": "?"}], "record 1 cannot be accepted"),
         ([], "1 to 500 records"),
         ([{"answer": "x"}] * 501, "1 to 500 records"),
         ("text", "must be a JSON object"),
@@ -295,16 +405,45 @@ def test_a_request_with_a_record_that_cannot_be_taken_is_refused_as_a_whole(
     assert told in refused.json()["detail"]
 
 
+def test_a_response_of_an_unknown_shape_is_refused_with_the_name_of_its_field(client: httpx.Client) -> None:
+    body = {"response": {"results": [{"outputText": "Paris."}]}}
+    refused = client.post("/v1/answers/openai", json=body)
+    assert refused.status_code == 422
+    assert [each["field"] for each in refused.json()["fields"]] == ["body.0.response"]
+    assert "Paris" not in refused.text
+
+
 def test_encodings_that_are_not_read_and_bombs_are_refused(client: httpx.Client) -> None:
     headers = {"Content-Type": "application/json"}
     brotli = client.post("/v1/traces", content=b"x", headers=headers | {"Content-Encoding": "br"})
     assert brotli.status_code == 415
     wrong = client.post("/v1/traces", content=b"x", headers=headers | {"Content-Encoding": "gzip"})
-    assert wrong.status_code == 422
+    assert wrong.status_code == 400
     bomb = client.post(
         "/v1/traces", content=gzip.compress(b" " * 50_000_000), headers=headers | {"Content-Encoding": "gzip"}
     )
     assert bomb.status_code == 413
+
+
+@pytest.mark.parametrize("cut", [1, 8, 20, 100])
+def test_a_gzip_body_that_is_incomplete_is_refused(client: httpx.Client, cut: int) -> None:
+    packed = gzip.compress(json.dumps({"answer": "x " * 500, "answer_id": "v1-cut"}).encode())
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    refused = client.post("/v1/answers", content=packed[: -min(cut, len(packed) - 11)], headers=headers)
+    assert (refused.status_code, refused.json()["title"]) == (400, "Bad Request")
+    assert "incomplete gzip" in refused.json()["detail"]
+
+
+def test_every_member_of_a_gzip_body_is_read(client: httpx.Client, sent: Any) -> None:
+    content = json.dumps([{"answer": "x", "answer_id": f"v1-member-{number}"} for number in range(2)]).encode()
+    packed = gzip.compress(content[:30]) + gzip.compress(content[30:])
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    taken = client.post("/v1/answers", content=packed, headers=headers)
+    assert taken.json()["accepted"] == ["v1-member-0", "v1-member-1"]
+    followed = client.post("/v1/answers", content=packed + b"rubbish", headers=headers)
+    assert followed.status_code == 400
+    bombs = gzip.compress(b" " * 5_000_000) * 20
+    assert client.post("/v1/answers", content=bombs, headers=headers).status_code == 413
 
 
 def test_a_token_of_one_tenant_sends_in_its_name_alone(console: ConsoleThread, sent: Any) -> None:

@@ -1,7 +1,6 @@
 """Every model has a realistic example, and every contract holds what it says."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from schemas.base import Event, UnreadableEvent
 from schemas.export import example, json_schema, models
 from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
+from tests.harness.paths import ROOT
 
 SECRET = "xylophone-of-the-third-floor"
 """A value that no error may quote."""
@@ -36,7 +36,7 @@ def answer(**changes: Any) -> dict[str, Any]:
 
 
 def test_there_is_an_example_of_every_model_and_no_other() -> None:
-    directory = Path(__file__).parents[2] / "schemas" / "examples"
+    directory = ROOT / "schemas" / "examples"
     assert {path.stem for path in directory.glob("*.json")} == {model.__name__ for model in models()}
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,22 +23,24 @@ from schemas.identifiers import judgement_id
 from schemas.quality import QualityFindings, QualityReport
 from schemas.reports import Findings, Report
 from schemas.topics import TOPICS
+from tests.harness.paths import ROOT
+from workers.decision.enrichment import JUDGES, enrich
+from workers.decision.finality import released_by
+from workers.decision.formatting import format_answer
+from workers.decision.release_events import alerts, conversation_turn, released_answer, review_request
+from workers.evaluation.citations.citation_finder import find_citations
+from workers.evaluation.grounding.grounding_evaluator import PreparedGrounding, evaluate_grounding, prepare_grounding
+from workers.evaluation.quality.quality_evaluator import PreparedQuality, evaluate_quality, prepare_quality
+from workers.evaluation.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
+from workers.evaluation.trimming import fit_record
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService, Vector
+from workers.pipeline.versions import pipeline_version
+from workers.review.decision_events import decided
 from workers.settings import InferenceSettings, Settings
-from workers.steps.citations import find_citations
-from workers.steps.enrichment import JUDGES, enrich
-from workers.steps.finality import released_by
-from workers.steps.formatting import format_answer
-from workers.steps.grounding import PreparedGrounding, judge_grounding, prepare_grounding
-from workers.steps.outcomes import alerts, conversation_turn, released_answer, review_request
-from workers.steps.quality import PreparedQuality, judge_quality, prepare_quality
-from workers.steps.reviewing import decided
-from workers.steps.rows import alert_row, enriched_rows, review_rows
-from workers.steps.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
-from workers.steps.trimming import fit_record
-from workers.stores.analytics import AnalyticsStore
-from workers.versions import pipeline_version
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.clickhouse_rows import alert_row, enriched_rows
+from workers.stores.clickhouse.review_rows import review_rows
 
 NOW = datetime(2026, 11, 2, 8, 14, 7, tzinfo=UTC)
 VERSION = pipeline_version(Settings(_env_file=None))
@@ -106,7 +107,7 @@ def strange_answers() -> Iterator[GeneratedAnswer]:
 
 @lru_cache(maxsize=1)
 def all_answers() -> dict[str, GeneratedAnswer]:
-    lines = (Path(__file__).parents[2] / "examples" / "answers.jsonl").read_bytes().splitlines()
+    lines = (ROOT / "examples" / "answers.jsonl").read_bytes().splitlines()
     answers = [GeneratedAnswer.model_validate(example(GeneratedAnswer))]
     answers += [GeneratedAnswer.from_bytes(line) for line in lines if line.strip()]
     answers += strange_answers()
@@ -153,8 +154,8 @@ def texts_of(each: Prepared) -> list[str]:
 def judge(answer_id: str, each: Prepared, vectors: Mapping[str, Vector]) -> dict[str, Findings]:
     return {
         "citations": find_citations(all_answers()[answer_id]),
-        "grounding": judge_grounding(each.grounding, vectors, GroundingThresholds()),
-        "quality": judge_quality(each.quality, vectors, QualityThresholds()),
+        "grounding": evaluate_grounding(each.grounding, vectors, GroundingThresholds()),
+        "quality": evaluate_quality(each.quality, vectors, QualityThresholds()),
     }
 
 
@@ -166,7 +167,7 @@ def findings(prepared: Mapping[str, Prepared], vectors: Mapping[str, Vector]) ->
 def report(answer: GeneratedAnswer, agent: str, found: Findings) -> Report:
     return REPORTS[agent](
         **dict(found),
-        judgement_id=judgement_id(answer.answer_id, agent),
+        judgement_id=judgement_id(answer.tenant, answer.answer_id, agent),
         answer_id=answer.answer_id,
         tenant=answer.tenant,
         agent=agent,
@@ -436,7 +437,7 @@ def rows_of(enriched: EnrichedAnswer) -> list[tuple[str, dict[str, Any]]]:
     rows += review_rows(request) if request is not None else []
     rows += [alert_row(alert, enriched) for alert in alerts(enriched, NOW, GroundingThresholds())]
     for row in rows:
-        assert_travels(row)
+        assert_travels(row.record())
     return [(row.table, row.columns) for row in rows]
 
 
@@ -506,5 +507,5 @@ def test_examples_of_the_schemas_are_one_story() -> None:
     assert enriched.quality == examples[QualityReport]
     for each in (enriched.citations, enriched.grounding, enriched.quality):
         assert each is not None
-        assert each.judgement_id == judgement_id(answer.answer_id, each.agent)
+        assert each.judgement_id == judgement_id(answer.tenant, answer.answer_id, each.agent)
         assert (each.answer_partition, each.answer_offset) == (2, 1041)

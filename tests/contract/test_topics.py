@@ -4,14 +4,15 @@ import pytest
 
 from schemas.export import example
 from schemas.reports import Report
-from schemas.topics import ANSWERS_GENERATED, REPORT_TOPICS, TOPICS, Topic, topic_named
-from workers.app import AGENTS, EXPORTERS
-from workers.steps.enrichment import JUDGES
-from workers.topics import topic_configuration
+from schemas.topics import ANSWERS_GENERATED, JOINED_REPORTS, REPORT_TOPICS, TOPICS, Topic, topic_named
+from workers.decision.enrichment import JUDGES
+from workers.delivery.topic_findings import topic_configuration
+from workers.runtime.agent_choice import AGENTS, EXPORTERS
+from workers.settings import KafkaSettings
 
 DESIGN = {
-    "answers.generated", "answers.citations", "answers.grounding", "answers.quality", "answers.enriched",
-    "answers.released", "memory.turns", "review.requests", "review.decisions", "review.events", "feedback.events",
+    "answers.generated", "answers.citations", "answers.grounding", "answers.quality", "answers.evaluations",
+    "answers.enriched", "answers.released", "memory.turns", "review.requests", "review.decisions", "review.events", "feedback.events",
     "feedback.rewards", "feedback.analytics", "feedback.insights", "routing.posteriors", "alerts.raised",
     "privacy.erasures", "dead-letters",
 }  # fmt: skip
@@ -29,7 +30,7 @@ def test_a_topic_says_what_it_carries_and_for_whom(topic: Topic) -> None:
     assert topic.key
     assert topic.purpose
     assert topic.model.__doc__
-    configuration = topic_configuration(topic)
+    configuration = topic_configuration(topic, KafkaSettings())
     assert configuration["cleanup.policy"] == topic.cleanup
     assert int(configuration["retention.ms"]) == -1 or int(configuration["retention.ms"]) >= 7 * 86_400_000
 
@@ -50,7 +51,7 @@ def test_every_judge_has_its_report_topic() -> None:
 
 def test_joined_topics_are_those_of_assembly_and_of_final_states() -> None:
     joined = {topic.name for topic in TOPICS if topic.joined}
-    reports = {ANSWERS_GENERATED.name, *(topic.name for topic in REPORT_TOPICS.values())}
+    reports = {ANSWERS_GENERATED.name, *(topic.name for topic in JOINED_REPORTS)}
     assert {topic.name for topic in AGENTS["assembly"].reads} == reports
     # A decision finds what is final already on the partition of its own number.
     assert joined == reports | {"review.decisions", "answers.released"}

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.deployment import ROOT, Deployment
-from workers.addresses import Addresses
+from tests.harness.deployment import Deployment
+from tests.harness.paths import ROOT
+from workers.settings.addresses import Addresses
 
 UNHURRIED = {
     # A machine that is starved of CPU may let an agent be silent for a minute; that is not the test.

@@ -14,9 +14,9 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from schemas.topics import ANSWERS_GENERATED, DEAD_LETTERS, FEEDBACK_EVENTS
 from tests.harness.deployment import Deployment, until
 from tests.harness.receivers import Langfuse, OtlpCollector, serving
-from workers.app import AGENTS, EXPORTERS
-from workers.exporters import langfuse
+from workers.exporters import langfuse_scores as langfuse
 from workers.gateways.callback import TouchstoneCallback
+from workers.runtime.agent_choice import AGENTS, EXPORTERS
 
 pytestmark = [
     pytest.mark.timeout(900),  # the waits within end before

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,14 @@ from typing import Any
 import pytest
 
 from schemas.topics import ANSWERS_ENRICHED, DEAD_LETTERS
-from tests.harness.deployment import ROOT, Deployment, until
-from workers.commands.ingest import InputFormat, ingest_file
+from tests.harness.deployment import Deployment, until
+from tests.harness.paths import ROOT
+from workers.intake.file_ingest import InputFormat, ingest_file
 
 EXAMPLES = ROOT / "examples" / "answers.jsonl"
+THIRD = 3
+"""Each third example goes through three workers in fp32."""
+
 OTHERS = ["citations", "quality", "assembly", "release", "memory", "analytics"]
 
 pytestmark = pytest.mark.timeout(1800)  # the waits within end before
@@ -28,6 +33,7 @@ async def enriched_count(deployment: Deployment, client: Any) -> int:
     return int((await deployment.query(client, "SELECT count() FROM {db}.answers FINAL"))[0])
 
 
+@pytest.mark.long
 @pytest.mark.data
 async def test_380_real_answers_arrive_once_though_the_worker_is_killed_in_the_middle(
     deployment: Deployment, labelled_data: Path, int8_folder: Path
@@ -39,7 +45,7 @@ async def test_380_real_answers_arrive_once_though_the_worker_is_killed_in_the_m
         worker = await deployment.start_worker()
         result = await ingest_file(
             deployment.settings, deployment.addresses, str(labelled_data / "clapnq_human.jsonl.gz"),
-            InputFormat.labelled, quiet=True,
+            InputFormat.labelled,
         )  # fmt: skip
         assert (result.sent, result.rejected) == (380, 0)
 
@@ -90,10 +96,10 @@ def differences(one: Any, two: Any, path: str = "") -> Iterator[str]:
         yield f"{path}: {one!r:.200} != {two!r:.200}"
 
 
-async def run_examples(deployment: Deployment, *agents: list[str] | None) -> dict[str, Any]:
+async def run_examples(deployment: Deployment, file: Path, *agents: list[str] | None) -> dict[str, Any]:
     await deployment.prepare()
     await asyncio.gather(*(deployment.start_worker(names) for names in agents))
-    sent = (await ingest_file(deployment.settings, deployment.addresses, str(EXAMPLES), quiet=True)).sent
+    sent = (await ingest_file(deployment.settings, deployment.addresses, str(file))).sent
     client = await deployment.client()
 
     async def all_stored() -> bool:
@@ -110,27 +116,57 @@ async def run_examples(deployment: Deployment, *agents: list[str] | None) -> dic
 async def test_grounding_in_a_process_of_its_own_gives_the_same_enriched_answers(
     deployment: Deployment, tmp_path: Path
 ) -> None:
-    together = await run_examples(deployment, None)
+    chosen = EXAMPLES.read_text(encoding="utf-8").splitlines(keepends=True)[::THIRD]
+    file = tmp_path / "chosen.jsonl"
+    file.write_text("".join(chosen), encoding="utf-8")
+    together = await run_examples(deployment, file, None)
     (tmp_path / "split").mkdir()
     split_deployment = Deployment(deployment.addresses, tmp_path / "split", environment=deployment.environment)
     try:
-        split = await run_examples(split_deployment, ["grounding"], OTHERS)
+        split = await run_examples(split_deployment, file, ["grounding"], OTHERS)
     finally:
         await split_deployment.stop()
-    assert len(together) == len(EXAMPLES.read_text(encoding="utf-8").splitlines())
+    assert len(together) == len(chosen)
     assert list(differences(split, together)) == []
 
 
-def test_the_demo_accounts_for_every_example(tmp_path: Path) -> None:
+def installed_wheel(folder: Path) -> Path:
+    """Build the wheel and install it into a fresh environment, outside of the checkout.
+
+    The dependencies come from the packages of this environment, by path: of the project itself only the wheel is found.
+
+    Returns:
+        Folder with the commands of the environment.
+    """
+    wheels, environment = folder / "wheels", folder / "environment"
+    for command in (
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT],
+        [sys.executable, "-m", "venv", environment],
+        [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--find-links", wheels,
+         "--no-index", "touchstone-worker"],
+    ):  # fmt: skip
+        subprocess.run(command, check=True, cwd=folder, timeout=300)
+    site = next((environment / "lib").glob("python3.*/site-packages"))
+    (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    return environment / "bin"
+
+
+def test_the_demo_of_an_installed_wheel_accounts_for_every_example(tmp_path: Path) -> None:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in ("KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "CLICKHOUSE_URL")
+        if name not in ("KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "CLICKHOUSE_URL", "PYTHONPATH")
     }
+    commands = installed_wheel(tmp_path)
+    found = subprocess.run(
+        [commands / "python", "-c", "import workers; print(workers.__file__)"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert found.stdout.startswith(str(tmp_path)), "the checkout was run, not the wheel"
     summary_file = tmp_path / "summary.json"
     finished = subprocess.run(
-        [sys.executable, "-m", "workers.cli", "demo", "--summary-json", str(summary_file)],
-        cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=800,
+        [commands / "touchstone", "demo", "--summary-json", summary_file],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=800,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr
     summary = json.loads(summary_file.read_text())
@@ -138,6 +174,7 @@ def test_the_demo_accounts_for_every_example(tmp_path: Path) -> None:
     assert summary["ingested"] == examples
     assert summary["enriched"] + summary["dead_lettered"] == examples
     assert summary["accounted_for"] is True
+    assert 0 < summary["evaluation_cpu_ms"] < 10_000, "the CPU of one answer, not its wait in a batch"
     assert summary["counts"]["degraded"] == 0
     assert summary["reviews"] > 0
     assert summary["remembered"] > 0

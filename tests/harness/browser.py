@@ -49,7 +49,8 @@ class Seen:
 
         def dialog(shown: Any) -> None:
             self.complaints.append(f"dialog: {shown.message}")
-            shown.dismiss()
+            # Leave the page where it asks before it is left.
+            shown.accept() if shown.type == "beforeunload" else shown.dismiss()
 
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))

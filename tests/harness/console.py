@@ -2,9 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,21 +15,24 @@ import httpx
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.review import ReviewRequest
-from workers.addresses import Addresses, adapted
-from workers.app import Worker
-from workers.commands.judging import LocalJudge
 from workers.console.app import create_app
-from workers.console.opening import WorkerParts, opened_resources
+from workers.console.http.server import ConsoleServer
+from workers.console.opening import opened_resources
 from workers.console.resources import ConsoleResources
-from workers.console.scopes import Scope
-from workers.console.server import ConsoleServer
+from workers.decision.release_events import alerts, conversation_turn, review_request
+from workers.delivery.topic_administration import TopicAdministration
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
+from workers.inference.opening import open_embedding
+from workers.pipeline.local_pipeline import LocalPipeline
+from workers.runtime.worker import Worker
+from workers.services.shared_service import SharedService
+from workers.services.shared_services import SharedServices
 from workers.settings import AccessToken, ConsoleSettings, KafkaSettings, ReviewSettings, Settings
-from workers.steps.outcomes import alerts, conversation_turn, review_request
-from workers.steps.rows import alert_row, enriched_rows, review_rows
-from workers.stores.memory import MemoryStore
-from workers.topics import TopicAdministration
+from workers.settings.addresses import Addresses, apply_local_defaults
+from workers.settings.scopes import Scope
+from workers.stores.clickhouse.clickhouse_rows import alert_row, enriched_rows
+from workers.stores.clickhouse.review_rows import review_rows
 
 T = TypeVar("T")
 
@@ -39,6 +42,7 @@ UNDO_SECONDS = 3.0
 ONE_TENANT = {
     "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo",
     "waiter": "outage", "patient": "patience", "rival": "patience", "looker": "changes", "voter": "votes",
+    "editor": "edits", "drafter": "drafts", "passenger": "passages", "messenger": "messages", "sleeper": "sessions",
     "first-opinion": "opinions", "second-opinion": "opinions",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
@@ -84,14 +88,14 @@ class ConsoleThread:
         )
         self.settings.clickhouse.database = name
         self.settings.redis.key_prefix = f"{name}:"
-        self.settings = adapted(self.settings, addresses)
+        self.settings = apply_local_defaults(self.settings, addresses)
         self.url = ""
         self.resources: ConsoleResources
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="console-under-test", daemon=True)
         self._stack = AsyncExitStack()
         self._clients: list[httpx.Client] = []
-        self._judge: LocalJudge | None = None
+        self._pipeline: LocalPipeline | None = None
 
     def start(self) -> None:
         """Create topics and tables, open everything, listen."""
@@ -101,17 +105,22 @@ class ConsoleThread:
     async def _start(self) -> None:
         async with TopicAdministration(self.settings, self._addresses.kafka) as administration:
             await administration.create()
-        embedding = EmbeddingService(self._backend, self.settings.inference)
-        embedding.start()
-        self._stack.push_async_callback(embedding.stop)
-        memory = MemoryStore(self.settings.memory_uri, embedding.dimensions)
-        await memory.open()
-        self._stack.push_async_callback(memory.close)
-        parts = WorkerParts(embedding, memory, lambda: {"grounding": 0})
-        self.resources = await self._stack.enter_async_context(opened_resources(self.settings, self._addresses, parts))
+        services = SharedServices(self.settings, self._addresses)
+        services.embedder = SharedService(self._embedder)
+        services.verifier = SharedService(nullcontext)
+        opened = opened_resources(self.settings, self._addresses, services, lambda: {"grounding": 0})
+        self.resources = await self._stack.enter_async_context(opened)
         server = ConsoleServer(create_app(self.resources), self.settings.console)
         self._stack.push_async_callback(server.stop)
         self.url = await server.start()
+
+    @asynccontextmanager
+    async def _embedder(self) -> AsyncIterator[EmbeddingService]:
+        service = await open_embedding(self.settings, self._backend)
+        try:
+            yield service
+        finally:
+            await service.stop()
 
     def start_worker(self, agents: Sequence[str]) -> None:
         """Run agents beside the console, until it stops."""
@@ -146,16 +155,16 @@ class ConsoleThread:
 
     def judge(self, answer: GeneratedAnswer) -> EnrichedAnswer:
         """Judge an answer as the pipeline does."""
-        if self._judge is None:
-            self._judge = LocalJudge(self.settings, self._backend)
-        return self._judge.judge(answer)
+        if self._pipeline is None:
+            self._pipeline = LocalPipeline(self.settings, self._backend)
+        return self._pipeline.evaluate(answer)
 
     def store_rows(self, enriched: EnrichedAnswer, **columns: Mapping[str, Any]) -> None:
         """Store an answer's rows with some columns replaced, by table: what no agent would write."""
 
         async def insert() -> None:
             for row in enriched_rows(enriched):
-                await self.resources.analytics.insert(row.table, [row.columns | columns.get(row.table, {})])
+                await self.resources.analytics.insert(row.table, [row.columns | dict(columns.get(row.table, {}))])
 
         self.call(insert())
 
@@ -163,8 +172,7 @@ class ConsoleThread:
         """Store a review request's rows."""
 
         async def insert() -> None:
-            for row in review_rows(request):
-                await self.resources.analytics.insert(row.table, [row.columns])
+            await self.resources.analytics.store(review_rows(request))
 
         self.call(insert())
 
@@ -178,20 +186,17 @@ class ConsoleThread:
         resources, settings = self.resources, self.settings
         assert resources.memory is not None
         assert resources.embedding is not None
-        rows: dict[str, list[dict[str, Any]]] = {}
+        rows = []
         for enriched in judged:
-            made = enriched_rows(enriched)
+            rows += enriched_rows(enriched)
             request = review_request(enriched, enriched.enriched_at, deadline_hours=24)
-            made += review_rows(request) if request else []
-            made += [alert_row(alert, enriched) for alert in alerts(enriched, enriched.enriched_at, settings.grounding)]
-            for row in made:
-                rows.setdefault(row.table, []).append(row.columns)
+            rows += review_rows(request) if request else []
+            rows += [alert_row(alert, enriched) for alert in alerts(enriched, enriched.enriched_at, settings.grounding)]
         turns = [turn for turn in map(conversation_turn, judged) if turn is not None]
         texts = [f"{turn.query} {turn.response}" for turn in turns]
         vectors = await resources.embedding.embed(texts)
         await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
-        for table, columns in rows.items():
-            await resources.analytics.insert(table, columns)
+        await resources.analytics.store(rows)
 
 
 @contextmanager

@@ -19,17 +19,18 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED, DEFAULT_PARTITIONS, Topic
-from workers.addresses import Addresses, adapted
+from tests.harness.paths import ROOT
 from workers.agents.base import AgentDefinition
-from workers.app import AGENTS
-from workers.replay.throttling import GroupLag
+from workers.delivery.producer_client import partition_by_name
+from workers.delivery.topic_administration import TopicAdministration
+from workers.replay.throttle import GroupLag
+from workers.runtime.agent_choice import AGENTS
 from workers.settings import KafkaSettings, Settings
-from workers.stores.analytics import connect
-from workers.stores.migrations import migrate
-from workers.topics import TopicAdministration
+from workers.settings.addresses import Addresses, apply_local_defaults
+from workers.stores.clickhouse.analytics_store import connect
+from workers.stores.clickhouse.migrations import migrate
 
 READY = re.compile(r"ready: metrics on http://[^:]+:(\d+)/metrics")
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 async def until(
@@ -155,6 +156,7 @@ class Deployment:
         name: prefix of topics, groups and keys, and the database.
         environment: of its workers, beside what the deployment sets.
         partitions: of each topic.
+        replication: replicas of each topic.
         int8: folder of the model in int8, to run it as the image does; without, the model is in fp32.
         workers: those that were started.
     """
@@ -164,6 +166,7 @@ class Deployment:
     name: str = field(default_factory=lambda: f"t{uuid4().hex[:10]}")
     environment: dict[str, str] = field(default_factory=dict)
     partitions: int = DEFAULT_PARTITIONS
+    replication: int = 1
     int8: Path | None = None
     workers: list[WorkerProcess] = field(default_factory=list)
 
@@ -171,14 +174,19 @@ class Deployment:
     def settings(self) -> Settings:
         settings = Settings(
             _env_file=None,
-            kafka=KafkaSettings(topic_prefix=f"{self.name}.", group_prefix=self.name, partitions=self.partitions),
+            kafka=KafkaSettings(
+                topic_prefix=f"{self.name}.",
+                group_prefix=self.name,
+                partitions=self.partitions,
+                replication=self.replication,
+            ),
             state_dir=self.directory / "state",
         )
         settings.clickhouse.database = self.name
         settings.redis.key_prefix = f"{self.name}:"
         if self.int8 is not None:
             settings.inference.precision, settings.inference.export_dir = "int8", self.int8
-        return adapted(settings, self.addresses)
+        return apply_local_defaults(settings, self.addresses)
 
     async def prepare(self) -> None:
         """Create topics and tables."""
@@ -200,13 +208,14 @@ class Deployment:
         ready: bool = True,
         environment: Mapping[str, str] | None = None,
         module: str = "workers.cli",
+        python: Path | str = sys.executable,
     ) -> WorkerProcess:
         """Start a worker process and wait until all its agents are up."""
         log = self.directory / f"worker-{len(self.workers)}.log"
         arguments = ["--agents", ",".join(agents)] if agents else []
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", module, "worker", *arguments,
+                python, "-m", module, "worker", *arguments,
                 cwd=self.directory, env=self._environment() | dict(environment or {}),
                 stdout=output, stderr=asyncio.subprocess.STDOUT,
             )  # fmt: skip
@@ -228,7 +237,9 @@ class Deployment:
         Returns:
             How many.
         """
-        producer = AIOKafkaProducer(bootstrap_servers=self.addresses.kafka, max_request_size=2_000_000)
+        producer = AIOKafkaProducer(
+            partitioner=partition_by_name, bootstrap_servers=self.addresses.kafka, max_request_size=2_000_000
+        )
         await producer.start()
         count = 0
         try:

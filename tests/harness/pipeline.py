@@ -11,9 +11,10 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.export import example
 from schemas.review import ReviewDecision
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS, REVIEW_DECISIONS
-from tests.harness.deployment import ROOT, Deployment, until
-from workers.stores.queries import ask_named
-from workers.stores.rollups import refresh_rollups
+from tests.harness.deployment import Deployment, until
+from tests.harness.named_queries import ask_named
+from tests.harness.paths import ROOT
+from workers.stores.clickhouse.rollups import refresh_rollups
 
 EXAMPLES: list[dict[str, Any]] = [
     json.loads(line) for line in (ROOT / "examples" / "answers.jsonl").read_text(encoding="utf-8").splitlines()

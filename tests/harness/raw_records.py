@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aiokafka import AIOKafkaProducer
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy
 
-from workers.addresses import Addresses
+from workers.settings.addresses import Addresses
 
 Header = tuple[bytes, bytes | None]
 
@@ -45,7 +45,7 @@ class _ReadyBatch:
 
 def batch(records: Sequence[tuple[bytes, Sequence[Header]]], codec: str = "none") -> bytes:
     """A record batch of values and headers whose names are bytes."""
-    builder = _DefaultRecordBatchBuilderPy(2, CODECS[codec], 0, -1, -1, 0, 1_000_000)
+    builder = _DefaultRecordBatchBuilderPy(2, CODECS[codec], 0, -1, -1, 0, 1_000_000_000)
     for number, (value, headers) in enumerate(records):
         pairs = [(_RawName(name), content) for name, content in headers]
         assert builder.append(number, 1_767_225_600_000, b"key-%d" % number, value, pairs) is not None

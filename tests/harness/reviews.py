@@ -6,9 +6,9 @@ from typing import Any
 
 from schemas.identifiers import claim_id, fact_id
 from schemas.review import ReviewRequest
-from workers.steps.reviewing import decided
-from workers.steps.rows import closing_row, decision_row, review_rows
-from workers.stores.analytics import AnalyticsStore
+from workers.review.decision_events import decided
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.review_rows import closing_row, decision_row, review_rows
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 QUERY, ANSWER = "How much memory does Loki need?", "Loki needs 16 GiB [1]."
@@ -18,12 +18,12 @@ def review_request(number: int, **changes: Any) -> ReviewRequest:
     """A request; the higher its number (up to 99), the riskier, and the older."""
     answer_id = f"a-{number}"
     claim = {
-        "claim_id": claim_id(answer_id, 0, 18), "span": {"start": 0, "end": 18}, "text": "Loki needs 16 GiB",
+        "claim_id": claim_id("acme", answer_id, 0, 18), "span": {"start": 0, "end": 18}, "text": "Loki needs 16 GiB",
         "kind": "factual", "verdict": "contradicted", "score": 0.1,
     }  # fmt: skip
     return ReviewRequest.model_validate(
         {
-            "review_id": fact_id(answer_id, "review"), "answer_id": answer_id, "tenant": "acme", "user_id": "user-17",
+            "review_id": fact_id("acme", answer_id, "review"), "answer_id": answer_id, "tenant": "acme", "user_id": "user-17",
             "session_id": "s-1", "query": QUERY, "answer": ANSWER, "risk_mode": "gatekeeper", "held": True,
             "reasons": ["high_hallucination_risk"], "signals": ["hedging"], "hallucination_risk": "high",
             "grounding_score": 0.2, "gate_score": 0.5, "answer_metrics": {"faithfulness": 0.2}, "claims": [claim],
@@ -42,9 +42,7 @@ def review_request(number: int, **changes: Any) -> ReviewRequest:
 
 async def store_requests(store: AnalyticsStore, requests: Sequence[ReviewRequest]) -> None:
     """Write their rows, as the agents do."""
-    rows = [row for request in requests for row in review_rows(request)]
-    for table in ("reviews", "review_queue"):
-        await store.insert(table, [row.columns for row in rows if row.table == table])
+    await store.store(row for request in requests for row in review_rows(request))
 
 
 async def store_decision(store: AnalyticsStore, request: ReviewRequest, *, ruling: Any = "final", **said: Any) -> None:
@@ -52,6 +50,4 @@ async def store_decision(store: AnalyticsStore, request: ReviewRequest, *, rulin
     decision = decided(
         request, **({"by": "first", "profile": {}, "at": AT, "action": "approve"} | said), second_review=ruling == "second"
     )  # fmt: skip
-    await store.insert("review_decisions", [decision_row(decision, ruling).columns])
-    if ruling == "final":
-        await store.insert("review_queue", [closing_row(decision).columns])
+    await store.store([decision_row(decision, ruling), *([closing_row(decision)] if ruling == "final" else [])])

@@ -14,13 +14,13 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
-from workers.addresses import Addresses
-from workers.delivery.errors import RejectedByStore, StoreUnavailable
+from workers.errors import RejectedByStore, StoreUnavailable
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings, Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import Migration, MigrationError, migrate, read_migrations
-from workers.stores.retention import FIGURES
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import Migration, MigrationError, migrate, read_migrations
+from workers.stores.clickhouse.retention import FIGURES
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 
@@ -292,7 +292,7 @@ async def test_a_run_that_was_cut_off_is_simply_repeated(client: AsyncClient, da
 async def test_a_changed_file_is_refused_by_name(client: AsyncClient, database: str) -> None:
     first, *rest = read_migrations()
     await migrate(client, database)
-    with pytest.raises(MigrationError, match=f"{first.name} was changed.*put the change into a new one"):
+    with pytest.raises(MigrationError, match=f"{first.name} was changed.*put the change into a new migration"):
         await migrate(client, database, [replace(first, digest="0" * 64), *rest])
 
 
@@ -300,7 +300,7 @@ async def test_a_newer_schema_is_refused(client: AsyncClient, database: str) -> 
     known = read_migrations()
     later = Migration(99, "0099_later.sql", ("SELECT 1",), "d" * 64)
     assert (await migrate(client, database, [*known, later]))[-1] == "0099_later.sql"
-    with pytest.raises(MigrationError, match=r"version 99 .*up to \d+; upgrade the worker"):
+    with pytest.raises(MigrationError, match=r"version 99.*up to \d+; upgrade the worker"):
         await migrate(client, database)
 
 

@@ -18,11 +18,11 @@ from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS, PRIVACY_ERASURES,
 from tests.harness.deployment import Deployment
 from tests.harness.raw_records import batch, send_batch
 from tests.integration.test_seen_versions import touchstone
-from workers.addresses import Addresses
+from workers.archive import archive_copy as archiving
+from workers.archive.archive_files import Archive, ArchiveUnusable
 from workers.delivery.records import Record
-from workers.replay import archiving
-from workers.replay.archive import Archive, ArchiveUnusable
-from workers.topics import TopicAdministration
+from workers.delivery.topic_administration import TopicAdministration
+from workers.settings.addresses import Addresses
 
 
 def nobody(*_: object) -> None:
@@ -160,7 +160,7 @@ async def test_the_log_of_another_broker_does_not_go_into_the_same_folder(
     files = Archive(folder).files()
     other = await prepared(addresses, tmp_path, "other")
     await send(other, ANSWERS_GENERATED, records[:there])
-    told = rf"answers\.generated, partition 1, ends at offset {there}, and its archive at 4: .* another folder"
+    told = rf"answers\.generated\[1\] ends at offset {there}, but its archive ends at 4: .* another folder"
     with pytest.raises(ArchiveUnusable, match=told):
         await archiving.write_archive(other.settings, addresses, folder, archiving.ARCHIVED, nobody)
     assert Archive(folder).files() == files, "nothing was written"
@@ -212,7 +212,7 @@ def test_whatever_a_record_holds_is_read_as_it_was_written(
 
 
 def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ArchiveUnusable, match="is no folder"):
+    with pytest.raises(ArchiveUnusable, match="is not a folder"):
         Archive(tmp_path / "nowhere").files()
     archive = Archive(tmp_path)
     path = archive.write([Record("answers.generated", 0, 5, None, b"x")])
@@ -233,6 +233,6 @@ async def test_the_commands_say_what_they_did(addresses: Addresses, tmp_path: Pa
     code, output, _ = await touchstone(source, "archive", "restore", "kept", "--dry-run")
     assert (code, "4 records would be sent" in output) == (0, True)
     code, _, errors = await touchstone(source, "archive", "write", "kept", "--topic", "answers")
-    assert (code, "no topic answers" in errors) == (2, True)
+    assert (code, "unknown topic answers" in errors) == (2, True)
     code, _, errors = await touchstone(source, "archive", "list", "nowhere")
-    assert (code, "nowhere is no folder" in errors) == (1, True)
+    assert (code, "nowhere is not a folder" in errors) == (1, True)

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.grounding import GroundingReport
-from workers.commands.judging import LocalJudge
+from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 
 SOURCE = "A man in a red jacket is playing a guitar on the stairs of the station while people walk past."
@@ -29,18 +29,18 @@ SWAPPED = (
 
 
 @pytest.fixture(scope="module")
-def rules() -> LocalJudge:
-    return LocalJudge(Settings(_env_file=None))
+def rules() -> LocalPipeline:
+    return LocalPipeline(Settings(_env_file=None))
 
 
 @pytest.fixture(scope="module")
-def both() -> LocalJudge:
-    return LocalJudge(Settings.model_validate({"grounding": {"verifier": "builtin"}}))
+def both() -> LocalPipeline:
+    return LocalPipeline(Settings.model_validate({"grounding": {"verifier": "builtin"}}))
 
 
-def judged(judge: LocalJudge, answer: str, source: str = SOURCE) -> GroundingReport:
+def judged(pipeline: LocalPipeline, answer: str, source: str = SOURCE) -> GroundingReport:
     context = ContextChunk(chunk_id="c", content=source)
-    found = judge.judge(
+    found = pipeline.evaluate(
         GeneratedAnswer(
             answer_id="a", answer=answer, contexts=[context], completed_at=datetime(2026, 11, 2, tzinfo=UTC)
         )
@@ -50,7 +50,7 @@ def judged(judge: LocalJudge, answer: str, source: str = SOURCE) -> GroundingRep
 
 
 @pytest.mark.parametrize("text", NOT_SAID)
-def test_a_changed_word_that_the_rules_miss_is_caught(text: str, rules: LocalJudge, both: LocalJudge) -> None:
+def test_a_changed_word_that_the_rules_miss_is_caught(text: str, rules: LocalPipeline, both: LocalPipeline) -> None:
     without, with_it = judged(rules, text), judged(both, text)
     assert [claim.verdict for claim in without.claims] == ["supported"], "else there is nothing to catch here"
     assert [claim.verdict for claim in with_it.claims] == ["unsupported"]
@@ -61,26 +61,26 @@ def test_a_changed_word_that_the_rules_miss_is_caught(text: str, rules: LocalJud
 
 
 @pytest.mark.parametrize("text", SAID)
-def test_what_the_source_says_stays_supported(text: str, both: LocalJudge) -> None:
+def test_what_the_source_says_stays_supported(text: str, both: LocalPipeline) -> None:
     (claim,) = judged(both, text).claims
     assert claim.verdict == "supported"
     assert claim.verifier_score is not None and claim.verifier_score > 0.5
 
 
-def test_it_is_off_unless_it_is_set(rules: LocalJudge) -> None:
+def test_it_is_off_unless_it_is_set(rules: LocalPipeline) -> None:
     found = judged(rules, NOT_SAID[0])
     assert {claim.verifier_score for claim in found.claims} == {None}
     assert not any("verifier" in name for name in found.versions)
 
 
-def test_claims_on_records_are_left_to_the_rules(both: LocalJudge) -> None:
+def test_claims_on_records_are_left_to_the_rules(both: LocalPipeline) -> None:
     (claim,) = judged(both, "The jacket is red.", '{"jacket": "red", "instrument": "guitar"}').claims
     assert claim.verifier_score is None
 
 
 @pytest.mark.xfail(reason="what it does not read: who did what to whom", raises=AssertionError)
 @pytest.mark.parametrize(("text", "source"), SWAPPED)
-def test_a_claim_with_its_roles_swapped_is_caught(text: str, source: str, both: LocalJudge) -> None:
+def test_a_claim_with_its_roles_swapped_is_caught(text: str, source: str, both: LocalPipeline) -> None:
     (claim,) = judged(both, text, source).claims
     if claim.verifier_score is None:
         raise RuntimeError("it was not asked, so this tells nothing of it")

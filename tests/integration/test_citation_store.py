@@ -12,15 +12,15 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import CitationReport
 from schemas.identifiers import citation_id
-from workers.addresses import Addresses
+from workers.decision.enrichment import enrich
+from workers.evaluation.citations.citation_finder import find_citations
+from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.settings import Settings
-from workers.steps.citations import find_citations
-from workers.steps.enrichment import enrich
-from workers.steps.rows import enriched_rows
-from workers.steps.thresholds import GateThresholds, GroundingThresholds
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.citations import CitationStore
-from workers.stores.migrations import migrate
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.citation_queries import CitationStore
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 MANY = 200_000
@@ -37,7 +37,7 @@ async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[Asyn
 
 @pytest.fixture
 def citations(client: AsyncClient, settings: Settings) -> CitationStore:
-    return CitationStore(client, settings.clickhouse.database)
+    return CitationStore(AnalyticsStore(client, settings.clickhouse.database), settings.clickhouse.database)
 
 
 async def cite(
@@ -79,7 +79,7 @@ async def cite(
     store = AnalyticsStore(client, database)
     for row in enriched_rows(enriched):
         await store.insert(row.table, [row.columns])
-    return citation_id(answer_id, "c1")
+    return citation_id(tenant, answer_id, "c1")
 
 
 async def test_a_citation_shows_its_source_as_it_was_cited(

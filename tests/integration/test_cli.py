@@ -12,16 +12,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from workers.addresses import Addresses
-from workers.app import AGENTS, UnknownAgent, agents_without, chosen_agents
-from workers.cli import app
-from workers.commands.bench import benchmarks
-from workers.commands.output import read_settings
-from workers.delivery.errors import TouchstoneError
+from tests.harness.paths import ROOT
+from workers.cli.main import app
+from workers.cli.operation.bench import benchmarks
+from workers.cli.output import read_settings
+from workers.errors import TouchstoneError
+from workers.runtime.agent_choice import AGENTS, UnknownAgent, agents_without, chosen_agents
 from workers.settings import Settings, load_settings
-from workers.stores.migrations import read_migrations
-
-ROOT = Path(__file__).resolve().parents[2]
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.migrations import read_migrations
 
 Touchstone = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -138,7 +137,7 @@ def test_wrong_settings_are_named_without_their_value_and_end_with_2(
         read_settings()
     assert caught.value.code == 2
     message = capsys.readouterr().err
-    assert "settings are wrong" in message
+    assert "settings are invalid" in message
     assert told in message
     assert ".env" in message
     assert "hunter2" not in message
@@ -153,7 +152,7 @@ def test_an_unknown_agent_is_told_with_those_there_are(touchstone: Touchstone) -
 
 
 def test_no_agent_is_not_all_of_them(touchstone: Touchstone) -> None:
-    assert_told(touchstone("worker", "--agents", ", "), 1, "no agent is named", *AGENTS)
+    assert_told(touchstone("worker", "--agents", ", "), 1, "no agent is given", *AGENTS)
 
 
 def test_agents_are_chosen_once_each_and_in_order() -> None:
@@ -163,7 +162,7 @@ def test_agents_are_chosen_once_each_and_in_order() -> None:
         "citations",
     ]
     for none in ([], iter(())):
-        with pytest.raises(UnknownAgent, match="no agent is named"):
+        with pytest.raises(UnknownAgent, match="no agent is given"):
             chosen_agents(none, Settings(_env_file=None))
 
 
@@ -174,7 +173,7 @@ def test_all_agents_but_those_that_run_elsewhere(monkeypatch: pytest.MonkeyPatch
     rest = [name for name in AGENTS if name not in judging]
     assert agents_without(judging, settings) == [*rest, "otel"]
     assert agents_without({*judging, "otel", "langfuse", "intake"}, settings) == rest, "off, so it is left out already"
-    with pytest.raises(UnknownAgent, match="no agent is called nonsense; there are citations"):
+    with pytest.raises(UnknownAgent, match="unknown agent nonsense; choose from citations"):
         agents_without({"grounding", "nonsense"}, settings)
     with pytest.raises(UnknownAgent, match="no agent is left to run"):
         agents_without({*AGENTS, "otel"}, settings)
@@ -223,8 +222,8 @@ def test_migrate_needs_clickhouse_alone(touchstone: Touchstone, addresses: Addre
     assert [version["name"] for version in done["versions"]] == names
     assert {"answers", "answer_hours", "dead_letters"} <= set(done["retention_changed"])
     again = touchstone("migrate", TOUCHSTONE_RETENTION__ANSWERS="7", **environment).stdout
-    assert again.count("was there") == len(names)
-    assert "retention set for answers\n" in again
+    assert again.count("present") == len(names)
+    assert "retention set for answers, scores\n" in again
     assert touchstone("migrate", "--check", **environment).returncode == 0
 
 
@@ -250,7 +249,7 @@ def at(addresses: Addresses, settings: Settings) -> dict[str, str]:
 def test_bench_lists_what_it_can_measure_and_hands_the_rest_of_the_line_on(touchstone: Touchstone) -> None:
     listed = touchstone("bench")
     assert listed.returncode == 0
-    assert "pipeline" in listed.stdout and "Answers a second from topic to ClickHouse" in listed.stdout
+    assert "pipeline" in listed.stdout and "Measure answers a second from topic to ClickHouse" in listed.stdout
     handed_on = touchstone("bench", "limit", "--help")
     assert handed_on.returncode == 0
     assert "touchstone bench limit" in handed_on.stdout
@@ -259,7 +258,7 @@ def test_bench_lists_what_it_can_measure_and_hands_the_rest_of_the_line_on(touch
 def test_bench_names_what_there_is_instead_of_what_there_is_not(touchstone: Touchstone) -> None:
     result = touchstone("bench", "nothing")
     assert result.returncode == 1
-    assert "there is no benchmark nothing; there are analytics" in result.stderr
+    assert "there is no benchmark nothing; choose one of analytics" in result.stderr
 
 
 def test_bench_without_a_checkout_says_where_it_works(tmp_path: Path) -> None:

@@ -15,25 +15,30 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
-from schemas.feedback import AnalyticsRow
+from schemas.evaluations import EvaluationReport
+from schemas.export import example
 from schemas.grounding import Claim
 from schemas.identifiers import fact_id
 from schemas.reports import Span
 from schemas.review import ClaimVerdict, ReviewDecision
-from tests.harness.deployment import ROOT
-from workers.addresses import Addresses
-from workers.commands.judging import LocalJudge
-from workers.comparison.errors import UnknownRun
+from tests.harness.paths import ROOT
+from workers.comparison.comparison_errors import UnknownRun
 from workers.comparison.results import Comparison, findings
 from workers.comparison.tallies import SCORES
+from workers.decision.enrichment import enrich
+from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.inference.backends import SentenceTransformerBackend
+from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
-from workers.steps.enrichment import enrich
-from workers.steps.rows import CHARACTERISTICS, decision_row, enriched_rows
-from workers.stores import comparison as comparison_store
-from workers.stores.analytics import AnalyticsStore
-from workers.stores.comparison import ComparisonStore, Wanted
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.review_rows import decision_row
+from workers.stores.queries import comparison_queries as comparison_store
+from workers.stores.queries.comparison_queries import ComparisonStore, Wanted
+from workers.stores.tables.review_tables import DecisionRow
 
+REPORT = EvaluationReport.model_validate(example(EvaluationReport))
 JUDGED, COPIES = 12, 5
 ANSWERS = JUDGED * COPIES
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -48,10 +53,12 @@ def judged(backend: SentenceTransformerBackend) -> tuple[list[EnrichedAnswer], l
     """Examples, each under several names, as two versions judge them: the second one has a stricter gate."""
     lines = (ROOT / "examples" / "answers.jsonl").read_text().splitlines()[:JUDGED]
     settings = Settings(_env_file=None)
-    judge = LocalJudge(settings, backend)
+    pipeline = LocalPipeline(settings, backend)
     answers: list[EnrichedAnswer] = []
     for line in lines:
-        once = judge.judge(GeneratedAnswer.model_validate({"completed_at": AT} | json.loads(line) | {"tenant": "acme"}))
+        once = pipeline.evaluate(
+            GeneratedAnswer.model_validate({"completed_at": AT} | json.loads(line) | {"tenant": "acme"})
+        )
         for copy in range(COPIES):
             named = {"answer_id": f"{once.answer_id}-{copy}"}
             answer = once.answer.model_copy(
@@ -81,12 +88,7 @@ def decided(judged: EnrichedAnswer, settings: Settings, gate_score: float) -> En
 
 
 async def store_all(analytics: AnalyticsStore, enriched: Iterable[EnrichedAnswer]) -> None:
-    rows: dict[str, list[dict[str, Any]]] = {}
-    for answer in enriched:
-        for row in enriched_rows(answer):
-            rows.setdefault(row.table, []).append(row.columns)
-    for table, columns in rows.items():
-        await analytics.insert(table, columns)
+    await analytics.store(row for answer in enriched for row in enriched_rows(answer))
 
 
 async def compared(analytics: AnalyticsStore, settings: Settings, **wanted: Any) -> Comparison:
@@ -223,11 +225,11 @@ async def test_slices_hold_their_own_pairs_and_find_the_model_that_moved(
     assert found.comparison.left_out == {"model": 0, "source": 0, "query_type": 0}
 
 
-def said_of(answer: EnrichedAnswer, action: str, by: str = "first", **changes: Any) -> AnalyticsRow:
+def said_of(answer: EnrichedAnswer, action: str, by: str = "first", **changes: Any) -> DecisionRow:
     decision = ReviewDecision.model_validate(
         {
             "feedback_id": f"d-{answer.answer_id}-{by}", "timestamp": AT, "original_answer": "x", "user_action": action,
-            "review_id": fact_id(answer.answer_id, "review"), "answer_id": answer.answer_id, "tenant": answer.tenant,
+            "review_id": fact_id(answer.tenant, answer.answer_id, "review"), "answer_id": answer.answer_id, "tenant": answer.tenant,
             "decided_by": by, "corrected_answer": "y" if action == "correct" else None,
         } | changes
     )  # fmt: skip
@@ -238,7 +240,7 @@ async def test_the_version_that_people_agree_with_more_often_is_told(
     analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
 ) -> None:
     live = [answer for answer in judged[0] if answer.grounding and answer.grounding.claims]
-    people: list[AnalyticsRow] = []
+    people: list[DecisionRow] = []
     rewards: list[dict[str, Any]] = []
     stored: list[EnrichedAnswer] = []
     expected = {"claims": [0, 0, 0, 0], "decisions": [0, 0, 0, 0], "ratings": [0, 0, 0, 0]}
@@ -273,7 +275,7 @@ async def test_the_version_that_people_agree_with_more_often_is_told(
             people.append(said_of(answer, "reject", by="policy"))
             people.append(said_of(answer, "approve", with_warning=True))
     await store_all(analytics, stored)
-    await analytics.insert("review_decisions", [row.columns for row in people])
+    await analytics.store(people)
     # What a reviewer has decided is in its reward as well, and counts once.
     decided = {**rewards[0], "reward_id": live[0].answer_id, "answer_id": live[0].answer_id}
     await analytics.insert("rewards", [*rewards, decided])
@@ -282,6 +284,26 @@ async def test_the_version_that_people_agree_with_more_often_is_told(
     assert counted == expected
     assert expected["claims"][2] >= 6
     assert {each.verdict for each in found.agreements} == {"B is right more often"}
+
+
+async def test_scores_of_evaluator_plugins_are_compared(
+    analytics: AnalyticsStore, settings: Settings, judged: tuple[list[EnrichedAnswer], list[EnrichedAnswer]]
+) -> None:
+    def scored(answer: EnrichedAnswer, score: float | None) -> EnrichedAnswer:
+        its = {"answer_id": answer.answer_id, "tenant": answer.tenant, "run": answer.run}
+        report = REPORT.model_copy(update=its | {"completed_at": answer.answer.completed_at, "score": score})
+        return answer.model_copy(update={"evaluations": {"tone": report}})
+
+    live, replay = judged
+    a = [scored(answer, None if number == 0 else 0.5) for number, answer in enumerate(live)]
+    b = [scored(answer, 0.25 if number % 3 else 1.0) for number, answer in enumerate(replay)]
+    await store_all(analytics, [*a, *b])
+    told = {each.measure: each for each in findings(await compared(analytics, settings)).measures}
+    tone = told["evaluations.tone.score"]
+    up = len([number for number in range(1, ANSWERS) if number % 3 == 0])
+    assert (tone.known, tone.up, tone.down, tone.no_longer_null) == (ANSWERS - 1, up, ANSWERS - 1 - up, 1)
+    assert (tone.a, tone.b) == (0.5, pytest.approx((up + 0.25 * (ANSWERS - 1 - up)) / (ANSWERS - 1)))
+    assert told["evaluations.tone.polite"].difference == 0
 
 
 async def test_claims_that_a_later_judgement_no_longer_makes_are_not_shown(
@@ -349,7 +371,7 @@ async def test_a_run_that_is_compared_with_itself_differs_in_nothing(
     moves = {name: value for name, value in found.figures.items() if name.endswith((".difference", ".up", ".down"))}
     assert set(moves.values()) <= {0, None}
     assert not any(each.moved for each in found.slices)
-    with pytest.raises(UnknownRun, match="there are live"):
+    with pytest.raises(UnknownRun, match="choose one of: live"):
         await compared(analytics, settings, b="nobody")
 
 
@@ -374,16 +396,18 @@ async def test_the_command_tells_tables_json_and_a_page_and_ends_as_the_gates_sa
         run("b", "--to", "2020-01-01"),
     )
     assert told.returncode == 0, told.stderr
-    assert f"{ANSWERS + 1} answers judged by both" in told.stdout
+    assert f"{ANSWERS + 1} answers evaluated by both" in told.stdout
     assert "gate passed" in told.stdout
     assert "\x1b" not in told.stdout
     assert "\x07" not in told.stdout
     assert "hostile\\x1b[2J" in told.stdout
     assert failed.returncode == 1
-    assert "2 of 2 gates failed: state_changed > 0; ratings.b < 0.5 cannot be told" in failed.stderr.replace("\n", " ")
+    assert "2 of 2 gates failed: state_changed > 0; ratings.b < 0.5 (cannot be evaluated)" in failed.stderr.replace(
+        "\n", " "
+    )
     document = json.loads(failed.stdout)
     assert [gate["holds"] for gate in document["gates"]] == [True, None]
     assert document["pairs"] == ANSWERS + 1
     assert (tmp_path / "report.html").stat().st_mode & 0o077 == 0
-    assert (nobody.returncode, "there are b, live" in nobody.stderr) == (2, True)
-    assert (nothing.returncode, "have no answer in common" in nothing.stderr) == (1, True)
+    assert (nobody.returncode, "choose one of: b, live" in nobody.stderr) == (2, True)
+    assert (nothing.returncode, "have no answers in common" in nothing.stderr) == (1, True)

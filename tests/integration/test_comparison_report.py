@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from tests.harness.browser import Seen, chromium_path, running_browser, serious_violations
 from tests.harness.comparisons import HOSTILE, hostile_findings
-from workers.comparison.report import render
+from workers.comparison.comparison_report import render
 from workers.comparison.tallies import MEASURES, SCORES
 
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
@@ -57,7 +57,13 @@ def test_the_report_is_readable_and_nothing_hostile_runs(
     assert seen.complaints == []
     assert seen.requests == [page_file.as_uri()]
     assert serious_violations(page) == []
-    for told in ("B is right more often", "too few cases", "Decisions: none", "12 values of source", "cannot be told"):
+    for told in (
+        "B is right more often",
+        "too few cases",
+        "Decisions: none",
+        "12 values of source",
+        "cannot be evaluated",
+    ):
         assert told in text, told
     plots = page.locator("td.plot svg").count()
     assert plots == len(MEASURES)

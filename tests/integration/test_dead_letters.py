@@ -10,6 +10,7 @@ import stat
 import sys
 import threading
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,19 +26,21 @@ from schemas.dead_letters import DeadLetter
 from schemas.headers import Headers
 from schemas.identifiers import dead_letter_id
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, ANSWERS_GROUNDING, DEAD_LETTERS, Topic
-from tests.harness.deployment import ROOT, Deployment, until
-from workers.addresses import Addresses
+from tests.harness.deployment import Deployment, until
+from tests.harness.paths import ROOT
 from workers.agents.analytics import ANALYTICS
-from workers.app import Worker
-from workers.cli import main
-from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.errors import OversizeRecord, PoisonError, RejectedByStore, TouchstoneError
+from workers.cli.main import main
+from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Output, Record, Work
+from workers.delivery.records import Output, Record, WorkItem
+from workers.errors import OversizeRecord, PoisonError, RejectedByStore, TouchstoneError
+from workers.runtime.worker import Worker
+from workers.services.shared_service import SharedService
 from workers.settings import Settings, load_settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.dead_letters import DeadLetterStore, LetterFilter, UnknownDeadLetter
-from workers.stores.migrations import migrate
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.dead_letter_queries import DeadLetterStore, LetterFilter, UnknownDeadLetter
 
 IN_PROCESS = threading.Lock()
 """Commands in this process share its streams: one at a time."""
@@ -82,7 +85,7 @@ def run_command(arguments: list[str], environment: dict[str, str], stdin: str) -
         mock.patch.multiple(sys, argv=["touchstone", *arguments], stdout=out, stderr=err, stdin=io.StringIO(stdin)),
         mock.patch.object(sys, "excepthook"),
         # What the allocator is told stays with the process, and other tests look at what large buffers cost.
-        mock.patch("workers.cli.bound_allocator"),
+        mock.patch("workers.cli.main.bound_allocator"),
         mock.patch.dict(os.environ, environment),
     ):
         load_settings.cache_clear()
@@ -139,8 +142,11 @@ class Letters:
     async def store_again(self, output: Output, minutes_ago: float = 0.0) -> None:
         failed_at = (datetime.now(UTC) - timedelta(minutes=minutes_ago)).isoformat().encode()
         headers = [(name, failed_at if name == "dlq_failed_at" else content) for name, content in output.headers]
-        handle = ANALYTICS.handler(SimpleNamespace(analytics=self.analytics))  # type: ignore[arg-type]
-        results = await handle([Work(Record(DEAD_LETTERS.name, 0, self.offset, output.key, output.value, headers))])
+        services = SimpleNamespace(clickhouse=SharedService(lambda: nullcontext(self.analytics)))
+        context: Any = SimpleNamespace(services=services, require=lambda name, check: None)
+        async with AsyncExitStack() as stack:
+            handle = await ANALYTICS.open(context, stack)
+        results = await handle([WorkItem(Record(DEAD_LETTERS.name, 0, self.offset, output.key, output.value, headers))])
         assert list(results) == [[]]
 
     async def get(self, identifier: str) -> DeadLetter:
@@ -278,7 +284,7 @@ async def test_show_prints_payload_reason_and_remedy_and_raw_gives_the_bytes(let
 async def test_tombstones_and_values_that_are_not_kept_are_told_apart(letters: Letters) -> None:
     class Small(Captured):
         async def send(self, outputs: Sequence[Output], *, agent: str) -> None:
-            from workers.delivery.errors import ResultTooLarge
+            from workers.errors import ResultTooLarge
 
             if outputs[0].value is not None:
                 raise ResultTooLarge("too large")
@@ -291,7 +297,7 @@ async def test_tombstones_and_values_that_are_not_kept_are_told_apart(letters: L
     omitted = dead_letter_id(ANSWERS_GENERATED.name, 3, 77, "assembly")
     tombstone, empty = await letters.add(None), await letters.add(b"")
     shown = await asyncio.gather(*(letters.dlq("show", identifier) for identifier in (omitted, tombstone, empty)))
-    assert "5000 bytes, too large to be kept; the original is answers.generated[3]@77" in shown[0].text
+    assert "5000 bytes, too large for the dead letter; the original is answers.generated[3]@77" in shown[0].text
     assert "none (a tombstone)" in shown[1].text
     assert "value: 0 bytes" in shown[2].text
     letter = await letters.get(omitted)
@@ -441,7 +447,7 @@ async def test_what_the_broker_does_not_confirm_stays_unmarked(letters: Letters)
     await letters.add()
     outcome = await letters.dlq("requeue", "--since", "1h", KAFKA_BOOTSTRAP_SERVERS="127.0.0.1:1")
     assert outcome.code == 1
-    assert "no Kafka broker answers at 127.0.0.1:1" in outcome.err
+    assert "no Kafka broker responds at 127.0.0.1:1" in outcome.err
     missing = await letters.dlq("requeue", "--since", "1h", TOUCHSTONE_KAFKA__TOPIC_PREFIX="nowhere.")
     assert missing.code == 1
     assert "touchstone topics create" in missing.err
@@ -480,20 +486,25 @@ async def test_mistakes_are_told_with_a_remedy_and_an_exit_code(letters: Letters
     await letters.add()
     missing = await letters.dlq_process("show", "00000000-0000")
     assert (missing.code, missing.out) == (1, b"")
-    assert missing.err.startswith("error: no dead letter 00000000-0000")
+    assert missing.err.startswith("error: unknown dead letter 00000000-0000")
     database = letters.settings.clickhouse.database
     away = {"CLICKHOUSE_URL": "http://127.0.0.1:1"}
     cases: list[tuple[list[str], dict[str, str], int, str]] = [
-        (["show", "00000000-0000"], {}, 1, "no dead letter 00000000-0000; `touchstone dlq list`"),
+        (
+            ["show", "00000000-0000"],
+            {},
+            1,
+            "unknown dead letter 00000000-0000; list dead letters with: touchstone dlq list",
+        ),
         (["show", "0000"], {}, 2, "at least 8 characters"),
-        (["requeue"], {}, 2, "say which: identifiers, or a filter"),
+        (["requeue"], {}, 2, "give identifiers or a filter"),
         (["requeue", "00000000-0000", "--agent", "release"], {}, 2, "not both"),
-        (["list", "--since", "yesterday"], {}, 2, "is no time"),
+        (["list", "--since", "yesterday"], {}, 2, "is not a time"),
         (
             ["requeue", "--since", "1h"],
             away,
             1,
-            "no ClickHouse answers at 127.0.0.1:1 (OperationalError); start one or set CLICKHOUSE_URL",
+            "no ClickHouse server responds at 127.0.0.1:1 (OperationalError); start one or set CLICKHOUSE_URL",
         ),
         (["list"], {"CLICKHOUSE_URL": ""}, 1, "CLICKHOUSE_URL not set"),
         (["list"], {"TOUCHSTONE_CLICKHOUSE__DATABASE": f"{database}_none"}, 1, "run `touchstone migrate`"),

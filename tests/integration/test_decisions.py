@@ -13,6 +13,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.base import Event
 from schemas.feedback import AnalyticsRow, FeedbackMessage
+from schemas.identifiers import record_key
 from schemas.memory import ConversationTurn
 from schemas.release import ReleasedAnswer
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
@@ -27,12 +28,13 @@ from schemas.topics import (
     Topic,
 )
 from tests.harness.deployment import Deployment, until
+from tests.harness.keys import name_of
 from tests.harness.reviews import review_request
-from workers.addresses import Addresses
-from workers.app import Worker
-from workers.steps.finality import REJECTION_TEXT
-from workers.steps.reviewing import decided, decided_by_deadline, review_event
-from workers.steps.rows import review_rows
+from workers.decision.finality import REJECTION_TEXT
+from workers.review.decision_events import decided, decided_by_deadline, review_event
+from workers.runtime.worker import Worker
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.review_rows import review_rows
 
 NOW = datetime.now(UTC)
 
@@ -197,11 +199,11 @@ async def test_an_older_word_behind_a_final_one_does_not_stay_the_last_and_one_o
     await send(deployment, REVIEW_DECISIONS, said(11), said(12))
     await released(deployment, 11, 12)
     await running.done()
-    await deployment.send([(b"a-12", None)], ANSWERS_RELEASED)
+    await deployment.send([(record_key("acme", "a-12").encode(), None)], ANSWERS_RELEASED)
     await send(deployment, ANSWERS_RELEASED, held(12), held(11))
 
     async def words(number: int) -> list[bool | None]:
-        records = [record for record in await deployment.read(ANSWERS_RELEASED) if record.key == f"a-{number}".encode()]
+        records = [record for record in await deployment.read(ANSWERS_RELEASED) if name_of(record) == f"a-{number}"]
         ordered = sorted(records, key=lambda record: record.offset)
         return [ReleasedAnswer.from_bytes(record.value).final if record.value else None for record in ordered]
 
@@ -270,7 +272,7 @@ async def test_a_worker_killed_among_decisions_leaves_one_final_state_each(alone
 async def ask(deployment: Deployment, *requests: ReviewRequest) -> None:
     """Write requests' rows to their topic, as the release agent does."""
     rows = [row for request in requests for row in review_rows(request)]
-    await deployment.send([(b"k", row.to_bytes()) for row in rows], FEEDBACK_ANALYTICS)
+    await deployment.send([(b"k", row.record().to_bytes()) for row in rows], FEEDBACK_ANALYTICS)
 
 
 def overdue(number: int, *, shown: str = "held", **changes: Any) -> ReviewRequest:

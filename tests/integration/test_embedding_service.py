@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import numpy as np
 import pytest
 
-from workers.delivery.errors import InferenceFailed, InferenceTimeout
+from workers.errors import InferenceFailed, InferenceTimeout
 from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend, Vectors
 from workers.inference.embedding import EmbeddingService
 from workers.settings import InferenceSettings

@@ -25,14 +25,16 @@ from schemas.topics import (
     Topic,
 )
 from tests.harness.deployment import Deployment, until
-from workers import metrics
-from workers.addresses import Addresses
-from workers.app import AGENTS, Worker
-from workers.delivery.erasures import ErasureFollower, ErasuresUnreadable
+from tests.harness.keys import name_of
+from workers.delivery.followers.erasure_follower import ErasureFollower, ErasuresUnreadable
 from workers.delivery.records import Record
-from workers.erasure import forget
-from workers.stores.migrations import migrate
-from workers.stores.persons import BY_ANSWER
+from workers.observability import metrics
+from workers.privacy.erasure import forget
+from workers.runtime.agent_choice import AGENTS
+from workers.runtime.worker import Worker
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.person_queries import BY_ANSWER
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 MINE, THEIRS = ["mine-1", "mine-2"], ["theirs-1", "theirs-2"]
@@ -120,7 +122,9 @@ class Site:
 
     async def until_erased(self, answer_id: str) -> None:
         """The worker itself has found out about an answer, and reads of it on the register's topic."""
-        late = Record(FEEDBACK_REWARDS.name, 0, 0, None, json.dumps({"answer_id": answer_id}).encode())
+        late = Record(
+            FEEDBACK_REWARDS.name, 0, 0, None, json.dumps({"tenant": "acme", "answer_id": answer_id}).encode()
+        )
 
         async def known() -> bool:
             assert self.worker is not None
@@ -153,7 +157,7 @@ class Site:
 
     async def last_values(self, topic: Topic) -> dict[str, bytes | None]:
         """What compaction would keep."""
-        return {record.key.decode(): record.value for record in await self.deployment.read(topic)}
+        return {name_of(record): record.value for record in await self.deployment.read(topic)}
 
 
 def dropped(agent: str) -> float:
@@ -214,7 +218,7 @@ async def test_nothing_of_an_erased_person_comes_back_when_all_groups_are_rewoun
     finally:
         await site.stop()
     assert len([letter for letter in await deployment.read(DEAD_LETTERS) if b"broken" in (letter.value or b"")]) == 1
-    assert {record.key for record in await deployment.read(MEMORY_TURNS)} >= {name.encode() for name in THEIRS}
+    assert {name_of(record) for record in await deployment.read(MEMORY_TURNS)} >= set(THEIRS)
 
 
 async def test_without_the_register_no_agent_starts(
@@ -222,10 +226,15 @@ async def test_without_the_register_no_agent_starts(
 ) -> None:
     settings = deployment.settings
     settings.kafka.request_timeout_seconds = 0.5
-    monkeypatch.setattr("workers.app.ErasureFollower", lambda settings, _: ErasureFollower(settings, "127.0.0.1:1"))
+    monkeypatch.setattr(
+        "workers.runtime.worker.ErasureFollower", lambda settings, _: ErasureFollower(settings, "127.0.0.1:1")
+    )
     worker = Worker(settings, deployment.addresses, ["signals"])
     try:
-        with pytest.raises(ErasuresUnreadable, match=r"privacy\.erasures cannot be read to its end .* may this user"):
+        with pytest.raises(
+            ErasuresUnreadable,
+            match=r"privacy\.erasures cannot be read to its end .* check that the broker is available and that this user",
+        ):
             await worker.start()
         assert worker._running == []
     finally:

@@ -18,15 +18,15 @@ from schemas.memory import ConversationTurn
 from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
 from tests.harness.deployment import Deployment
-from workers.addresses import Addresses
-from workers.erasure import forget
+from workers.feedback.retry_detection import AskedQuery
+from workers.privacy.erasure import earlier_tombstones, forget
 from workers.settings import Settings
-from workers.steps.retries import AskedQuery
-from workers.stores.analytics import AnalyticsStore
-from workers.stores.feedback import FeedbackStore
-from workers.stores.history import PersonQuery, QueryHistory
-from workers.stores.memory import MemoryStore, TurnFeedback
-from workers.stores.persons import BY_ANSWER
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback
+from workers.stores.queries.feedback_store import FeedbackStore
+from workers.stores.queries.person_queries import BY_ANSWER
+from workers.stores.redis.query_history import PersonQuery, QueryHistory
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
@@ -92,10 +92,10 @@ async def fill(client: AsyncClient, deployment: Deployment, settings: Settings) 
         await events.note([feedback(f"call {name}", name, tenant, user)])
         turn = ConversationTurn.model_validate(
             example(ConversationTurn)
-            | {"turn_id": "turn_" + fact_id(name, "turn"), "answer_id": name, "tenant": tenant, "user_id": user}
+            | {"turn_id": "turn_" + fact_id(tenant, name, "turn"), "answer_id": name, "tenant": tenant, "user_id": user}
         )
         await memory.remember([(turn, vector.astype(np.float32))])
-        await memory.rate([TurnFeedback(turn.turn_id, 0.5, 1)])
+        await memory.rate([TurnFeedback(tenant, name, 0.5, 1)])
         await history.exchange([PersonQuery(person_digest(tenant, user), AskedQuery(name, 1.0, vector))])
     await events.note([feedback("my opinion", "neighbour", "acme", "o'brien", "explicit")])
     await memory.close()
@@ -122,12 +122,12 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     assert sorted(row["answer_id"] for row in await memory.turns()) == ["neighbour", "same name"]
     await memory.close()
     stones = [record for topic in (ANSWERS_RELEASED, FEEDBACK_REWARDS) for record in await deployment.read(topic)]
-    assert [(record.key, record.value) for record in stones] == [(b"mine", None)] * 2
+    assert [(record.key, record.value) for record in stones] == [(b'["acme","mine"]', None)] * 2
     records = {record.key: record.value for record in await deployment.read(PRIVACY_ERASURES)}
     person = Erasure.from_bytes(records.pop(done.digest.encode()))
     (answers,) = (Erasure.from_bytes(value) for value in records.values())
     assert person.digest == answers.digest == person_digest("acme", "o'brien")
-    assert (person.answers, answers.answers) == ([], [answer_digest("mine")])
+    assert (person.answers, answers.answers) == ([], [answer_digest("acme", "mine")])
     assert b"brien" not in person.to_bytes() + answers.to_bytes(), "the register names nobody"
     assert done.kept_until["answers.generated"] == NOW + timedelta(days=30)
     assert set(done.kept_until) == {topic.name for topic in TOPICS if topic.cleanup == "delete"}
@@ -142,3 +142,26 @@ async def test_every_table_with_rows_of_answers_is_looked_at(deployment: Deploym
         f" WHERE c.database = '{deployment.name}' AND c.name IN ({names}) AND t.engine != 'MaterializedView'"
     )
     assert {row[0] for row in tables.result_rows} == set(BY_ANSWER)
+
+
+async def test_a_key_of_an_earlier_version_is_ended_only_if_its_last_record_is_of_the_tenant(
+    deployment: Deployment,
+) -> None:
+    """Keys had no tenant then; compaction keeps the last record of a key, whosever it is."""
+
+    def released(tenant: str, name: str) -> tuple[bytes, bytes]:
+        return name.encode(), json.dumps({"answer_id": name, "tenant": tenant, "revision": 1, "final": True}).encode()
+
+    names = ("ours", "theirs-last", "ours-last", "ended", "nobody's")
+    await deployment.send(
+        [
+            released("acme", "ours"), released("acme", "theirs-last"), released("other", "theirs-last"),
+            released("other", "ours-last"), released("acme", "ours-last"), released("acme", "ended"), (b"ended", None),
+        ],
+        ANSWERS_RELEASED,
+    )  # fmt: skip
+    stones = await earlier_tombstones(deployment.settings, deployment.addresses.kafka, "acme", names)
+    assert {(each.topic.name, each.key, each.value) for each in stones} == {
+        (ANSWERS_RELEASED.name, b"ours", None), (ANSWERS_RELEASED.name, b"ours-last", None),
+    }  # fmt: skip
+    assert await earlier_tombstones(deployment.settings, deployment.addresses.kafka, "default", names) == []

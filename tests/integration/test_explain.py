@@ -6,14 +6,14 @@ import pytest
 
 from schemas.enriched import EnrichedAnswer
 from schemas.export import example
-from workers.addresses import Addresses
-from workers.commands.explain import _of_store
-from workers.delivery.errors import TouchstoneError
+from workers.cli.analysis.explain import _of_store
+from workers.decision.explanation import explain
+from workers.errors import TouchstoneError
 from workers.settings import Settings
-from workers.steps.explanation import explain
-from workers.steps.rows import enriched_rows
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.migrations import migrate
 
 ENRICHED = EnrichedAnswer.model_validate(example(EnrichedAnswer))
 
@@ -31,7 +31,7 @@ async def known(addresses: Addresses, settings: Settings) -> AsyncIterator[Setti
 
 
 async def test_the_row_tells_the_same_decision_by_the_same_facts(known: Settings) -> None:
-    stored = await _of_store(ENRICHED.answer_id, known)
+    stored = await _of_store(ENRICHED.answer_id, "", known)
     whole = explain(ENRICHED, known.gate, known.grounding, known.decision)
     assert (stored.state, stored.reasons, stored.risk_mode) == (whole.state, whole.reasons, whole.risk_mode)
     assert [(row.fact, row.applies, row.effect) for row in stored.rows] == [
@@ -41,5 +41,5 @@ async def test_the_row_tells_the_same_decision_by_the_same_facts(known: Settings
 
 
 async def test_an_answer_that_nobody_knows_is_told(known: Settings) -> None:
-    with pytest.raises(TouchstoneError, match="neither a file here nor an answer"):
-        await _of_store("nobody'; DROP TABLE answers --", known)
+    with pytest.raises(TouchstoneError, match="neither a file here nor an answer in ClickHouse"):
+        await _of_store("nobody'; DROP TABLE answers --", "", known)

@@ -11,12 +11,12 @@ from typing import Any
 
 from schemas.reports import Span
 from schemas.review import ClaimVerdict
-from tests.harness.deployment import ROOT
+from tests.harness.paths import ROOT
 from tests.harness.reviews import review_request, store_decision, store_requests
-from workers.addresses import Addresses
 from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
 
 
 def touchstone(arguments: Sequence[str], settings: Settings, addresses: Addresses, folder: Path) -> Any:
@@ -51,7 +51,7 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
         assert done.returncode == 0, done.stderr[-2_000:]
         assert json.loads(done.stdout) == {"file": "out.jsonl.gz", "written": 12, "left_out": {"no verdict": 1}}
         again = touchstone(["export", "labels", "out.jsonl.gz"], settings, addresses, tmp_path)
-        assert (again.returncode, "name a file that is not there" in again.stderr) == (1, True)
+        assert (again.returncode, "choose a new file" in again.stderr) == (1, True)
     finally:
         await client.command(f"DROP DATABASE {settings.clickhouse.database}")
         await client.close()

@@ -11,6 +11,7 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.answers import TraceReference
+from schemas.dead_letters import read_dead_letter
 from schemas.enriched import EnrichedAnswer
 from schemas.export import example
 from schemas.feedback import FeedbackEvent
@@ -18,13 +19,15 @@ from schemas.release import Alert
 from schemas.review import ReviewRequest
 from schemas.topics import ALERTS_RAISED, ANSWERS_ENRICHED, DEAD_LETTERS, FEEDBACK_EVENTS, REVIEW_REQUESTS
 from tests.harness.deployment import Deployment, until
+from tests.harness.distributions import write_distribution
+from tests.harness.paths import ROOT
 from tests.harness.receivers import Langfuse, OtlpCollector, WebhookReceiver, serving
-from workers.addresses import Addresses
-from workers.app import EXPORTERS
-from workers.exporters import langfuse
-from workers.replay.throttling import GroupLag
-from workers.steps.rows import enriched_rows
-from workers.stores.analytics import AnalyticsStore
+from workers.exporters import langfuse_scores as langfuse
+from workers.replay.throttle import GroupLag
+from workers.runtime.agent_choice import EXPORTERS
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ANSWERS = 40
@@ -148,3 +151,82 @@ async def test_everything_is_told_once_confirmed_whoever_is_away_or_killed_meanw
 async def _true(condition: bool) -> bool:
     await asyncio.sleep(0)
     return condition
+
+
+OUTBOX = """
+import os
+import time
+from pathlib import Path
+
+from schemas.enriched import EnrichedAnswer
+from workers.agents.export.event_exporter import event_exporter
+from workers.errors import RefusedByReceiver
+
+# In two parts, since a traceback in the log quotes the line of the source.
+PRIVATE = "unmistakable" + " words"
+
+
+def open_folder(settings):
+    folder = Path(os.environ["OUTBOX"])
+
+    def write(answer):
+        kind, first = answer.answer_id.partition("-")[0], folder / f"first-{answer.answer_id}"
+        came_before = first.exists()
+        first.touch()
+        if kind == "refused":
+            raise RefusedByReceiver("the folder takes no such answer")
+        if kind == "broken":
+            raise KeyError(PRIVATE)
+        if kind == "leaving":
+            raise SystemExit(3)
+        if kind == "away" and not came_before:
+            raise ConnectionError(PRIVATE)
+        if kind == "slow" and not came_before:
+            time.sleep(60)
+        (folder / answer.answer_id).touch()
+
+    return write
+
+
+OUTBOX = event_exporter("outbox", EnrichedAnswer, open_folder)
+"""
+
+
+async def test_an_exporter_of_a_plugin_waits_retries_and_gives_up_as_built_in_ones_and_harms_none(
+    deployment: Deployment, receivers: Receivers, tmp_path: Path
+) -> None:
+    points = {"touchstone.exporters": {"outbox": "outbox_plugin:OUTBOX"}}
+    write_distribution(tmp_path / "plugins", "outbox-plugin", points, {"outbox_plugin.py": OUTBOX})
+    outbox = tmp_path / "outbox"
+    outbox.mkdir()
+    kinds = ("sent", "refused", "broken", "leaving", "away", "slow")
+    names = {f"{kind}-{number}" for kind in kinds for number in range(2)}
+    for number, name in enumerate(sorted(names)):
+        TRACES[name] = f"{number + 100:032x}"
+    await deployment.send([(name.encode(), enriched(name).to_bytes()) for name in names], ANSWERS_ENRICHED)
+    environment = {
+        "OUTBOX": str(outbox),
+        "PYTHONPATH": f"{ROOT}:{tmp_path / 'plugins'}",
+        "TOUCHSTONE_EXPORTS__PLUGINS": '["outbox"]',
+        "TOUCHSTONE_EXPORTS__TIMEOUT_SECONDS": "1",
+        "TOUCHSTONE_DELIVERY__MAX_ATTEMPTS": "2",
+        "TOUCHSTONE_DELIVERY__RETRY_INITIAL_SECONDS": "0.1",
+    }
+    worker = await deployment.start_worker(["outbox", "otel"], environment=environment)
+    dead: dict[str, tuple[str, str]] = {}
+
+    async def settled() -> bool:
+        letters = [read_dead_letter(each.key, each.value, each.headers) for each in await deployment.read(DEAD_LETTERS)]
+        dead.update({(letter.key or b"").decode(): (letter.agent, letter.error_class) for letter in letters})
+        return {*dead, *(path.name for path in outbox.iterdir())} >= names
+
+    await until(settled, "every answer is written or given up", 120)
+    await until(lambda: _true({e["gen_ai.response.id"] for e in receivers.otel.events} >= names), "the other exporter")
+    assert dead == {
+        f"{kind}-{number}": ("outbox", error)
+        for kind, error in {"refused": "RefusedByReceiver", "broken": "KeyError", "leaving": "RuntimeError"}.items()
+        for number in range(2)
+    }
+    assert await worker.metric("touchstone_exports_total", agent="outbox", result="sent") == 6
+    assert "unmistakable words" not in worker.log.read_text()
+    assert await worker.terminate() == 0

@@ -27,10 +27,11 @@ from schemas.topics import (
     Topic,
 )
 from tests.harness.deployment import Deployment, until
-from workers import metrics
-from workers.addresses import Addresses
-from workers.app import Worker
+from tests.harness.keys import name_of
 from workers.local.services import LocalServices, ServicePorts
+from workers.observability import metrics
+from workers.runtime.worker import Worker
+from workers.settings.addresses import Addresses
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 AGENTS = ["signals", "feedback", "analytics"]
@@ -117,7 +118,7 @@ def said(name: str, identifier: str, hours: float = 1, **explicit: Any) -> dict[
 async def test_answers_and_feedback_become_rewards(
     deployment: Deployment, client: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.agents.posteriors.LINEAR_EVERY", timedelta(0))
+    monkeypatch.setattr("workers.agents.tasks.posterior_publisher.LINEAR_EVERY", timedelta(0))
     async with Running(deployment, client) as running:
         # Feedback before its answer, on an answer that never was, and twice.
         early = said("a", "f1", rating=2)
@@ -170,8 +171,8 @@ async def test_answers_and_feedback_become_rewards(
 
         await until(published, "the posterior of the four known answers", 30)
     records = await deployment.read(FEEDBACK_REWARDS)
-    of_a = [(Reward.from_bytes(record.value), record) for record in records if record.key == b"a"]
-    assert {header(record.headers, "ce_id") for _, record in of_a} == {fact_id("a", "reward")}
+    of_a = [(Reward.from_bytes(record.value), record) for record in records if name_of(record) == "a"]
+    assert {header(record.headers, "ce_id") for _, record in of_a} == {fact_id("acme", "a", "reward")}
     revisions = [reward.revision for reward, _ in of_a]
     assert revisions == sorted(revisions)
     assert await deployment.read(DEAD_LETTERS) == []
@@ -265,8 +266,16 @@ async def test_a_turn_is_told_what_the_person_thought(
     deployment: Deployment, client: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"{__name__}.AGENTS", [*AGENTS, "memory"])
-    turn = example(ConversationTurn) | {"answer_id": "a", "turn_id": "turn_" + fact_id("a", "turn")}
-    untold = example(ConversationTurn) | {"answer_id": "b", "turn_id": "turn_" + fact_id("b", "turn")}
+    turn = example(ConversationTurn) | {
+        "tenant": "acme",
+        "answer_id": "a",
+        "turn_id": "turn_" + fact_id("acme", "a", "turn"),
+    }
+    untold = example(ConversationTurn) | {
+        "tenant": "acme",
+        "answer_id": "b",
+        "turn_id": "turn_" + fact_id("acme", "b", "turn"),
+    }
     async with Running(deployment, client) as running:
         await running.send(FEEDBACK_EVENTS, said("a", "f1", rating=4))
         await running.until_rewards({"a": 0.8})

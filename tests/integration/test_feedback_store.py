@@ -9,12 +9,12 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.feedback import FeedbackEvent
-from workers.addresses import Addresses
+from workers.feedback.rewards import combine
 from workers.settings import Settings
-from workers.steps.rewards import combine
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.feedback import FeedbackStore
-from workers.stores.migrations import migrate
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.feedback_store import FeedbackStore
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 PARTS: list[tuple[str, dict[str, Any]]] = [
@@ -53,15 +53,16 @@ def some_events(answer_id: str, count: int, chance: random.Random) -> list[Feedb
 async def test_what_is_read_folds_like_all_that_is_noted_at_and_beyond_the_bound(
     client: AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("workers.steps.rewards", "workers.stores.feedback"):
+    for module in ("workers.feedback.rewards", "workers.stores.queries.feedback_store"):
         monkeypatch.setattr(f"{module}.EVENTS_OF_A_KIND", 4)
     store = FeedbackStore(AnalyticsStore(client, settings.clickhouse.database), settings.clickhouse.database)
     chance = random.Random(6)
     by_answer = {f"a-{number}": some_events(f"a-{number}", number * number, chance) for number in range(1, 9)}
     for _ in range(2):  # a repeat leaves as many rows until some merge, and counts once
         await store.note([event for events in by_answer.values() for event in events])
-    known = await store.known([*by_answer, "nobody's"])
-    assert known.keys() == by_answer.keys()
+    stored = await store.known([("default", name) for name in (*by_answer, "nobody's")] + [("acme", "a-1")])
+    known = {answer_id: found for (_, answer_id), found in stored.items()}
+    assert stored.keys() == {("default", name) for name in by_answer}
     for answer_id, events in by_answer.items():
         found = known[answer_id]
         assert found.noted == len(events)

@@ -17,16 +17,19 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED
 from tests.chaos.broker import ProxiedBroker
+from tests.harness.addresses import with_port
 from tests.harness.deployment import Deployment, until
-from workers import app, metrics
-from workers.addresses import Addresses
-from workers.app import Worker
-from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.errors import PoisonError, TouchstoneError
+from workers.agents import base
+from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record
+from workers.delivery.topic_administration import TopicAdministration
+from workers.errors import PoisonError, TouchstoneError
+from workers.observability import metrics
+from workers.runtime import worker as app
+from workers.runtime.worker import Worker
 from workers.settings import Settings
-from workers.topics import TopicAdministration
+from workers.settings.addresses import Addresses
 
 SECONDS = 240.0
 
@@ -148,9 +151,9 @@ async def lag(worker: Worker, agent: str) -> float | None:
 
 
 async def test_a_worker_is_alive_at_once_and_ready_when_its_stores_answer_and_its_partitions_are_there(
-    make: Start, forwarder: Forwarder
+    make: Start, forwarder: Forwarder, addresses: Addresses
 ) -> None:
-    worker = make("analytics", "assembly", clickhouse=f"http://127.0.0.1:{forwarder.port}")
+    worker = make("analytics", "assembly", clickhouse=with_port(addresses.clickhouse, forwarder.port))
     start = asyncio.create_task(worker.start())
 
     async def listens() -> bool:
@@ -174,7 +177,7 @@ async def test_a_signal_ends_a_worker_that_is_still_starting(
     deployment = Deployment(addresses, tmp_path)
     async with TopicAdministration(deployment.settings, addresses.kafka) as administration:
         await administration.create()
-    environment = {"CLICKHOUSE_URL": f"http://127.0.0.1:{forwarder.port}"}
+    environment = {"CLICKHOUSE_URL": with_port(addresses.clickhouse, forwarder.port)}
     worker = await deployment.start_worker(["analytics"], ready=False, environment=environment)
 
     async def waits() -> bool:
@@ -189,9 +192,9 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
     make: Start, forwarder: Forwarder, settings: Settings, addresses: Addresses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "LAG_SECONDS", 0.05)
-    monkeypatch.setattr(app, "STORE_CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(base, "CHECK_SECONDS", 0.05)
     forwarder.flowing.set()
-    worker = make("analytics", "assembly", clickhouse=f"http://127.0.0.1:{forwarder.port}")
+    worker = make("analytics", "assembly", clickhouse=with_port(addresses.clickhouse, forwarder.port))
     versions = metrics.SINK_ROWS.labels("clickhouse", "versions")
     before = versions._value.get()
     await worker.start()
@@ -203,7 +206,7 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
     await until(told_its_version, "the row that every worker writes at its start", SECONDS)
     await forwarder.shut()
     checks = await until_ready(worker, 503)
-    assert checks["analytics"].startswith("ClickHouse does not answer"), "told before there is a row to insert"
+    assert checks["analytics"].startswith("ClickHouse does not respond"), "told before there is a row to insert"
     producer = ConfirmedProducer(settings, addresses.kafka)
     await producer.start()
     try:
@@ -214,7 +217,7 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
 
     async def insert_waits() -> bool:
         return (worker.readiness()["analytics"] or "").startswith(
-            "ClickHouse did not confirm an insert into dead_letters"
+            "ClickHouse did not acknowledge an insert into dead_letters"
         )
 
     await until(insert_waits, "the insert that waits", SECONDS)
@@ -250,7 +253,7 @@ async def test_an_idle_agent_tells_that_the_broker_is_away_and_when_it_is_back(
         await worker.start()
         await until_ready(worker, 200)
         getattr(broker.proxy, trouble)()
-        assert await until_ready(worker, 503) == {"release": "the broker does not answer"}
+        assert await until_ready(worker, 503) == {"release": "the broker does not respond"}
         assert (await get(worker, "/healthz"))[0] == 200
         broker.proxy.mend()
         await until_ready(worker, 200)
@@ -276,7 +279,8 @@ async def test_an_open_breaker_is_told_by_readiness_and_leaves_the_process_and_o
         await producer.stop()
     checks = await until_ready(worker, 503)
     assert re.match(
-        r"breaker open: assembly dead-lettered 1\d of 1\d records within 60 s; .*dlq list", checks["assembly"]
+        r"the circuit breaker is open: assembly dead-lettered 1\d of 1\d records within 60 s; .*dlq list",
+        checks["assembly"],
     )
     assert checks["release"] == "ok"
     assert (await get(worker, "/healthz"))[0] == 200
@@ -312,5 +316,7 @@ async def test_a_port_that_is_taken_is_told_with_the_setting_that_changes_it(mak
         taken.listen()
         port = taken.getsockname()[1]
         worker = make("assembly", http={"metrics_port": port})
-        with pytest.raises(TouchstoneError, match=rf"port {port} on 127.0.0.1 cannot be used .*set http.metrics_port"):
+        with pytest.raises(
+            TouchstoneError, match=rf"port {port} on 127.0.0.1 cannot be used .*change http.metrics_port"
+        ):
             await worker.start()

@@ -3,23 +3,26 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
+import orjson
 import pytest
 from redis.asyncio import Redis
 
 from schemas.identifiers import person_digest
 from tests.harness.deployment import until
-from workers import metrics
-from workers.addresses import Addresses
+from workers.evaluation.thresholds import FeedbackRules
+from workers.feedback.query_fingerprint import fingerprint
+from workers.feedback.retry_detection import AskedQuery, find_retries
 from workers.local.services import LocalServices, ServicePorts
+from workers.observability import metrics
 from workers.settings import RedisSettings
-from workers.steps.retries import AskedQuery, find_retries
-from workers.steps.thresholds import FeedbackRules
-from workers.stores import history as module
-from workers.stores.history import PersonQuery, QueryHistory
+from workers.settings.addresses import Addresses
+from workers.stores.redis import query_history as module
+from workers.stores.redis.query_history import PersonQuery, QueryHistory
 
 PERSON = person_digest("acme", "user-17")
 VECTOR = np.full(384, 0.05, dtype=np.float16)
@@ -65,6 +68,26 @@ async def test_what_was_noted_comes_back_as_it_was(history: QueryHistory) -> Non
     np.testing.assert_array_equal(found.vector, VECTOR)
     (pair,) = find_retries(asked("b", 60).query, [found], FeedbackRules())
     assert pair.similarity_score == pytest.approx(1.0)
+
+
+async def test_digests_come_back_and_no_entry_holds_a_word(history: QueryHistory, redis: Redis, prefix: str) -> None:
+    digests = fingerprint("Is grinder 5 at Leeds down?", PERSON)
+    await history.exchange([PersonQuery(PERSON, replace(asked("a").query, fingerprint=digests))])
+    ((found,),) = await history.exchange([asked("b", 60)]) or [[]]
+    assert found.fingerprint == digests
+    entry = str(await redis.get(f"{prefix}history:{{{PERSON}}}:entry:a")).lower()
+    assert "query_id" in entry
+    assert "leeds" not in entry
+    assert "grinder" not in entry
+
+
+async def test_an_entry_of_an_earlier_version_is_read(history: QueryHistory, redis: Redis, prefix: str) -> None:
+    await history.exchange([asked("a")])
+    key = f"{prefix}history:{{{PERSON}}}:entry:a"
+    content = orjson.loads(await redis.get(key) or b"")
+    assert set(content) == {"query_id", "timestamp", "embedding"}
+    ((found,),) = await history.exchange([asked("b", 60)]) or [[]]
+    assert found.fingerprint is None
 
 
 async def test_people_are_told_apart(history: QueryHistory) -> None:
@@ -155,7 +178,7 @@ async def test_without_redis_there_is_no_history_and_it_comes_back_by_itself(
         assert await history.exchange([asked("b", 1)]) is None
         await history.check()
     assert metrics.REDIS_AVAILABLE._value.get() == 0
-    assert told == ["redis_away"], "once a minute, not once a record"
+    assert told == ["query_history_suspended"], "once a minute, not once a record"
     again = LocalServices(tmp_path, kafka=False, clickhouse=False, ports=ServicePorts(redis=port))
     await again.start()
     try:
@@ -165,7 +188,7 @@ async def test_without_redis_there_is_no_history_and_it_comes_back_by_itself(
 
         await until(back, "the history is back", 20, 0.02)
         assert metrics.REDIS_AVAILABLE._value.get() == 1
-        assert told == ["redis_away", "redis_back"]
+        assert told == ["query_history_suspended", "query_history_resumed"]
     finally:
         await history.close()
         await again.stop()

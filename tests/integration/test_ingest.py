@@ -17,10 +17,10 @@ from aiokafka.structs import ConsumerRecord
 from schemas.answers import GeneratedAnswer
 from schemas.export import example
 from schemas.topics import ANSWERS_GENERATED
-from workers.addresses import Addresses
+from tests.harness.keys import name_of
+from tests.harness.paths import ROOT
 from workers.settings import Settings
-
-ROOT = Path(__file__).resolve().parents[2]
+from workers.settings.addresses import Addresses
 
 Ingest = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -94,9 +94,9 @@ async def test_lines_are_sent_as_they_are_with_their_key_and_headers(
     records = await at_the_broker(settings, addresses)
     assert sorted(record.value for record in records) == sorted([*sent, answer(250)])
     for record in records:
-        assert record.key.decode() == json.loads(record.value)["answer_id"]
+        assert name_of(record) == json.loads(record.value)["answer_id"]
         headers = dict(record.headers)
-        assert headers["ce_id"] == record.key
+        assert headers["ce_id"].decode() == name_of(record)
         assert headers["ce_type"] == b"touchstone.GeneratedAnswer"
         assert headers["traceparent"].startswith(b"00-4bf92f35")
     assert not (tmp_path / "answers.rejected.jsonl").exists()
@@ -152,7 +152,7 @@ async def test_bad_lines_are_told_by_number_kept_and_do_not_stop_the_others(
     told = done.stderr.decode()
     assert f"line 4: {reasons[4]}\n" in told, "one line for each, however narrow the terminal"
     assert sum(text.startswith("line ") for text in told.splitlines()) == 5
-    assert "further rejected lines are only counted" in told
+    assert "further rejected lines are counted only" in told
     assert secret not in told
 
 
@@ -207,6 +207,23 @@ async def test_a_damaged_gzip_is_told_and_what_came_before_may_have_been_sent(
         assert done.returncode == 1
         assert f"error: {name} cannot be read: damaged".encode() in done.stderr
         assert b"Traceback" not in done.stderr
+
+
+async def test_a_compressed_line_of_100_megabytes_is_rejected_by_number_and_the_next_ones_are_sent(
+    ingest: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path
+) -> None:
+    with gzip.open(tmp_path / "bomb.jsonl.gz", "wb", compresslevel=1) as packed:
+        packed.write(lines(answer(1)))
+        for _ in range(100):
+            packed.write(b" " * 1_000_000)
+        packed.write(b"\n" + lines(answer(2)))
+    done = ingest("bomb.jsonl.gz", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout) | {"reject_file": None} == {"sent": 2, "rejected": 1, "reject_file": None}
+    assert b"line 2: longer than 64000000 bytes after decompression" in done.stderr
+    assert b"TOUCHSTONE_FILES__MAX_LINE_BYTES" in done.stderr
+    assert (tmp_path / "bomb.rejected.jsonl").stat().st_size < 1_000
+    assert len(await at_the_broker(settings, addresses)) == 2
 
 
 @pytest.mark.parametrize(

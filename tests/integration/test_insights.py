@@ -13,11 +13,11 @@ from schemas.export import example
 from schemas.feedback import AnalyticsRow, FeedbackAggregation, FeedbackMessage
 from schemas.topics import FEEDBACK_EVENTS, FEEDBACK_INSIGHTS
 from tests.harness.deployment import Deployment, until
-from workers.addresses import Addresses
-from workers.app import Worker
-from workers.insights import find_insights
-from workers.steps.insight_events import Period
-from workers.stores.analytics import AnalyticsStore
+from workers.feedback.insight_events import Period
+from workers.measurement.insight_search import find_insights
+from workers.runtime.worker import Worker
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -19,12 +19,24 @@ from schemas.identifiers import answer_digest, person_digest
 from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_GENERATED, DEAD_LETTERS, FEEDBACK_EVENTS, PRIVACY_ERASURES
 from tests.harness.deployment import Deployment, until
-from workers.addresses import Addresses
-from workers.app import UnknownAgent, Worker, chosen_agents
+from tests.harness.distributions import write_distribution
+from tests.harness.keys import name_of
+from tests.harness.paths import DATA, ROOT
+from workers.delivery.topic_administration import TopicsNotReady
+from workers.runtime.agent_choice import UnknownAgent, chosen_agents
+from workers.runtime.worker import Worker
 from workers.settings import GatewaySettings, GatewayTopic, PrivacySettings, Settings
-from workers.topics import TopicsNotReady
+from workers.settings.addresses import Addresses
 
-GOLDEN = Path(__file__).resolve().parent.parent / "data" / "gateways"
+GOLDEN = DATA / "gateways"
+
+
+DESK_FORMAT = """
+from workers.gateways.adapted import Draft, finished
+from workers.gateways.formats import Format
+
+DESK = Format("desk", "The desk", lambda record, at: [finished(Draft(answer=record["said"]), "desk", record, at)])
+"""
 
 
 def golden(name: str) -> list[Any]:
@@ -129,12 +141,12 @@ async def test_records_of_gateways_become_answers_and_feedback_once_whatever_com
         }
         await site.send("events", structured, headers=[("content-type", b"application/cloudevents+json")])
         records = await read(deployment, 6)
-        answers = {record.key.decode(): GeneratedAnswer.from_bytes(record.value) for record in records}
+        answers = {name_of(record): GeneratedAnswer.from_bytes(record.value) for record in records}
         assert len(records) == 6, "the repeat is sent again, under the same name"
         (trace,) = golden("otlp")[0]["answers"]
         assert set(answers) == {"chatcmpl-9f1c", "req-2", trace["answer_id"], "/app/17", "/app/18"}
-        assert len({record.value for record in records if record.key == b"chatcmpl-9f1c"}) == 1
-        headers = dict(next(record.headers for record in records if record.key.decode() == trace["answer_id"]))
+        assert len({record.value for record in records if name_of(record) == "chatcmpl-9f1c"}) == 1
+        headers = dict(next(record.headers for record in records if name_of(record) == trace["answer_id"]))
         assert headers["ce_type"] == b"touchstone.GeneratedAnswer"
         assert headers["traceparent"].decode() == trace["trace"]["traceparent"]
         await site.until_read()
@@ -151,6 +163,39 @@ async def test_records_of_gateways_become_answers_and_feedback_once_whatever_com
         (site.names["litellm"], "UnadaptableRecord", "intake")
     }
     assert sorted(letter.value or b"" for letter in letters) == [b'{"hello": "world"}', b"\xff"]
+
+
+async def test_a_topic_in_the_format_of_a_plugin_becomes_answers_and_its_errors_dead_letters(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    write_distribution(
+        tmp_path / "plugins", "desk-format", {"touchstone.formats": {"desk": "desk_format:DESK"}},
+        {"desk_format.py": DESK_FORMAT},
+    )  # fmt: skip
+    site = Site(deployment, {"desk": "touchstone"})
+    await site.create()
+    environment = {
+        "TOUCHSTONE_GATEWAYS__TOPICS": json.dumps({site.names["desk"]: {"format": "desk"}}),
+        "PYTHONPATH": f"{ROOT}:{tmp_path / 'plugins'}",
+    }
+    try:
+        await deployment.start_worker(["intake"], environment=environment)
+        await site.send("desk", {"said": "At nine."}, {"other": "secret"}, {"said": "At ten."})
+        records = await read(deployment, 2)
+        letters: list[Any] = []
+
+        async def told() -> bool:
+            letters[:] = await deployment.read(DEAD_LETTERS)
+            return bool(letters)
+
+        await until(told, "the record that the plug-in cannot read is a dead letter", 60)
+    finally:
+        await deployment.stop()
+    answers = [GeneratedAnswer.from_bytes(record.value) for record in records]
+    assert {answer.answer for answer in answers} == {"At nine.", "At ten."}
+    (letter,) = (read_dead_letter(each.key, each.value, each.headers) for each in letters)
+    assert (letter.error_class, letter.agent) == ("UnadaptableRecord", "intake")
+    assert "the format desk of desk-format 1.0 raised KeyError" in letter.error
 
 
 async def test_with_masking_neither_an_answer_nor_a_dead_letter_holds_what_a_gateway_wrote(
@@ -187,7 +232,7 @@ async def test_nothing_is_lost_when_the_worker_is_killed_among_records(deploymen
         await deployment.start_worker(["intake"], environment=environment)
 
         async def all_there() -> bool:
-            return {each.key.decode() for each in await deployment.read(ANSWERS_GENERATED)} == names
+            return {name_of(each) for each in await deployment.read(ANSWERS_GENERATED)} == names
 
         await until(all_there, "every record is an answer", 90)
         assert await deployment.read(DEAD_LETTERS) == []
@@ -206,13 +251,13 @@ async def test_what_a_gateway_says_of_an_erased_person_does_not_come_back(deploy
         await site.send("events", pair | {"id": "theirs"}, pair | {"id": "of-another", "request": request})
         (record,) = await read(deployment, 1)
         await site.until_read()
-        assert record.key == b"of-another"
+        assert name_of(record) == "of-another"
         assert len(await deployment.read(ANSWERS_GENERATED)) == 1
     finally:
         assert site.worker is not None
         await site.worker.stop()
     told = [Erasure.from_bytes(each.value).answers for each in await deployment.read(PRIVACY_ERASURES)]
-    assert sorted(told) == [[], [answer_digest("theirs")]], "late feedback on it is dropped as well"
+    assert sorted(told) == [[], [answer_digest("acme", "theirs")]], "late feedback on it is dropped as well"
 
 
 async def test_a_topic_that_is_not_there_is_told_before_anything_starts(deployment: Deployment) -> None:
@@ -233,9 +278,9 @@ def test_without_topics_there_is_no_such_agent() -> None:
 @pytest.mark.parametrize(
     ("topics", "told"),
     [
-        ({"a": {"format": "helicone"}}, "no format 'helicone'; there are touchstone, litellm"),
-        ({"a b": {"format": "litellm"}}, "cannot be the name of a topic"),
-        ({"answers.generated": {"format": "touchstone"}}, "answers.generated is a topic of ours"),
+        ({"a": {"format": "helicone"}}, "no format 'helicone'.*installed: touchstone, litellm"),
+        ({"a b": {"format": "litellm"}}, "is not a valid topic name"),
+        ({"answers.generated": {"format": "touchstone"}}, "answers.generated is a topic of Touchstone"),
         ({"a": {"format": "litellm", "tenants": []}}, "tenants"),
     ],
 )

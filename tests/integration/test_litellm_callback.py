@@ -6,7 +6,6 @@ import logging
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import litellm
@@ -22,15 +21,15 @@ from aiokafka.errors import (
 )
 
 from tests.harness.deployment import until
-from workers.addresses import Addresses
+from tests.harness.paths import ROOT
 from workers.gateways import callback as module
 from workers.gateways.adapted import Received
 from workers.gateways.callback import TouchstoneCallback
-from workers.gateways.formats import FORMATS
-from workers.gateways.reading import time as read_time
+from workers.gateways.formats import format_named
+from workers.gateways.lenient_reading import time as read_time
 from workers.settings import Settings
+from workers.settings.addresses import Addresses
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 QUESTION = "How much memory has the ingester?"
 SAID = "The ingester has 4 GiB [1]."
 NOW = read_time("2026-11-03T00:00:00Z")
@@ -102,7 +101,7 @@ async def test_what_the_gateway_logs_of_its_calls_becomes_answers(
 
     await until(sent, "both calls are at the broker", 60)
     values = [record.value for record in await records(addresses, topic, 2)]
-    answers = [found for value in values for found in FORMATS["litellm"].answers(value, Received(NOW))]
+    answers = [found for value in values for found in format_named("litellm").answers(value, Received(NOW))]
     by_status = {found.answer.status: found for found in answers}
     good, bad = by_status["success"], by_status["error"]
     assert good.answer.answer_id == response.id
@@ -133,7 +132,7 @@ async def test_a_streamed_answer_is_whole_and_tells_its_first_token(
     async for _ in await complete(stream=True):
         pass
     (record,) = await records(addresses, topic, 1)
-    (found,) = FORMATS["litellm"].answers(record.value, Received(NOW))
+    (found,) = format_named("litellm").answers(record.value, Received(NOW))
     assert found.answer.answer == SAID
     (event,) = found.feedback
     assert event.execution is not None
@@ -152,7 +151,7 @@ async def test_a_text_that_the_gateway_does_not_log_is_withheld(
     callbacks.append(callback)
     await complete()
     (record,) = await records(addresses, topic, 1)
-    (found,) = FORMATS["litellm"].answers(record.value, Received(NOW))
+    (found,) = format_named("litellm").answers(record.value, Received(NOW))
     assert set(found.answer.withheld) == {"answer", "query"}
     assert SAID.encode() not in record.value
     await asyncio.to_thread(callback.close)

@@ -26,6 +26,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import DatabaseError
 from redis.asyncio import Redis
+from redis.exceptions import AuthenticationError
 
 from workers.local.processes import ProcessIdentity, identity_of, is_alive
 from workers.local.services import (
@@ -53,7 +54,8 @@ def clickhouse(addresses: ServiceAddresses, **options: Any) -> Client:
     """A client as the worker makes it."""
     assert addresses.clickhouse_url is not None
     url = urlsplit(addresses.clickhouse_url)
-    return clickhouse_connect.get_client(host=url.hostname, port=url.port, **options)
+    login = {"username": url.username, "password": url.password}
+    return clickhouse_connect.get_client(host=url.hostname, port=url.port, **login | options)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -315,8 +317,12 @@ async def test_clients_at_the_same_time_get_their_own_answers(addresses: Service
 async def test_async_client_and_a_slow_statement_that_blocks_nobody(addresses: ServiceAddresses, table: str) -> None:
     assert addresses.clickhouse_url is not None
     url = urlsplit(addresses.clickhouse_url)
-    slow = await clickhouse_connect.get_async_client(host=url.hostname, port=url.port)
-    quick = await clickhouse_connect.get_async_client(host=url.hostname, port=url.port)
+    slow = await clickhouse_connect.get_async_client(
+        host=url.hostname, port=url.port, username=url.username, password=url.password
+    )
+    quick = await clickhouse_connect.get_async_client(
+        host=url.hostname, port=url.port, username=url.username, password=url.password
+    )
     try:
         waiting = asyncio.create_task(slow.query("SELECT sleep(2)"))
         await quick.insert(table, rows(5_000))
@@ -364,6 +370,7 @@ async def test_directory_in_use_ends_a_second_engine_with_its_reason(tmp_path: P
         second = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "workers.local.clickhouse_server"),
             *("--path", str(tmp_path / "clickhouse"), "--port", "1"),
+            *("--passwords", str(tmp_path / "passwords.json")),
             stderr=asyncio.subprocess.PIPE,
         )
         _, errors = await asyncio.wait_for(second.communicate(), PATIENCE_S)
@@ -411,7 +418,8 @@ async def test_failed_start_leaves_nothing_running(tmp_path: Path) -> None:
     assert all(identity_of(pid) is None for pid in services.pids.values())
     assert read_addresses(tmp_path) is None
     async with LocalServices(tmp_path, clickhouse=False, ports=ServicePorts(redis=port)) as second:
-        assert second.addresses.redis_url == f"redis://127.0.0.1:{port}/0"
+        assert second.addresses.redis_url is not None
+        assert urlsplit(second.addresses.redis_url).port == port
 
 
 async def test_death_of_a_service_is_noticed_and_named(tmp_path: Path) -> None:
@@ -496,3 +504,104 @@ async def test_services_end_with_a_parent_that_was_killed(tmp_path: Path) -> Non
     for pid in pids:
         await until(lambda pid=pid: identity_of(pid) is None, f"the end of {pid}")  # type: ignore[misc]
     assert read_addresses(tmp_path) is None
+
+
+# --- who may connect, and what a client may ask for -----------------------------------------
+
+
+async def test_without_the_password_nothing_is_answered(addresses: ServiceAddresses) -> None:
+    shown = addresses.without_passwords()
+    assert shown.redis_url is not None and shown.clickhouse_url is not None
+    async with Redis.from_url(shown.redis_url) as redis:
+        with pytest.raises(AuthenticationError):
+            await redis.ping()
+    for options in ({}, {"username": "default", "password": ""}, {"password": "wrong"}):
+        with pytest.raises(DatabaseError, match="AUTHENTICATION_FAILED"):
+            clickhouse(addresses, **{"username": "touchstone", "password": ""} | options)
+    async with aiohttp.ClientSession() as http, http.get(f"{shown.clickhouse_url}/ping") as answer:
+        assert await answer.text() == "Ok.\n"
+
+
+def holders_of(text: str, folder: Path) -> dict[str, int]:
+    """The files that hold a text, with their modes."""
+    files = [path for path in folder.rglob("*") if path.is_file() and text in path.read_text("latin-1")]
+    return {str(path.relative_to(folder)): path.stat().st_mode & 0o777 for path in files}
+
+
+def command_line(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+async def test_passwords_are_read_by_their_owner_alone_and_outlive_a_restart(tmp_path: Path) -> None:
+    async with LocalServices(tmp_path, kafka=False, clickhouse=False) as services:
+        url = services.addresses.redis_url
+        assert read_addresses(tmp_path) == services.addresses
+        assert url is not None
+        password = urlsplit(url).password
+        assert password is not None and len(password) == 48
+        assert holders_of(password, tmp_path) == {"passwords.json": 0o600, "valkey/valkey.conf": 0o600}
+        assert password not in command_line(services.pids["redis"]), "every user sees the list of processes"
+    async with LocalServices(tmp_path, kafka=False, clickhouse=False) as services:
+        assert services.addresses.redis_url == url
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM file('{file}', 'LineAsString')",
+        "SELECT file('{file}')",
+        "SELECT * FROM `FILE`('{file}', 'LineAsString')",
+        "SELECT * FROM /* a comment */ file /* another */ ('{file}', 'LineAsString')",
+        "SELECT * FROM '{file}'",
+        "SELECT * FROM system.one AS a, '{file}' AS b",
+        "SELECT * FROM system.one AS a JOIN system.one AS b ON a.dummy = b.dummy, '{file}'",
+        "SELECT * FROM (SELECT 1, 'x'), /* one more */ '{file}'",
+        "SELECT * FROM `{file}`",
+        'SELECT * FROM default."{file}"',
+        "DESCRIBE TABLE file('{file}')",
+        "WITH read AS (SELECT * FROM file('{file}', 'LineAsString')) SELECT * FROM read",
+        "SELECT ‘'’, file('{file}')",
+        "INSERT INTO FUNCTION file('{file}', 'LineAsString', 'a String') SELECT 'changed'",
+        "INSERT INTO TABLE FUNCTION file('{file}', 'LineAsString', 'a String') VALUES ('changed')",
+        "INSERT INTO {table} (body) VALUES (file('{file}'))",
+        "INSERT INTO {table} (body) FROM INFILE '{file}' FORMAT LineAsString",
+        "SELECT 'changed' INTO OUTFILE '{file}' TRUNCATE",
+        "CREATE TABLE of_file (a String) ENGINE = File(LineAsString, '{file}')",
+        "CREATE TABLE of_file (a String) ENGINE File(LineAsString, '{file}')",
+        "CREATE TABLE of_file AS file('{file}', 'LineAsString')",
+        "CREATE DATABASE of_files ENGINE = Filesystem('/')",
+        "CREATE DICTIONARY d (a String) PRIMARY KEY a SOURCE(FILE(path '{file}' format 'CSV')) LAYOUT(FLAT()) LIFETIME(0)",
+        "CREATE TABLE d (a Int8) ENGINE = MergeTree ORDER BY a SETTINGS disk = disk(type = local, path = '{folder}/')",
+        "BACKUP TABLE {table} TO File('{folder}/backup')",
+        "SELECT * FROM url('http://127.0.0.1:9/', 'LineAsString', 'a String')",
+        "SELECT * FROM s3('http://127.0.0.1:9/a/b', 'LineAsString')",
+        "SELECT * FROM remote('127.0.0.1:9', system.one)",
+        "SELECT * FROM executable('cat', 'LineAsString', 'a String')",
+        "SELECT * FROM filesystem('{folder}')",
+        "SELECT 1 FORMAT Template SETTINGS format_template_row = '{file}'",
+    ],
+)
+def test_statements_that_reach_files_programs_or_other_hosts_are_refused(
+    client: Client, table: str, statement: str, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("secret")
+    with pytest.raises(DatabaseError, match=r"ACCESS_DENIED|statements that begin with BACKUP are not supported"):
+        client.command(statement.format(file=secret, folder=tmp_path, table=table))
+    assert secret.read_text() == "secret"
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
+
+
+def test_a_setting_cannot_name_a_file(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="ACCESS_DENIED"):
+        client.command("SELECT 1", settings={"format_schema": str(tmp_path / "x")})
+
+
+def test_names_that_are_refused_as_functions_can_be_columns_and_texts(client: Client) -> None:
+    client.command("CREATE TABLE named (url String, file String, engine String) ENGINE = MergeTree ORDER BY url")
+    client.command("INSERT INTO named (url, file, engine) VALUES ('http://x/y', 'file(''/etc/passwd'')', 'File')")
+    sql = "SELECT url, file FROM named WHERE engine = 'File' AND url LIKE '%/%'"
+    assert client.query(sql).result_rows == [("http://x/y", "file('/etc/passwd')")]
+    sql = "SELECT concat(trim(BOTH '/' FROM url), 'x'), 'y' FROM named, (SELECT 1, 'z') AS other WHERE url IN ('a', 'http://x/y') ORDER BY 1, 'b'"
+    assert client.query(sql).result_rows == [("http://x/yx", "y")]
+    client.command("DROP TABLE named")

@@ -14,10 +14,11 @@ import structlog
 from aiokafka import AIOKafkaProducer
 
 from schemas.topics import ANSWERS_CITATIONS, ANSWERS_GENERATED, DEAD_LETTERS, FEEDBACK_ANALYTICS, MEMORY_TURNS, Topic
-from tests.harness.deployment import ROOT, Deployment, until
-from workers.addresses import Addresses
-from workers.delivery.errors import PoisonError
-from workers.logs import PAYLOAD_LOGGERS, safe_text
+from tests.harness.deployment import Deployment, until
+from tests.harness.paths import ROOT
+from workers.errors import PoisonError
+from workers.observability.logs import PAYLOAD_LOGGERS, safe_text
+from workers.settings.addresses import Addresses
 
 SECRET = "S3CRET-PAYLOAD"
 RAISE = "RAISE"
@@ -25,7 +26,7 @@ RAISE = "RAISE"
 FAULTY_STEP = f"""
 import sys
 if "workers.cli" in " ".join(sys.orig_argv):
-    from workers.agents import assembly, citations
+    from workers.pipeline import builtin_evaluators, reports
 
     def failing(step):
         def run(answer, *arguments, **keywords):
@@ -37,8 +38,8 @@ if "workers.cli" in " ".join(sys.orig_argv):
             return step(answer, *arguments, **keywords)
         return run
 
-    assembly.enrich = failing(assembly.enrich)
-    citations.find_citations = failing(citations.find_citations)
+    reports.enrich = failing(reports.enrich)
+    builtin_evaluators.find_citations = failing(builtin_evaluators.find_citations)
 """
 
 
@@ -123,7 +124,7 @@ async def test_nothing_of_a_payload_is_logged_whatever_goes_wrong_with_it(deploy
             stored = await deployment.query(
                 client, "SELECT (SELECT count() FROM {db}.answers FINAL), (SELECT count() FROM {db}.dead_letters FINAL)"
             )
-            return bool(stored == (3, expected_letters)) and "dead_letter_not_stored" in worker.log.read_text()
+            return bool(stored == (3, expected_letters)) and "dead_letter_write_failed" in worker.log.read_text()
 
         await until(settled, "all answers stored or dead-lettered", 60)
     finally:
@@ -131,21 +132,28 @@ async def test_nothing_of_a_payload_is_logged_whatever_goes_wrong_with_it(deploy
     assert await worker.terminate() == 0
     text = worker.log.read_text()
     assert SECRET not in text, next(line for line in text.splitlines() if SECRET in line)
-    events = ("worker_started", "judgement_failed", "retrying", "giving_up", "dead_lettered", "dead_letter_not_stored")
+    events = (
+        "worker_started",
+        "evaluation_failed",
+        "attempt_failed",
+        "retries_exhausted",
+        "record_dead_lettered",
+        "dead_letter_write_failed",
+    )
     assert [event for event in events if event not in text] == []
     for kept in ("ValueError", "KeyError", "which led to:", "raise ValueError("):
         assert kept in text, "tracebacks keep their lines"
     assert "LedgerConsumer]" not in text, "Faust's base classes do not speak under our name"
 
 
-# ---------------------------------------------------------------- workers/logs.py
+# ---------------------------------------------------------------- workers/observability/logs.py
 
 
 def logged(code: str, level: str = "INFO", form: str = "json") -> list[str]:
     """Standard error of a process that sets up logs and runs the code."""
     program = (
         "import logging, asyncio\n"
-        "from workers.logs import configure_logs, get_logger\n"
+        "from workers.observability.logs import configure_logs, get_logger\n"
         f"configure_logs({level!r}, {form!r})\n"
         "log = get_logger('workers.test')\n" + code
     )

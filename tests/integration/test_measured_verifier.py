@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.integration.test_builtin_verifier import NOT_SAID, SAID, SOURCE
-from workers.cli import app
-from workers.steps.verifier_combination import shipped_path
+from workers.cli.main import app
+from workers.evaluation.grounding.verifier_combination import shipped_path
 
 ROWS = [(text, 0) for text in SAID] + [(text, 1) for text in NOT_SAID]
 
@@ -53,14 +53,14 @@ def test_without_being_asked_for_nothing_is_verified(labelled: Path) -> None:
 
 @pytest.mark.parametrize(
     ("combination", "said"),
-    [(str(shipped_path()), "there is no such file"), ("", "nothing says how it joins the rules")],
+    [(str(shipped_path()), "this file does not exist"), ("", "without a combination with the rules")],
 )
 def test_a_verifier_that_cannot_be_used_is_told_of_before_anything_is_embedded(
     labelled: Path, combination: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if combination:
         monkeypatch.setenv("TOUCHSTONE_GROUNDING__VERIFIER_COMBINATION", combination)
-    monkeypatch.setattr("workers.commands.evaluate.open_backend", lambda _: pytest.fail("opened for nothing"))
+    monkeypatch.setattr("workers.cli.analysis.evaluate.open_backend", lambda _: pytest.fail("opened for nothing"))
     options = ["--data", str(labelled), "--verifier", "absent.onnx"]
     done = CliRunner().invoke(app, ["eval", "grounding", *options])
     assert (done.exit_code, said in str(done.exception)) == (1, True)

@@ -8,18 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from schemas.export import example
+from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
-from workers.delivery.errors import StoreUnavailable
-from workers.stores.memory import CACHED_BYTES, MemoryStore, TurnFeedback
+from workers.errors import StoreUnavailable
+from workers.stores.lancedb.memory_store import (
+    CACHED_BYTES,
+    MemoryStore,
+    TurnFeedback,
+    forget_turns,
+    memory_schema,
+)
 
+TENANT = "acme"
 VECTOR = np.full(4, 0.5, dtype=np.float32)
 
 
 def turn(identifier: str = "turn_1", **changes: Any) -> ConversationTurn:
-    fields = {"turn_id": identifier, "answer_id": f"a-{identifier}"}
+    fields = {"turn_id": turn_id(TENANT, identifier), "answer_id": identifier, "tenant": TENANT}
     return ConversationTurn.model_validate(example(ConversationTurn) | fields | changes)
 
 
@@ -51,7 +60,7 @@ async def store(tmp_path: Path) -> AsyncIterator[MemoryStore]:
 
 
 async def responses(store: MemoryStore) -> dict[str, str]:
-    return {row["turn_id"]: row["response"] for row in await store.turns()}
+    return {row["answer_id"]: row["response"] for row in await store.turns()}
 
 
 async def test_a_turn_comes_back_as_it_was(store: MemoryStore) -> None:
@@ -106,7 +115,7 @@ async def test_versions_that_nobody_reads_again_do_not_stay_in_the_process(store
 async def test_writers_at_once_lose_nothing(store: MemoryStore) -> None:
     writes = [store.remember([(turn(f"turn_{n % 7}", revision=n + 1), VECTOR)]) for n in range(21)]
     await asyncio.gather(*writes)
-    assert {row["turn_id"]: row["revision"] for row in await store.turns()} == {f"turn_{n}": n + 15 for n in range(7)}
+    assert {row["answer_id"]: row["revision"] for row in await store.turns()} == {f"turn_{n}": n + 15 for n in range(7)}
 
 
 async def test_what_was_remembered_is_there_after_a_restart(tmp_path: Path) -> None:
@@ -131,7 +140,7 @@ async def test_two_processes_may_write_to_one_memory(tmp_path: Path) -> None:
     await stores[1].close()
     store = MemoryStore(str(tmp_path / "memory"), 4)
     await store.open()
-    assert {row["turn_id"]: row["revision"] for row in await store.turns()} == {
+    assert {row["answer_id"]: row["revision"] for row in await store.turns()} == {
         "turn_0": 4, "turn_1": 4, "both": 2,
     }  # fmt: skip
     await store.close()
@@ -145,12 +154,12 @@ async def test_sessions_are_told_apart_whatever_their_names(store: MemoryStore, 
         (turn("turn_1", session_id=session), VECTOR), (turn("turn_2", session_id="other"), VECTOR),
         (turn("turn_3", session_id=None), VECTOR),
     ])  # fmt: skip
-    assert [row["turn_id"] for row in await store.turns(session)] == ["turn_1"]
+    assert [row["answer_id"] for row in await store.turns(session)] == ["turn_1"]
     assert len(await store.turns()) == 3
 
 
 async def test_many_writes_are_compacted_and_stay(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.stores.memory.COMPACT_EVERY", 5)
+    monkeypatch.setattr("workers.stores.lancedb.memory_store.COMPACT_EVERY", 5)
     for number in range(12):
         await store.remember([(turn(f"turn_{number}"), VECTOR)])
     assert await store.count() == 12
@@ -159,7 +168,7 @@ async def test_many_writes_are_compacted_and_stay(store: MemoryStore, monkeypatc
 async def test_the_memory_of_another_model_is_refused_with_the_remedy(store: MemoryStore, tmp_path: Path) -> None:
     await store.remember([(turn(), VECTOR)])
     other = MemoryStore(str(tmp_path / "memory"), 8)
-    with pytest.raises(StoreUnavailable, match=r"vectors have 4 dimensions, the model's have 8.*MEMORY__URI"):
+    with pytest.raises(StoreUnavailable, match=r"vectors have 4 dimensions, but the model's have 8.*MEMORY__URI"):
         await other.open()
     assert await store.count() == 1
 
@@ -196,18 +205,18 @@ async def test_the_same_question_is_found_by_tenant_and_time_whatever_its_case(s
 
 
 async def feedback(store: MemoryStore) -> dict[str, float | None]:
-    return {row["turn_id"]: row["user_feedback"] for row in await store.turns()}
+    return {row["answer_id"]: row["user_feedback"] for row in await store.turns()}
 
 
 async def test_a_turn_gets_what_people_thought_of_it(store: MemoryStore) -> None:
     await store.remember([(turn(), VECTOR), (turn("turn_2"), VECTOR)])
-    await store.rate([TurnFeedback("turn_1", 0.9, 2)])
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.9, 2)])
     assert await feedback(store) == {"turn_1": 0.9, "turn_2": None}
     assert await responses(store) == {name: turn().response for name in ("turn_1", "turn_2")}
 
 
 async def test_feedback_that_comes_before_the_turn_waits_for_it(store: MemoryStore) -> None:
-    await store.rate([TurnFeedback("turn_1", 0.4, 1)])
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.4, 1)])
     assert await store.count() == 0
     await store.remember([(turn(), VECTOR)])
     assert await feedback(store) == {"turn_1": 0.4}
@@ -215,14 +224,14 @@ async def test_feedback_that_comes_before_the_turn_waits_for_it(store: MemorySto
 
 async def test_the_latest_revision_of_feedback_counts_in_any_order(store: MemoryStore) -> None:
     await store.remember([(turn(), VECTOR)])
-    await store.rate([TurnFeedback("turn_1", 0.2, 3), TurnFeedback("turn_1", 0.9, 2)])
-    await store.rate([TurnFeedback("turn_1", 0.7, 1)])
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.2, 3), TurnFeedback(TENANT, "turn_1", 0.9, 2)])
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.7, 1)])
     assert await feedback(store) == {"turn_1": 0.2}
 
 
 async def test_a_turn_that_comes_again_keeps_its_feedback(store: MemoryStore) -> None:
     await store.remember([(turn(), VECTOR)])
-    await store.rate([TurnFeedback("turn_1", 0.8, 1)])
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.8, 1)])
     await store.remember([(turn(revision=100, response="corrected"), VECTOR)])
     assert await feedback(store) == {"turn_1": 0.8}
     assert await responses(store) == {"turn_1": "corrected"}
@@ -234,7 +243,30 @@ async def test_two_processes_that_write_turn_and_feedback_at_once_lose_neither(t
     await other.open()
     for number in range(8):
         identifier = f"turn_{number}"
-        await asyncio.gather(one.remember([(turn(identifier), VECTOR)]), other.rate([TurnFeedback(identifier, 0.5, 1)]))
+        await asyncio.gather(
+            one.remember([(turn(identifier), VECTOR)]), other.rate([TurnFeedback(TENANT, identifier, 0.5, 1)])
+        )
     assert await feedback(one) == {f"turn_{number}": 0.5 for number in range(8)}
     await one.close()
     await other.close()
+
+
+async def test_a_turn_of_an_earlier_version_is_replaced_and_rated_and_that_of_another_tenant_is_not(
+    store: MemoryStore,
+) -> None:
+    """Identifiers had no tenant then: both turns have the same."""
+    first = turn_id("default", "a-1")
+    for tenant in ("acme", "default"):
+        row = turn("a-1", tenant=tenant, response=f"{tenant} before").model_dump(include=set(memory_schema(4).names))
+        await store._table.add(
+            pa.Table.from_pylist([row | {"turn_id": first, "vector": VECTOR}], schema=memory_schema(4))
+        )
+    await store.rate([TurnFeedback("acme", "a-1", 0.25, 1)])
+    told = {row["tenant"]: row["user_feedback"] for row in await store.turns()}
+    assert (told["acme"], told["default"]) == (0.25, turn().user_feedback)
+    await store.remember([(turn("a-1", response="corrected", revision=100), VECTOR)])
+    turns = {row["tenant"]: (row["turn_id"], row["response"], row["user_feedback"]) for row in await store.turns()}
+    assert turns["acme"] == (turn_id("acme", "a-1"), "corrected", 0.25)
+    assert turns["default"][:2] == (first, "default before")
+    assert await forget_turns(store._uri, "acme", "nobody", ["a-1"]) == 1
+    assert [row["tenant"] for row in await store.turns()] == ["default"]

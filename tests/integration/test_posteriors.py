@@ -13,16 +13,16 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.feedback import ModelPosterior, Reward
 from schemas.identifiers import fact_id
-from workers.addresses import Addresses
-from workers.agents.posteriors import PosteriorPublisher
-from workers.delivery.errors import StoreUnavailable
+from workers.agents.tasks.posterior_publisher import PosteriorPublisher
 from workers.delivery.records import Output
+from workers.errors import StoreUnavailable
+from workers.feedback.beta_posterior import age_reference
 from workers.settings import Settings
-from workers.steps.posteriors import age_reference
-from workers.steps.rows import reward_row
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.feedback import FeedbackStore
-from workers.stores.migrations import migrate
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.feedback_rows import reward_row
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.queries.feedback_store import FeedbackStore
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 
@@ -49,7 +49,7 @@ def store(analytics: AnalyticsStore, settings: Settings) -> FeedbackStore:
 def row(number: int, reward: float, days: float = 0, revision: int = 1, **changes: Any) -> dict[str, Any]:
     answer_id = f"a-{number}"
     found = Reward(
-        reward_id=fact_id(answer_id, "reward"), answer_id=answer_id, reward=reward, revision=revision,
+        reward_id=fact_id("acme", answer_id, "reward"), answer_id=answer_id, reward=reward, revision=revision,
         answered_at=NOW - timedelta(days=days), computed_at=NOW,
         **({"tenant": "acme", "model_id": "m", "query_type": "ops"} | changes),
     )  # fmt: skip
@@ -153,10 +153,8 @@ async def test_only_what_has_changed_is_published_and_what_is_gone_gets_a_tombst
     store: FeedbackStore, analytics: AnalyticsStore, client: AsyncClient, settings: Settings
 ) -> None:
     producer, clock = Producer(), Clock()
-    resources: Any = SimpleNamespace(
-        feedback=store, producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v"
-    )
-    publisher = PosteriorPublisher(resources, lambda: True)
+    context: Any = SimpleNamespace(producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v")
+    publisher = PosteriorPublisher(context, store)
     await analytics.insert("rewards", [row(1, 1.0), row(2, 0.5, model_id="n")])
     assert [await publisher.publish(), await publisher.publish()] == [2, 0]
     await analytics.insert("rewards", [row(3, 1.0)])
@@ -178,10 +176,8 @@ async def test_what_queries_explain_is_published_once_a_minute(
     store: FeedbackStore, analytics: AnalyticsStore, settings: Settings
 ) -> None:
     producer, clock = Producer(), Clock()
-    resources: Any = SimpleNamespace(
-        feedback=store, producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v"
-    )
-    publisher = PosteriorPublisher(resources, lambda: True)
+    context: Any = SimpleNamespace(producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v")
+    publisher = PosteriorPublisher(context, store)
 
     async def published() -> list[float | None]:
         producer.sent.clear()
@@ -206,7 +202,7 @@ async def test_a_store_that_is_away_is_told(
         raise TimeoutError
 
     monkeypatch.setattr(client, "query", fail)
-    with pytest.raises(StoreUnavailable, match="about feedback"):
+    with pytest.raises(StoreUnavailable, match="did not respond to a query"):
         await store.weighted_rewards(NOW, 14)
-    with pytest.raises(StoreUnavailable, match="about feedback"):
-        await store.known(["a"])
+    with pytest.raises(StoreUnavailable, match="did not respond to a query"):
+        await store.known([("acme", "a")])

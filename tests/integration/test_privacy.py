@@ -16,13 +16,13 @@ from schemas.feedback import AnalyticsRow
 from schemas.identifiers import person_digest
 from schemas.topics import FEEDBACK_EVENTS, REVIEW_DECISIONS, TOPICS
 from tests.harness.deployment import Deployment, until
-from workers.addresses import Addresses
-from workers.erasure import forget
-from workers.privacy import Privacy
+from workers.masking.personal_data import KINDS
+from workers.privacy.erasure import forget
+from workers.privacy.record_masking import Privacy
 from workers.settings import PrivacySettings
-from workers.steps.personal import KINDS
-from workers.stores.analytics import AnalyticsStore
-from workers.stores.memory import MemoryStore
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.lancedb.memory_store import MemoryStore
 
 SECRETS = (
     "jane@example.org", "DE89370400440532013000", "4111111111111111", "+4930901820", "10.20.30.40",

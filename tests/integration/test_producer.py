@@ -9,10 +9,10 @@ from aiokafka.producer.message_accumulator import BatchBuilder
 
 from schemas.topics import ANSWERS_GENERATED
 from tests.harness.raw_records import CODECS
-from workers.addresses import Addresses
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.settings import KafkaSettings, Settings
+from workers.settings.addresses import Addresses
 
 COMPRESSIONS = get_args(KafkaSettings.model_fields["compression"].annotation)
 

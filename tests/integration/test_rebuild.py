@@ -27,17 +27,18 @@ from schemas.topics import (
 from tests.harness.deployment import Deployment, until
 from tests.harness.pipeline import EXAMPLES, UNHURRIED, Pipeline, records
 from tests.integration.test_seen_versions import touchstone
-from workers.addresses import Addresses
+from workers.archive import archive_copy as archiving
 from workers.delivery.records import Record
-from workers.replay import archiving, rebuilding_stores
-from workers.replay.rebuilding import Rebuilt
-from workers.replay.rebuilding_records import RecordSource
-from workers.replay.rebuilding_stores import rebuild
-from workers.replay.rebuilding_targets import Store
-from workers.stores.memory import MemoryStore
-from workers.stores.recorded import stored_row
-from workers.stores.retention import FIGURES, TIMES
-from workers.topics import TopicAdministration
+from workers.delivery.topic_administration import TopicAdministration
+from workers.rebuild import store_rebuild as rebuilding_stores
+from workers.rebuild.rebuild_result import Rebuilt
+from workers.rebuild.rebuild_sources import RecordSource
+from workers.rebuild.rebuild_targets import Store
+from workers.rebuild.store_rebuild import rebuild
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.recorded_rows import stored_row
+from workers.stores.clickhouse.retention import FIGURES, TIMES
+from workers.stores.lancedb.memory_store import MemoryStore
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -178,7 +179,7 @@ def site(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory, int8_fo
 
 def test_the_site_holds_what_the_tests_are_about(site: Site) -> None:
     empty = {table for table, rows in site.tables.items() if not rows}
-    assert empty <= {"insights", "accesses"}, "nothing of these would show that they come back"
+    assert empty <= {"insights", "accesses", "scores"}, "nothing of these would show that they come back"
     assert len(site.turns) > 3
     assert any(turn["user_feedback"] is not None for turn in site.turns.values())
     assert len(site.posteriors) > 1
@@ -381,7 +382,7 @@ def test_who_was_erased_since_does_not_come_back_from_an_archive(site: Site, arc
     target = site.run(elsewhere(site, tmp_path))
     erasure = Erasure(
         digest=person_digest(tenant, user), tenant=tenant, requested_at="2026-12-01T00:00:00Z",
-        answers=[answer_digest(name) for name in theirs],
+        answers=[answer_digest(tenant, name) for name in theirs],
     )  # fmt: skip
     site.run(target.deployment.send([(erasure.digest.encode(), erasure.to_bytes())], PRIVACY_ERASURES))
     for store in (Store.CLICKHOUSE, Store.MEMORY):

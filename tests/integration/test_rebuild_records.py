@@ -26,15 +26,15 @@ from schemas.topics import (
 )
 from tests.harness.deployment import Deployment
 from tests.integration.test_seen_versions import touchstone
-from workers.addresses import Addresses
-from workers.replay.rebuilding import RebuildImpossible, Rebuilt
-from workers.replay.rebuilding_records import RecordSource
-from workers.replay.rebuilding_stores import rebuild
-from workers.replay.rebuilding_targets import Store
+from workers.rebuild.rebuild_result import RebuildImpossible, Rebuilt
+from workers.rebuild.rebuild_sources import RecordSource
+from workers.rebuild.rebuild_targets import Store
+from workers.rebuild.store_rebuild import rebuild
 from workers.settings import PrivacySettings, Settings
-from workers.stores.analytics import AnalyticsStore
-from workers.stores.retention import ttl_expressions
-from workers.stores.staging import Staging
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.retention import ttl_expressions
+from workers.stores.clickhouse.staging import Staging
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
@@ -53,7 +53,7 @@ async def run(deployment: Deployment, store: Store, settings: Settings | None = 
 
 def reward(name: str, value: float, revision: int) -> bytes:
     return Reward(
-        reward_id=fact_id(name, "reward"), answer_id=name, tenant="acme", model_id="m", reward=value, revision=revision,
+        reward_id=fact_id("acme", name, "reward"), answer_id=name, tenant="acme", model_id="m", reward=value, revision=revision,
         answered_at=AT, computed_at=AT,
     ).to_bytes()  # fmt: skip
 
@@ -159,7 +159,7 @@ async def test_nothing_to_rebuild_from_is_no_success(deployment: Deployment, cli
         with pytest.raises(RebuildImpossible, match="nothing to rebuild from"):
             await run(deployment, store)
     await client.command(f"DROP TABLE {deployment.name}.answers SYNC")
-    with pytest.raises(RebuildImpossible, match="lacks answers, so there is nothing to compare"):
+    with pytest.raises(RebuildImpossible, match="lacks the tables answers; run without --dry-run"):
         await run(deployment, Store.QUEUE, dry_run=True)
     left = await client.query(
         f"SELECT name FROM system.tables WHERE database = '{deployment.name}' AND name LIKE 'rebuild%'"
@@ -180,6 +180,6 @@ async def test_what_a_killed_run_has_left_is_dropped_by_a_later_one_and_not_by_o
 
 async def test_wrong_use_is_told_apart_from_a_store_that_differs(deployment: Deployment, client: AsyncClient) -> None:
     code, _, errors = await touchstone(deployment, "rebuild", "posteriors", "--archive", "kept")
-    assert (code, "rewards; rebuild these" in " ".join(errors.split())) == (2, True), errors
+    assert (code, "touchstone rebuild rewards" in " ".join(errors.split())) == (2, True), errors
     code, _, errors = await touchstone(deployment, "rebuild", "queue", "--archive", "nowhere")
-    assert (code, "nowhere is no folder" in errors) == (1, True), errors
+    assert (code, "nowhere is not a folder" in errors) == (1, True), errors

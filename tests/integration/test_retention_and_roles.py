@@ -9,13 +9,13 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.export import example
 from schemas.review import ReviewDecision
-from workers.addresses import Addresses
 from workers.settings import RetentionSettings, Settings
-from workers.steps.rows import closing_row, withdrawing_row
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import MigrationError, migrate
-from workers.stores.retention import apply_retention, ttl_expressions
-from workers.stores.roles import BY_TENANT, READ_BY_WORKERS, WRITTEN, role_statements
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.clickhouse_roles import BY_TENANT, INSERTED, READ_BY_WORKERS, role_statements
+from workers.stores.clickhouse.migrations import MigrationError, migrate
+from workers.stores.clickhouse.retention import apply_retention, ttl_expressions
+from workers.stores.clickhouse.review_rows import closing_row, withdrawing_row
 
 KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations", "versions"}
 
@@ -81,7 +81,7 @@ async def test_a_review_that_was_decided_does_not_become_open_again_by_its_reten
 async def test_zero_days_keep_rows_for_ever(client: AsyncClient, database: str) -> None:
     assert ttl_expressions(RetentionSettings(answers=0))["answers"] == ""
     await apply_retention(client, database, RetentionSettings())
-    assert await apply_retention(client, database, RetentionSettings(answers=0)) == ["answers"]
+    assert await apply_retention(client, database, RetentionSettings(answers=0)) == ["answers", "scores"]
     assert "answers" in await tables(client, database, "engine_full NOT LIKE '% TTL %'")
 
 
@@ -121,7 +121,7 @@ async def test_policies_cover_every_table_with_a_tenant_and_readers_see_no_other
 async def test_a_writer_inserts_rows_and_defines_nothing(client: AsyncClient, database: str) -> None:
     granted = [line for line in role_statements(database) if line.endswith("TO touchstone_writer")]
     assert {line.split()[1] for line in granted if line.startswith("GRANT")} == {"INSERT", "SELECT"}
-    assert set(WRITTEN) | set(READ_BY_WORKERS) <= await tables(client, database)
+    assert set(INSERTED) | set(READ_BY_WORKERS) <= await tables(client, database)
 
 
 async def test_a_schema_that_is_there_needs_no_right_to_create(

@@ -15,9 +15,9 @@ from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from tests.harness.deployment import until
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
-from workers.addresses import Addresses
 from workers.delivery.producer import ConfirmedProducer
-from workers.review.errors import (
+from workers.review.decision_events import decided, review_event
+from workers.review.review_errors import (
     AlreadyDecided,
     InvalidDecision,
     LockedByAnother,
@@ -25,15 +25,16 @@ from workers.review.errors import (
     TooLate,
     UnknownReview,
 )
-from workers.review.models import DecisionBody, Filters, Reviewer
-from workers.review.service import ReviewService
-from workers.review.shared import SharedState
+from workers.review.review_models import DecisionBody, Filters, Reviewer
+from workers.review.review_service import ReviewService
+from workers.review.shared_state import SharedState
 from workers.settings import Settings
-from workers.steps.reviewing import decided, review_event
-from workers.steps.rows import MAX_TITLE, review_event_row, withdrawing_row
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate
-from workers.stores.reviews import QueueState, ReviewStore
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.review_rows import MAX_TITLE, review_event_row, withdrawing_row
+from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.review_queue_rows import QueueState
 
 ANNA, BEN = Reviewer("first"), Reviewer("second")
 APPROVE = DecisionBody(user_action="approve")
@@ -92,7 +93,7 @@ def console(
 
     def make(*, with_redis: bool = True) -> ReviewService:
         shared = SharedState(redis if with_redis else None, settings.redis.key_prefix)
-        store = ReviewStore(client, settings.clickhouse.database)
+        store = ReviewStore(AnalyticsStore(client, settings.clickhouse.database), settings.clickhouse.database)
         return ReviewService(store, shared, producer, settings, "v", clock)
 
     return make
@@ -539,7 +540,7 @@ async def test_a_sample_is_reviewed_once_more_blindly_and_by_somebody_else(
     assert item.priority == requests[int(item.answer_id[2:])].priority
     assert await service.gives_second_opinion(item.review_id, BEN)
     assert not await service.gives_second_opinion(item.review_id, ANNA)
-    with pytest.raises(InvalidDecision, match="second opinion"):
+    with pytest.raises(InvalidDecision, match="second review"):
         await service.escalate(item.review_id, BEN)
     await service.decide(item.review_id, DecisionBody(user_action="approve", version=item.version), BEN)
     assert not await service.gives_second_opinion(item.review_id, BEN)
@@ -588,3 +589,20 @@ async def test_figures_tell_backlog_pace_and_agreement(console: Console, rows: A
     assert stats.agreement == pytest.approx((3 / 4 - 5 / 16) / (1 - 5 / 16))
     assert (stats.agreement_pairs, stats.median_active_seconds) == (4, pytest.approx(22, abs=1))
     assert (await console().stats(Reviewer("x", frozenset({"other"})))).backlog == 0
+
+
+async def test_second_reviews_come_in_their_share_while_the_queue_is_long(
+    console: Console, rows: AnalyticsStore, settings: Settings
+) -> None:
+    settings.review.second_share = 0.5
+    service = console()
+    requests = [review_request(number) for number in range(12)]
+    await store_requests(rows, requests)
+    for request in requests[:8]:
+        await store_decision(rows, request, by="first", at=AT)
+    taken = []
+    for _ in range(4):
+        item = await service.next(Filters(), BEN, without=[each.review_id for each in taken])
+        assert item is not None
+        taken.append(item)
+    assert [item.second_review for item in taken] == [False, True, False, True]

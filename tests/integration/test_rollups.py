@@ -10,12 +10,12 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
-from workers.addresses import Addresses
 from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore, connect
-from workers.stores.migrations import migrate, read_migrations
-from workers.stores.rollups import REFRESHED, refresh_rollups
-from workers.stores.runs import REFRESH
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate, read_migrations
+from workers.stores.clickhouse.rollups import REFRESHED, refresh_rollups
+from workers.stores.queries.run_queries import REFRESH
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 NEW_COLUMNS = {

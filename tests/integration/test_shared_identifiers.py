@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore
-from workers.stores.overview import OverviewStore
-from workers.stores.ratings import RatingStore
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.queries.overview_queries import OverviewStore
+from workers.stores.queries.rating_queries import RatingStore
 
 NOW = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AT = "2026-11-02 11:00:00.000"

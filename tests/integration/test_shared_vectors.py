@@ -15,17 +15,17 @@ from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from tests.harness.deployment import until
-from workers.addresses import Addresses
-from workers.app import Worker
 from workers.console.opening import opened_resources
 from workers.inference import opening
 from workers.inference.backends import Vectors
 from workers.inference.embedding import EmbeddingService
-from workers.inference.sharing import open_shared_vectors
 from workers.local.services import LocalServices, ServicePorts
+from workers.pipeline.shared_vectors import open_shared_vectors
+from workers.runtime.worker import Worker
 from workers.settings import InferenceSettings, Settings
-from workers.stores import vectors as module
-from workers.stores.vectors import SharedVectors
+from workers.settings.addresses import Addresses
+from workers.stores.redis import shared_vector_store as module
+from workers.stores.redis.shared_vector_store import SharedVectors
 
 DIMENSIONS = 384
 BATCH = 8
@@ -216,8 +216,8 @@ async def test_worker_and_console_share_where_the_settings_say_so_and_only_there
         worker = Worker(settings, addresses, ["grounding"])
         try:
             await worker.start()
-            assert worker.embedding is not None
-            await worker.embedding.embed([text])
+            async with worker.services.embedder() as embedder:
+                await embedder.embed([text])
         finally:
             await worker.stop()
         async with opened_resources(settings, addresses) as resources:
@@ -312,7 +312,7 @@ async def test_a_redis_that_hangs_costs_one_timeout_and_not_one_for_each_batch(
         # Connecting, asking and disconnecting have a timeout each; ten batches would have five seconds and more.
         assert 0.5 <= took < 4
         assert looked_up("failed") - before == 10
-        assert [line["event"] for line in logs] == ["shared_vectors_away"]
+        assert [line["event"] for line in logs] == ["shared_vectors_suspended"]
 
 
 async def test_after_a_failure_redis_is_left_alone(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,11 +424,11 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
         other, idle = workers.start()
         await other.embed(batch)
         assert idle.embedded == []
-        assert told() == ["shared_vectors_away"]
+        assert told() == ["shared_vectors_suspended"]
         assert logs[0]["operation"] == "write"
         await redis.config_set("maxmemory", "0")
         await until(is_back, "writing again", 20, 0.05)
-        assert told() == ["shared_vectors_away", "shared_vectors_back"]
+        assert told() == ["shared_vectors_suspended", "shared_vectors_resumed"]
 
         # Away, and there again.
         await redis.aclose()
@@ -436,10 +436,10 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
         for _ in range(3):
             await works()
             await asyncio.sleep(0.06)
-        assert told()[2:] == ["shared_vectors_away"]
+        assert told()[2:] == ["shared_vectors_suspended"]
         await own.start()
         await until(is_back, "it is back", 20, 0.05)
-        assert told()[2:] == ["shared_vectors_away", "shared_vectors_back"]
+        assert told()[2:] == ["shared_vectors_suspended", "shared_vectors_resumed"]
         third, idle = workers.start()
         await third.embed([model.embedded[-1]])
         assert idle.embedded == []

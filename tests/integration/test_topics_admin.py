@@ -2,16 +2,25 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from unittest.mock import AsyncMock
 
 import pytest
+import structlog
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from schemas.topics import ANSWERS_GROUNDING, REPORT_TOPICS, TOPICS
-from workers.addresses import Addresses
-from workers.app import Worker
-from workers.delivery.errors import BrokerUnavailable
+import workers.runtime.worker
+from schemas.topics import ALERTS_RAISED, ANSWERS_GROUNDING, REPORT_TOPICS, TOPICS
+from workers.delivery import topic_administration
+from workers.delivery.topic_administration import TopicAdministration, TopicsNotReady
+from workers.delivery.topic_findings import topic_configuration
+from workers.errors import BrokerUnavailable
+from workers.runtime.worker import Worker
 from workers.settings import Settings
-from workers.topics import TopicAdministration, TopicsNotReady
+from workers.settings.addresses import Addresses
+
+pytestmark = pytest.mark.both_brokers
+
+SECONDS = 60.0
 
 
 @pytest.fixture
@@ -46,7 +55,7 @@ async def test_all_are_missing_at_first_and_the_remedy_is_told(administration: T
 async def test_created_once_and_never_again(administration: TopicAdministration, settings: Settings) -> None:
     assert await administration.create() == [settings.topic_name(topic.name) for topic in TOPICS]
     assert await administration.create() == []
-    assert [finding.problems for finding in await administration.check()] == [()] * len(TOPICS)
+    assert [finding.problems + finding.differences for finding in await administration.check()] == [()] * len(TOPICS)
     assert set((await partitions_of(administration)).values()) == {settings.kafka.partitions}
     await administration.require()
 
@@ -106,14 +115,87 @@ async def test_another_count_is_no_problem_for_what_is_not_joined(
 
 @pytest.mark.parametrize("agents", [["grounding"], ["analytics"], None])
 async def test_a_worker_refuses_to_start_on_missing_topics(
-    settings: Settings, addresses: Addresses, agents: list[str] | None
+    settings: Settings, addresses: Addresses, agents: list[str] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(workers.runtime.worker, "TOPIC_SECONDS", 0.5)
     worker = Worker(settings, addresses, agents)
     with pytest.raises(TopicsNotReady) as caught:
         await worker.start()
     assert settings.topic_name("answers.generated") in str(caught.value)
     assert "touchstone topics create" in str(caught.value)
     await worker.stop()
+
+
+async def test_a_worker_that_starts_before_the_topics_waits_for_them(
+    administration: TopicAdministration, settings: Settings, addresses: Addresses
+) -> None:
+    async def require() -> None:
+        async with TopicAdministration(settings, addresses.kafka) as of_worker:
+            await of_worker.require(wait_seconds=SECONDS)
+
+    with structlog.testing.capture_logs() as logs:
+        waiting = asyncio.create_task(require())
+        async with asyncio.timeout(SECONDS):
+            while not logs:
+                await asyncio.sleep(0.01)
+        await administration.create()
+        await asyncio.wait_for(waiting, SECONDS)
+    assert [(line["event"], line["topics"]) for line in logs] == [("topics_awaited", len(TOPICS))]
+
+
+async def test_what_does_not_fit_at_all_is_not_waited_for(
+    administration: TopicAdministration, broker: AIOKafkaAdminClient, settings: Settings
+) -> None:
+    await make(broker, settings.topic_name("answers.generated"), 4)
+    await make(broker, settings.topic_name("answers.citations"), 3)
+    with pytest.raises(TopicsNotReady, match="has 3 partitions"):
+        await asyncio.wait_for(administration.require(wait_seconds=10 * SECONDS), SECONDS)
+
+
+async def test_partitions_that_get_no_leader_are_told_with_their_topics(
+    administration: TopicAdministration, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process deletes what was created."""
+    await administration.create()
+    name = settings.topic_name(ANSWERS_GROUNDING.name)
+    await administration.delete([ANSWERS_GROUNDING])
+    async with asyncio.timeout(SECONDS):
+        while (await partitions_of(administration))[ANSWERS_GROUNDING.name] is not None:
+            await asyncio.sleep(0.01)
+    monkeypatch.setattr(topic_administration, "LEADER_SECONDS", 0.5)
+    monkeypatch.setattr(administration, "_create", AsyncMock(return_value=[]))
+    left: list[int] = []
+    with pytest.raises(TopicsNotReady) as caught:
+        await administration.create(left.append)
+    assert str(caught.value).startswith(f"4 partitions have no leader after 0.5 s ({name}); check the brokers")
+    assert left == [4]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "partitions", "told"),
+    [
+        ({"retention.ms": "3600000"}, 4, "has retention.ms 3600000 and `touchstone topics create` sets 2592000000"),
+        ({"min.insync.replicas": "2"}, 4, "has min.insync.replicas 2 and `touchstone topics create` sets 1"),
+        ({}, 2, "has 2 partitions and kafka.partitions is 4"),
+    ],
+)
+async def test_every_setting_of_a_created_topic_is_compared_and_a_difference_stops_no_worker(
+    administration: TopicAdministration,
+    broker: AIOKafkaAdminClient,
+    settings: Settings,
+    configuration: dict[str, str],
+    partitions: int,
+    told: str,
+) -> None:
+    name = settings.topic_name(ALERTS_RAISED.name)
+    configuration = topic_configuration(ALERTS_RAISED, settings.kafka) | configuration
+    await broker.create_topics([NewTopic(name, partitions, 1, topic_configs=configuration)])
+    await administration.create()
+    [finding] = [finding for finding in await administration.check() if finding.topic is ALERTS_RAISED]
+    assert finding.problems == ()
+    assert len(finding.differences) == 1
+    assert finding.differences[0].startswith(told)
+    await administration.require()
 
 
 async def test_a_prefix_sees_only_its_own(

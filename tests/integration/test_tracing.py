@@ -12,10 +12,12 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from schemas.headers import header
+from schemas.identifiers import record_key
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_RELEASED, FEEDBACK_ANALYTICS
 from tests.harness.deployment import Deployment, until
-from workers.addresses import Addresses
-from workers.app import AGENTS
+from tests.harness.keys import name_of
+from workers.runtime.agent_choice import AGENTS
+from workers.settings.addresses import Addresses
 
 GATEWAY_TRACE, GATEWAY_SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 UNSAMPLED = "0af7651916cd43dd8448eb211c80319c"
@@ -99,12 +101,12 @@ async def test_every_agents_spans_are_part_of_the_gateways_trace_and_of_each_oth
         await deployment.stop()
         await client.close()
 
-    own = sha256(b"a-2").hexdigest()[:32]
+    own = sha256(record_key("t", "a-2").encode()).hexdigest()[:32]
     # What a worker says of its version is about no answer, and a trace of its own.
     of_versions = {
         sha256(record.key).hexdigest()[:32]
         for record in await deployment.read(FEEDBACK_ANALYTICS)
-        if record.key not in (b"a-1", b"a-2", b"a-3")
+        if name_of(record) not in ("a-1", "a-2", "a-3")
     }
     assert dict(traces) == {"a-1": GATEWAY_TRACE, "a-2": "", "a-3": UNSAMPLED}
     assert {span.trace_id.hex() for span in taking.spans} - of_versions == {GATEWAY_TRACE, own}, (
@@ -122,11 +124,11 @@ async def test_every_agents_spans_are_part_of_the_gateways_trace_and_of_each_oth
     assert all(span.end_time_unix_nano > span.start_time_unix_nano for span in taking.spans)
     assert TEXT.encode() not in taking.bodies
 
-    expected = {b"a-1": GATEWAY_TRACE, b"a-2": own, b"a-3": UNSAMPLED}
+    expected = {"a-1": GATEWAY_TRACE, "a-2": own, "a-3": UNSAMPLED}
     for topic in (ANSWERS_ENRICHED, ANSWERS_RELEASED, FEEDBACK_ANALYTICS):
-        records = [record for record in await deployment.read(topic) if record.key in expected]
-        assert {record.key for record in records} == set(expected)
+        records = [record for record in await deployment.read(topic) if name_of(record) in expected]
+        assert {name_of(record) for record in records} == set(expected)
         for record in records:
             context = (header(record.headers, "traceparent") or "").split("-")
-            assert context[1] == expected[record.key], topic.name
-            assert int(context[3], 16) & 1 == (record.key != b"a-3"), "whether it is sampled"
+            assert context[1] == expected[name_of(record)], topic.name
+            assert int(context[3], 16) & 1 == (name_of(record) != "a-3"), "whether it is sampled"

@@ -18,34 +18,37 @@ from structlog.testing import capture_logs
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.grounding import GroundingReport
-from tests.unit.test_verified_grounding import SURE
-from tests.unit.test_verifier_combination import DOCUMENT
-from workers import metrics
-from workers.addresses import Addresses
-from workers.agents.grounding import grounding_judge
-from workers.agents.judging import Origin, judging_handler
-from workers.agents.whole import AnswerJudge
-from workers.app import Worker
-from workers.checking import service as service_module
-from workers.checking.models import AnswerToCheck, CheckedAnswer
-from workers.checking.service import CheckService
-from workers.commands.judging import LocalJudge
+from tests.unit.evaluation.grounding.test_verified_grounding import SURE
+from tests.unit.evaluation.grounding.test_verifier_combination import DOCUMENT
+from workers.agents.evaluation import evaluation_handler
+from workers.check import check_service as service_module
+from workers.check.check_models import AnswerToCheck, CheckedAnswer
+from workers.check.check_service import CheckService
 from workers.console.opening import opened_resources
-from workers.delivery.errors import InferenceFailed
-from workers.delivery.records import Record, Work
+from workers.decision.enrichment import completeness
+from workers.delivery.records import Record, WorkItem
+from workers.errors import InferenceFailed
+from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference import opening
 from workers.inference.embedding import EmbeddingService
 from workers.inference.verification import VerificationService
 from workers.inference.verifying import Verdict, VerifierUnusable, file_version
-from workers.replay.opening import Listeners, open_replay
-from workers.replay.options import ReplayOptions
-from workers.replay.replaying import Replay, _Part
+from workers.observability import metrics
+from workers.pipeline.builtin_evaluators import grounding_evaluator
+from workers.pipeline.evaluator_registry import open_evaluators
+from workers.pipeline.local_pipeline import LocalPipeline
+from workers.pipeline.models import ServiceModels
+from workers.pipeline.pipeline import EvaluationPipeline
+from workers.pipeline.reports import Origin
+from workers.pipeline.versions import differences, pipeline_version, version_parts
+from workers.replay.replay_opening import Listeners, open_replay
+from workers.replay.replay_options import ReplayOptions
+from workers.replay.replay_run import Replay, _Part
+from workers.runtime.worker import Worker
 from workers.settings import InferenceSettings, Settings
-from workers.steps.enrichment import completeness
-from workers.steps.thresholds import GroundingThresholds
-from workers.steps.verification import VerifierPair
-from workers.stores.replays import ReplayRow
-from workers.versions import differences, pipeline_version, version_parts
+from workers.settings.addresses import Addresses
+from workers.stores.queries.replay_records import StoredReplay
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 ANSWER = {
@@ -119,18 +122,18 @@ class Services:
 
     async def report(self, settings: Settings, answer: dict[str, Any]) -> GroundingReport:
         """What the agent says of an answer."""
-        resources: Any = SimpleNamespace(
-            settings=settings, pipeline_version="1", now=lambda: NOW, embedding=self.embedding,
-            verifier=self.verifier if settings.grounding.has_verifier else None, steps_pool=ThreadPoolExecutor(1),
+        context: Any = SimpleNamespace(
+            settings=settings, pipeline_version="1", now=lambda: NOW, steps_pool=ThreadPoolExecutor(1),
         )  # fmt: skip
-        handle = judging_handler(grounding_judge(settings), resources)
+        models = ServiceModels(self.embedding, self.verifier if settings.grounding.has_verifier else None)
+        handle = evaluation_handler(grounding_evaluator(settings), context, models)
         value = GeneratedAnswer.model_validate(answer).to_bytes()
-        ((output,),) = await handle([Work(Record("answers.generated", 0, 0, None, value))])
+        ((output,),) = await handle([WorkItem(Record("answers.generated", 0, 0, None, value))])
         return GroundingReport.from_bytes(output.value)
 
 
 @pytest.fixture
-async def services() -> AsyncIterator[Services]:
+async def models() -> AsyncIterator[Services]:
     made = Services(Oracle())
     yield made
     await made.stop()
@@ -144,10 +147,10 @@ def counted(result: str) -> float:
 
 
 async def test_the_agents_verdicts_are_those_of_the_verifier_where_the_rules_leave_it_open(
-    services: Services, with_verifier: Settings
+    models: Services, with_verifier: Settings
 ) -> None:
     before = counted("asked")
-    report = await services.report(with_verifier, ANSWER)
+    report = await models.report(with_verifier, ANSWER)
     assert [claim.verdict for claim in report.claims] == ["supported", "supported"]
     assert [claim.verifier_score for claim in report.claims] == pytest.approx([0.999, 0.999])
     assert report.without_verifier is None
@@ -156,33 +159,36 @@ async def test_the_agents_verdicts_are_those_of_the_verifier_where_the_rules_lea
     assert combination is not None
     assert report.versions["verifier.combination"] == file_version(combination)[:12]
     assert counted("asked") == before + 1
-    services.oracle.supported = 0.001
-    report = await services.report(
-        with_verifier, ANSWER | {"answer": "Workshop people enjoy sunny holidays abroad [1]."}
-    )
+    models.oracle.supported = 0.001
+    report = await models.report(with_verifier, ANSWER | {"answer": "Workshop people enjoy sunny holidays abroad [1]."})
     assert [claim.verdict for claim in report.claims] == ["unsupported"]
 
 
-async def test_an_answer_without_open_claims_asks_nothing(services: Services, with_verifier: Settings) -> None:
+async def test_an_answer_without_open_claims_asks_nothing(models: Services, with_verifier: Settings) -> None:
     before = counted("not_asked")
-    report = await services.report(with_verifier, ANSWER | {"answer": "Hello! How may I help you?"})
-    assert report.status == "ok" and services.oracle.pairs == []
+    report = await models.report(with_verifier, ANSWER | {"answer": "Hello! How may I help you?"})
+    assert report.status == "ok" and models.oracle.pairs == []
     assert counted("not_asked") == before + 1
 
 
 async def test_a_verifier_that_fails_leaves_the_judgement_to_the_rules_and_it_is_told(
-    services: Services, with_verifier: Settings
+    models: Services, with_verifier: Settings
 ) -> None:
-    rules = await services.report(Settings(_env_file=None), ANSWER)
-    assert services.oracle.pairs == [], "without one nothing is asked"
-    services.oracle.fails = True
+    rules = await models.report(Settings(_env_file=None), ANSWER)
+    assert models.oracle.pairs == [], "without one nothing is asked"
+    models.oracle.fails = True
     before = counted("failed")
     with capture_logs() as logs:
-        report = await services.report(with_verifier, ANSWER)
+        report = await models.report(with_verifier, ANSWER)
     assert counted("failed") == before + 1
     assert (report.status, report.without_verifier) == ("ok", "the model oracle raised RuntimeError")
-    assert [line for line in logs if line["event"] == "claims_not_verified"] == [
-        {"event": "claims_not_verified", "log_level": "warning", "answer_id": "a-1", "reason": report.without_verifier}
+    assert [line for line in logs if line["event"] == "claim_verification_failed"] == [
+        {
+            "event": "claim_verification_failed",
+            "log_level": "warning",
+            "answer_id": "a-1",
+            "reason": report.without_verifier,
+        }
     ]
     assert report.claims == rules.claims
     assert (report.risk_score, report.hallucination_risk) == (rules.risk_score, rules.hallucination_risk)
@@ -192,57 +198,63 @@ async def test_a_verifier_that_fails_leaves_the_judgement_to_the_rules_and_it_is
 
 
 async def test_a_verifier_that_hangs_is_waited_for_no_longer_than_its_deadline(with_verifier: Settings) -> None:
-    services = Services(Oracle(), timeout_seconds=0.2)
-    services.oracle.go_on.clear()
+    models = Services(Oracle(), timeout_seconds=0.2)
+    models.oracle.go_on.clear()
     try:
-        report = await services.report(with_verifier, ANSWER)
+        report = await models.report(with_verifier, ANSWER)
         assert "within 0.2 s" in (report.without_verifier or "")
         assert len(report.claims) == 2
     finally:
-        await services.stop()
+        await models.stop()
 
 
 # --- whole answers -----------------------------------------------------------------------------
 
 
 def local(settings: Settings, oracle: Oracle | None) -> EnrichedAnswer:
-    return LocalJudge(settings, Texts(), oracle).judge(GeneratedAnswer.model_validate(ANSWER))
+    return LocalPipeline(settings, Texts(), oracle).evaluate(GeneratedAnswer.model_validate(ANSWER))
 
 
-async def test_files_are_judged_as_the_stream_judges(services: Services, with_verifier: Settings) -> None:
+async def test_files_are_judged_as_the_stream_judges(models: Services, with_verifier: Settings) -> None:
     judged = local(with_verifier, Oracle()).grounding
-    report = await services.report(with_verifier, ANSWER)
+    report = await models.report(with_verifier, ANSWER)
     assert judged is not None
     assert (judged.claims, judged.risk_score) == (report.claims, report.risk_score)
 
 
-def test_without_verdicts_or_weighing_no_answer_is_judged_in_silence(with_verifier: Settings) -> None:
-    judge = AnswerJudge(with_verifier)
-    assert judge.verifies and not AnswerJudge(Settings(_env_file=None)).verifies
-    case = judge.prepare(GeneratedAnswer.model_validate(ANSWER), Record("file", 0, 0, b"a-1", None))
-    vectors = dict(zip(case.texts, Texts().encode(case.texts), strict=True))
+def test_an_answer_that_was_not_scored_with_rules_fails_and_is_not_passed_in_silence(with_verifier: Settings) -> None:
+    pipeline = EvaluationPipeline(with_verifier, open_evaluators(with_verifier))
+    plain = Settings(_env_file=None)
+    assert pipeline.verifies and not EvaluationPipeline(plain, open_evaluators(plain)).verifies
     origin = Origin(with_verifier, "1", NOW)
-    assert judge.judge(case, vectors, origin).enriched.failed == ["grounding"]
-    assert judge.weigh(case, vectors)
-    enriched = judge.judge(case, vectors, origin, InferenceFailed("it is away")).enriched
+
+    def finished(verdicts: Any, *, scored: bool) -> EnrichedAnswer:
+        case = pipeline.prepare(GeneratedAnswer.model_validate(ANSWER), Record("file", 0, 0, b"a-1", None))
+        vectors = dict(zip(case.texts, Texts().encode(case.texts), strict=True))
+        assert not scored or pipeline.score_with_rules(case, vectors)
+        pipeline.evaluate(case, vectors, verdicts)
+        return pipeline.finish(case, origin).enriched
+
+    assert finished({}, scored=False).failed == ["grounding"]
+    enriched = finished(InferenceFailed("it is away"), scored=True)
     assert enriched.failed == [] and enriched.grounding is not None
     assert enriched.grounding.without_verifier == "it is away"
     assert (enriched.degraded, enriched.rank) == (False, 3)
 
 
 async def test_a_replay_asks_the_verifier_and_does_without_one_that_fails(
-    services: Services, with_verifier: Settings
+    models: Services, with_verifier: Settings
 ) -> None:
     nothing: Any = None
-    stored: Any = SimpleNamespace(of=lambda answer_id: None)
-    selection: Any = SimpleNamespace(unerased=lambda earlier: earlier)
+    stored: Any = SimpleNamespace(of=lambda *identity: None)
+    selection: Any = SimpleNamespace(unerased=lambda tenant, earlier: earlier)
     replay = Replay(
         with_verifier, ReplayOptions(run="v"), source=nothing, selection=selection, stored=stored,
-        embedding=services.embedding, verifier=services.verifier, outputs=nothing, store=nothing,
-        row=ReplayRow("v", "1", "{}", "running", NOW, NOW), erasures=nothing, throttle=nothing, progress=nothing,
+        embedding=models.embedding, verifier=models.verifier, outputs=nothing, store=nothing,
+        row=StoredReplay("v", "1", "{}", "running", NOW, NOW), erasures=nothing, throttle=nothing, progress=nothing,
     )  # fmt: skip
     case = (GeneratedAnswer.model_validate(ANSWER), Record("answers.generated", 0, 0, b"a-1", None))
-    report = await services.report(with_verifier, ANSWER)
+    report = await models.report(with_verifier, ANSWER)
 
     async def replayed(*cases: Any) -> list[GroundingReport | None]:
         done = await replay._work(_Part(0, 1, cases, Counter()))
@@ -250,7 +262,7 @@ async def test_a_replay_asks_the_verifier_and_does_without_one_that_fails(
 
     (found,) = await replayed(case)
     assert found is not None and found.claims == report.claims
-    services.oracle.fails = True
+    models.oracle.fails = True
     other = (case[0].model_copy(update={"answer_id": "a-2", "answer": "The cover was painted twice [1]."}), case[1])
     asked, failed = await replayed(case, other)
     assert asked is not None and asked.without_verifier is None, "known from before"
@@ -261,12 +273,12 @@ async def test_a_replay_asks_the_verifier_and_does_without_one_that_fails(
 
 
 async def checked(
-    services: Services, settings: Settings, deadline: float = 20.0, weighing: float = 0.0, **parts: Any
+    models: Services, settings: Settings, deadline: float = 20.0, weighing: float = 0.0, **parts: Any
 ) -> CheckedAnswer:
     """A check, whose weighing takes so many seconds longer."""
-    service = CheckService(settings, services.embedding, "1-abc", lambda: NOW, services.verifier)
-    weigh = service._judge.weigh
-    service._judge.weigh = lambda *given: (time.sleep(weighing), weigh(*given))[1]  # type: ignore[method-assign]
+    service = CheckService(settings, models.embedding, "1-abc", lambda: NOW, models.verifier)
+    score = service._pipeline.score_with_rules
+    service._pipeline.score_with_rules = lambda *given: (time.sleep(weighing), score(*given))[1]  # type: ignore[method-assign]
     answer = AnswerToCheck.model_validate(ANSWER | parts)
     try:
         return CheckedAnswer.model_validate_json(await service.check(answer, deadline))
@@ -274,9 +286,9 @@ async def checked(
         await service.stop()
 
 
-async def test_a_check_asks_the_verifier_as_well(services: Services, with_verifier: Settings) -> None:
-    report = await services.report(with_verifier, ANSWER)
-    told = await checked(services, with_verifier)
+async def test_a_check_asks_the_verifier_as_well(models: Services, with_verifier: Settings) -> None:
+    report = await models.report(with_verifier, ANSWER)
+    told = await checked(models, with_verifier)
     assert told.claims == report.claims
     assert (told.without_verifier, told.late, told.degraded) == (False, False, False)
 
@@ -288,37 +300,37 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_check_does_without_a_verifier_that_is_late(services: Services, with_verifier: Settings) -> None:
-    services.oracle.go_on.clear()
+async def test_a_check_does_without_a_verifier_that_is_late(models: Services, with_verifier: Settings) -> None:
+    models.oracle.go_on.clear()
     with capture_logs() as logs:
-        told = await checked(services, with_verifier)
+        told = await checked(models, with_verifier)
     assert told.seconds < 20.0
     assert (told.without_verifier, told.late, told.degraded, told.failed) == (True, False, False, [])
     assert {claim.verifier_score for claim in told.claims} == {None}
-    assert [line["event"] for line in logs].count("claims_not_verified") == 1
+    assert [line["event"] for line in logs].count("claim_verification_failed") == 1
 
 
 @pytest.mark.usefixtures("impatient")
 async def test_a_check_is_not_without_a_verifier_that_it_need_not_ask(
-    services: Services, with_verifier: Settings
+    models: Services, with_verifier: Settings
 ) -> None:
-    told = await checked(services, with_verifier, weighing=3.1, answer="Hello! How may I help you?")
-    assert (told.without_verifier, services.oracle.pairs) == (False, [])
-    told = await checked(services, with_verifier, weighing=3.1)
-    assert (told.without_verifier, services.oracle.pairs) == (True, [])
+    told = await checked(models, with_verifier, weighing=3.1, answer="Hello! How may I help you?")
+    assert (told.without_verifier, models.oracle.pairs) == (False, [])
+    told = await checked(models, with_verifier, weighing=3.1)
+    assert (told.without_verifier, models.oracle.pairs) == (True, [])
 
 
 @pytest.mark.usefixtures("impatient")
 async def test_a_verifier_works_for_no_check_that_nobody_waits_for(with_verifier: Settings) -> None:
-    services = Services(Oracle(), batch_pairs=1)
-    services.oracle.go_on.clear()
+    models = Services(Oracle(), batch_pairs=1)
+    models.oracle.go_on.clear()
     try:
-        await checked(services, with_verifier)
-        services.oracle.go_on.set()
-        await services.verifier.verify([VerifierPair("", "of one who waits")])
-        assert len(services.oracle.pairs) == 2, "the one in work, and that of who waits"
+        await checked(models, with_verifier)
+        models.oracle.go_on.set()
+        await models.verifier.verify([VerifierPair("", "of one who waits")])
+        assert len(models.oracle.pairs) == 2, "the one in work, and that of who waits"
     finally:
-        await services.stop()
+        await models.stop()
 
 
 # --- a start -----------------------------------------------------------------------------------
@@ -333,9 +345,10 @@ async def test_worker_console_and_replay_open_the_verifier_of_the_settings(
     worker = Worker(settings, addresses, ["grounding"])
     try:
         await worker.start()
-        assert worker.verifier is not None
         pair = VerifierPair("", "a claim")
-        assert set(await worker.verifier.verify([pair])) == {pair}
+        async with worker.services.verifier() as verifier:
+            assert verifier is not None
+            assert set(await verifier.verify([pair])) == {pair}
     finally:
         await worker.stop()
     async with opened_resources(settings, addresses) as resources:
@@ -344,7 +357,7 @@ async def test_worker_console_and_replay_open_the_verifier_of_the_settings(
     listeners = Listeners(lambda stage: None, lambda done, total: None, lambda lag: None)
     async with open_replay(settings, addresses, ReplayOptions(run="v"), listeners) as replay:
         assert isinstance(replay, Replay)
-        assert replay._verifier is not None
+        assert replay._models.verifies
 
 
 async def test_a_worker_does_not_start_with_a_verifier_that_is_not_there(
@@ -354,7 +367,7 @@ async def test_a_worker_does_not_start_with_a_verifier_that_is_not_there(
     settings.grounding = GroundingThresholds(verifier="nowhere.onnx")
     worker = Worker(settings, addresses, ["grounding"])
     try:
-        with pytest.raises(VerifierUnusable, match=r"nowhere\.onnx, and there is no such file; or set it to none"):
+        with pytest.raises(VerifierUnusable, match=r"nowhere\.onnx, but this file does not exist; set it to none"):
             await worker.start()
     finally:
         await worker.stop()
@@ -393,4 +406,4 @@ def test_a_verifier_its_weights_and_its_combination_are_parts_of_the_version(
 
 def test_a_verifier_without_a_combination_is_no_judge() -> None:
     with pytest.raises(VerifierUnusable, match=r"grounding\.verifier_combination"):
-        grounding_judge(Settings(_env_file=None, grounding={"verifier": "org/oracle"}))
+        grounding_evaluator(Settings(_env_file=None, grounding={"verifier": "org/oracle"}))

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.harness.deployment import ROOT
-from tests.unit.test_verifier_combination import DOCUMENT
-from workers.delivery.errors import InferenceFailed, InferenceTimeout
+from tests.harness.paths import ROOT
+from tests.unit.evaluation.grounding.test_verifier_combination import DOCUMENT
+from workers.errors import InferenceFailed, InferenceTimeout
+from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference import opening
 from workers.inference.backends import model_digest, model_path
 from workers.inference.opening import open_combination, open_verification, open_verifier, verifier_file
@@ -22,7 +23,6 @@ from workers.inference.transformer_verifier import TransformerVerifier
 from workers.inference.verification import VerificationService
 from workers.inference.verifying import Int8Verifier, Verdict, VerifierBackend, VerifierUnusable, file_version
 from workers.settings import InferenceSettings, Settings
-from workers.steps.verification import VerifierPair
 
 PAIRS = [
     VerifierPair("The rotor turns at 47 rpm.", "The rotor turns at 47 rpm."),
@@ -152,7 +152,9 @@ def test_what_is_no_verifier_of_three_labels_is_not_exported(labels: list[str], 
 @pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
 def test_a_missing_library_is_named_with_its_remedy(file: Path, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(VerifierUnusable, match=rf"{library} is not installed; pip install 'touchstone-worker\[int8\]'"):
+    with pytest.raises(
+        VerifierUnusable, match=rf"{library} is not installed; run pip install 'touchstone-worker\[int8\]'"
+    ):
         Int8Verifier(file, "builtin")
 
 
@@ -307,7 +309,7 @@ async def test_a_hanging_verifier_is_late_and_works_once_it_returns(make: Make) 
     backend = Scripted()
     backend.gate.clear()
     service = make(backend, timeout_seconds=0.1)
-    with pytest.raises(InferenceTimeout, match=r"scripted was not done with 1 pairs within 0\.1 s"):
+    with pytest.raises(InferenceTimeout, match=r"scripted did not finish 1 pairs within 0\.1 s"):
         await service.verify(PAIRS[:1])
     backend.gate.set()
     assert await service.verify(PAIRS[:1])
@@ -351,10 +353,12 @@ def test_builtin_is_refused_where_its_file_is_missing_or_is_another_one(
 ) -> None:
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(opening, "files", lambda package: tmp_path)
-    with pytest.raises(VerifierUnusable, match=r"is builtin, and the package lacks .*: install it again; or set it"):
+    with pytest.raises(
+        VerifierUnusable, match=r"is builtin, but the package lacks .*; install the package again, or set"
+    ):
         open_verifier(settings_of(verifier="builtin"))
     (tmp_path / "data" / "verifier.int8.onnx").symlink_to(file)
-    with pytest.raises(VerifierUnusable, match=r"is not the file that .*verifier\.json was fitted for .*to none"):
+    with pytest.raises(VerifierUnusable, match=r"verifier\.json was fitted for another file.*to none"):
         open_verifier(settings_of(verifier="builtin"))
 
 
@@ -364,20 +368,24 @@ def test_a_file_is_refused_whose_combination_was_fitted_for_another_one(file: Pa
     combination.write_text(json.dumps(DOCUMENT | {"weights": file_version(file)}), encoding="utf-8")
     assert isinstance(open_verifier(given), Int8Verifier)
     combination.write_text(json.dumps(DOCUMENT | {"weights": "0" * 64}), encoding="utf-8")
-    with pytest.raises(VerifierUnusable, match=r"is not the file that .*combination\.json was fitted for"):
+    with pytest.raises(VerifierUnusable, match=r"combination\.json was fitted for another file"):
         open_verifier(given)
     for named in (tmp_path, "some/model"):
-        with pytest.raises(VerifierUnusable, match=r"combination\.json was fitted for a file .*names no weights"):
+        with pytest.raises(VerifierUnusable, match=r"combination\.json was fitted for the file with sha256"):
             open_verifier(settings_of(verifier=str(named), verifier_combination=combination))
 
 
 def test_the_packages_combination_joins_no_other_verifier(file: Path) -> None:
     for name in (str(file), "a/model"):
-        with pytest.raises(VerifierUnusable, match=r"set grounding\.verifier_combination to a file fitted for it"):
+        with pytest.raises(
+            VerifierUnusable, match=r"set grounding\.verifier_combination to a file fitted for this verifier"
+        ):
             open_combination(settings_of(verifier=name).grounding)
 
 
-@pytest.mark.parametrize(("content", "message"), [(None, "there is no such file"), (b"no model", "cannot|no verifier")])
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "this file does not exist"), (b"no model", "cannot|not a verifier")]
+)
 def test_a_file_that_is_none_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.onnx"
     if content is not None:
@@ -391,5 +399,7 @@ def test_without_a_combination_a_start_says_what_to_set(content: str | None, tmp
     path = tmp_path / "combination.json"
     if content is not None:
         path.write_text(content, encoding="utf-8")
-    with pytest.raises(VerifierUnusable, match=r"set grounding\.verifier_combination to a file fitted for it"):
+    with pytest.raises(
+        VerifierUnusable, match=r"set grounding\.verifier_combination to a file fitted for this verifier"
+    ):
         open_combination(settings_of(verifier="a/model", verifier_combination=path).grounding)

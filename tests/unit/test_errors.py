@@ -4,33 +4,35 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
-from workers.delivery import errors
-from workers.delivery.errors import Fate, TouchstoneError, describe, fate_of
+from workers import errors
+from workers.delivery.failures.error_action import ErrorAction, action_for
+from workers.errors import TouchstoneError, describe
 
 FATES = {
-    errors.TransientError: Fate.RETRY,
-    errors.UnavailableError: Fate.WAIT,
-    errors.BrokerUnavailable: Fate.WAIT,
-    errors.StoreUnavailable: Fate.WAIT,
-    errors.ReceiverUnavailable: Fate.WAIT,
-    errors.JudgementError: Fate.DEGRADE,
-    errors.InferenceFailed: Fate.DEGRADE,
-    errors.InferenceTimeout: Fate.DEGRADE,
-    errors.PoisonError: Fate.DEAD_LETTER,
-    errors.UnreadableRecord: Fate.DEAD_LETTER,
-    errors.OversizeRecord: Fate.DEAD_LETTER,
-    errors.ResultTooLarge: Fate.DEAD_LETTER,
-    errors.RejectedByStore: Fate.DEAD_LETTER,
-    errors.RefusedByReceiver: Fate.DEAD_LETTER,
-    errors.BrokenPromise: Fate.STOP,
-    errors.DeadLetterFailed: Fate.STOP,
-    errors.ProducerEnded: Fate.STOP,
+    errors.TransientError: ErrorAction.RETRY,
+    errors.UnavailableError: ErrorAction.WAIT,
+    errors.BrokerUnavailable: ErrorAction.WAIT,
+    errors.StoreUnavailable: ErrorAction.WAIT,
+    errors.ReceiverUnavailable: ErrorAction.WAIT,
+    errors.JudgementError: ErrorAction.DEGRADE,
+    errors.InferenceFailed: ErrorAction.DEGRADE,
+    errors.InferenceTimeout: ErrorAction.DEGRADE,
+    errors.PoisonError: ErrorAction.DEAD_LETTER,
+    errors.UnreadableRecord: ErrorAction.DEAD_LETTER,
+    errors.OversizeRecord: ErrorAction.DEAD_LETTER,
+    errors.OversizeBatch: ErrorAction.DEAD_LETTER,
+    errors.ResultTooLarge: ErrorAction.DEAD_LETTER,
+    errors.RejectedByStore: ErrorAction.DEAD_LETTER,
+    errors.RefusedByReceiver: ErrorAction.DEAD_LETTER,
+    errors.FatalDeliveryError: ErrorAction.STOP,
+    errors.DeadLetterFailed: ErrorAction.STOP,
+    errors.ProducerEnded: ErrorAction.STOP,
 }
 
 
 @pytest.mark.parametrize(("kind", "fate"), FATES.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_the_type_of_an_error_decides_the_fate_of_its_record(kind: type[Exception], fate: Fate) -> None:
-    assert fate_of(kind("why")) is fate
+def test_the_type_of_an_error_decides_the_fate_of_its_record(kind: type[Exception], fate: ErrorAction) -> None:
+    assert action_for(kind("why")) is fate
 
 
 def test_every_error_of_the_taxonomy_has_a_row_in_the_table() -> None:
@@ -49,9 +51,9 @@ def test_every_error_of_the_taxonomy_is_drawn_in_the_tree() -> None:
 
 
 def test_an_unknown_error_is_retried_and_running_out_of_memory_stops() -> None:
-    assert fate_of(KeyError("x")) is Fate.RETRY
-    assert fate_of(MemoryError()) is Fate.STOP
-    assert fate_of(UnreadableEvent("invalid", "x")) is Fate.DEAD_LETTER
+    assert action_for(KeyError("x")) is ErrorAction.RETRY
+    assert action_for(MemoryError()) is ErrorAction.STOP
+    assert action_for(UnreadableEvent("invalid", "x")) is ErrorAction.DEAD_LETTER
 
 
 def test_the_text_of_a_foreign_error_is_not_told_since_it_may_quote_the_record() -> None:

@@ -1,1 +1,1 @@
-"""The agents, one short file each: topic in, step, topic out. No logic, no offsets."""
+"""Define the agents, one short file each: topic in, evaluate, topic out. No logic and no offsets."""

@@ -1,92 +1,170 @@
-"""What every agent is made of, and what it may use."""
+"""Define the parts of an agent, and the resources that it gets when it is opened."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Literal, Protocol
 
 from schemas.answers import GeneratedAnswer, TraceReference
 from schemas.base import Event
 from schemas.headers import TRACEPARENT, event_headers, header
 from schemas.topics import Topic
-from workers.delivery.attempts import AttemptJournal
-from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.erasures import ErasureRegister
-from workers.delivery.errors import OversizeRecord, UnreadableRecord
+from workers.delivery.application import AgentApplication
+from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.limits import BatchLimits
+from workers.delivery.processing import BatchProcessor
+from workers.delivery.processing import Handler as Handler
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Output, Record, Result, Work
-from workers.delivery.released import ReleasedAnswers
-from workers.delivery.tracing import Tracing
-from workers.inference.embedding import EmbeddingService
-from workers.inference.verification import VerificationService
+from workers.delivery.records import Output, Record, WorkItem
+from workers.errors import OversizeBatch, OversizeRecord, UnreadableRecord
+from workers.services.shared_services import SharedServices
 from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore
-from workers.stores.feedback import FeedbackStore
-from workers.stores.history import QueryHistory
-from workers.stores.reviews import ReviewStore
+from workers.settings.addresses import Addresses
 
-if TYPE_CHECKING:
-    import aiohttp
+OwnedPartitions = Callable[[], set[int]]
+"""Function that returns the partition numbers of an agent's first topic that this worker owns."""
 
-    # LanceDB takes a second that who judges without memory, as commands do, need not wait for.
-    from workers.stores.memory import MemoryStore
+Store = Literal["clickhouse", "memory"]
+"""Store that an agent opens when it starts."""
 
-Handler = Callable[[Sequence[Work]], Awaitable[Sequence[Result]]]
+BackgroundTask = Callable[[OwnedPartitions], Coroutine[None, None, None]]
+
+CHECK_SECONDS = 5.0
+"""Interval between two checks of a required service."""
+
+
+class RequiredService:
+    """Check a service that an agent requires, because an agent without records would not notice an outage.
+
+    Args:
+        check: returns the problem of the service, or ``None``.
+    """
+
+    def __init__(self, check: Callable[[], Awaitable[str | None]]) -> None:
+        self._check = check
+        self.problem: str | None = None
+
+    async def run(self, _: OwnedPartitions) -> None:
+        """Check until cancelled."""
+        while True:
+            self.problem = await self._check()
+            await asyncio.sleep(CHECK_SECONDS)
 
 
 @dataclass(slots=True)
-class Resources:
-    """What the agents of one process share; only what they need is opened."""
+class AgentContext:
+    """Hold what an agent gets when it is opened.
+
+    Attributes:
+        settings: all settings.
+        addresses: addresses of broker and stores.
+        pipeline_version: version of this process.
+        services: stores, models and clients that agents share.
+        producer: sends events; started after all agents are opened.
+        erasures: register of erased persons.
+        steps_pool: threads for work that would block the event loop.
+        now: the clock.
+        tasks: background tasks by name, started after the agent has joined its group; see :meth:`run_beside`.
+        required: services without which the agent is not ready; see :meth:`require`.
+    """
 
     settings: Settings
-    bootstrap_servers: str
+    addresses: Addresses
     pipeline_version: str
+    services: SharedServices
     producer: ConfirmedProducer
-    dead_letters: DeadLetterSender
-    journal: AttemptJournal
+    erasures: ErasureRegister
+    steps_pool: ThreadPoolExecutor
     now: Callable[[], datetime]
-    steps_pool: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(max_workers=2, thread_name_prefix="steps")
-    )
-    erasures: ErasureRegister = field(default_factory=ErasureRegister)
-    embedding: EmbeddingService | None = None
-    verifier: VerificationService | None = None
-    analytics: AnalyticsStore | None = None
-    feedback: FeedbackStore | None = None
-    history: QueryHistory | None = None
-    memory: "MemoryStore | None" = None
-    tracing: Tracing | None = None
-    released: ReleasedAnswers | None = None
-    http: "aiohttp.ClientSession | None" = None
-    reviews: ReviewStore | None = None
+    tasks: dict[str, BackgroundTask] = field(default_factory=dict)
+    required: list[RequiredService] = field(default_factory=list)
+
+    def run_beside(self, name: str, task: BackgroundTask) -> None:
+        """Run a background task with the agent; its failure ends the worker."""
+        self.tasks[name] = task
+
+    def require(self, name: str, check: Callable[[], Awaitable[str | None]]) -> None:
+        """Make the agent unready while a service has a problem.
+
+        Args:
+            name: name of the background task that checks the service.
+            check: returns the problem, or ``None``.
+        """
+        service = RequiredService(check)
+        self.required.append(service)
+        self.run_beside(name, service.run)
+
+
+class Receiver(Protocol):
+    """Receive the records of an agent, and submit them to the processor."""
+
+    def start(self) -> None:
+        """Start, before the first record is delivered."""
+
+    async def stop(self) -> None:
+        """Stop; records that are not submitted are delivered again."""
+
+    async def receive(self, record: Record) -> None:
+        """Receive a record; the next record is delivered when this returns."""
+
+
+class EachRecord:
+    """Submit each record on delivery.
+
+    Args:
+        processor: handles the records.
+    """
+
+    def __init__(self, processor: BatchProcessor) -> None:
+        self._processor = processor
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    async def stop(self) -> None:
+        """Do nothing."""
+
+    async def receive(self, record: Record) -> None:
+        """Submit the record; wait while too many are in progress."""
+        await self._processor.submit(WorkItem(record))
+
+
+def each_record(_: AgentContext, __: AgentApplication, processor: BatchProcessor) -> Receiver:
+    """Return the receiver of an agent that handles each record separately."""
+    return EachRecord(processor)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """One agent: what it reads, what it needs, how it works.
+    """Define one agent: its topics, resources and properties.
 
     Attributes:
-        name: also the end of its consumer group.
-        reads: topics.
-        handler: makes its handler from the resources.
-        needs: fields of the resources that must be open; ``verifier`` only where the settings name one.
-        sink: writes to a store, in larger batches.
-        ordered: the order of the log matters, so that one batch is in work at a time.
-        switched_on: whether the settings name its receiver; ``None`` for agents that always run.
+        name: name of the agent, also the end of its consumer group.
+        reads: topics that it reads.
+        open: opens the agent's resources on the stack, which closes them, and returns the handler.
+        sink: True if it writes to a store, in larger batches.
+        embeds: True if it embeds texts, in smaller batches; no effect on a sink.
+        ordered: True if the order of the log matters; then one batch at a time is in progress.
+        stores: stores that it opens at its start; without one of them the worker does not start.
+        switched_on: returns whether the settings name its export target; ``None`` for agents that always run.
+        receiver: creates the receiver between delivery and processing; by default each record is handled separately.
     """
 
     name: str
     reads: tuple[Topic, ...]
-    handler: Callable[[Resources], Handler]
-    needs: tuple[str, ...] = ()
+    open: Callable[[AgentContext, AsyncExitStack], Awaitable[Handler]]
     sink: bool = False
+    embeds: bool = False
     ordered: bool = False
+    stores: frozenset[Store] = frozenset()
     switched_on: Callable[[Settings], bool] | None = None
+    receiver: Callable[[AgentContext, AgentApplication, BatchProcessor], Receiver] = each_record
 
     def limits(self, settings: Settings) -> BatchLimits:
-        """Size of its batches."""
+        """Return the limits of its batches."""
         delivery = settings.delivery
         if self.sink:
             # One insert at a time keeps the order of revisions and the number of parts small.
@@ -99,12 +177,11 @@ class AgentDefinition:
                 batch_bytes=delivery.sink_batch_bytes,
                 in_flight_bytes=delivery.in_flight_bytes,
             )
-        # Few in work: more would not be faster, but would delay the drain on SIGTERM and let the
-        # partitions of a worker run apart. With a model, small batches, since an agent that says
-        # nothing until 32 long answers are done looks silent to the join; the texts of batches
-        # that are in work together share the model's batches all the same.
-        records = delivery.model_batch_records if "embedding" in self.needs else delivery.batch_records
-        concurrent = 1 if self.ordered else 4 if "embedding" in self.needs else 2
+        # Few batches in progress: more would not be faster, but would delay the drain on SIGTERM and increase the
+        # distance between partitions. With a model, batches are small, because the join would treat an agent without
+        # reports for 32 long answers as silent. Concurrent batches still share the batches of the model.
+        records = delivery.model_batch_records if self.embeds else delivery.batch_records
+        concurrent = 1 if self.ordered else 4 if self.embeds else 2
         return BatchLimits(
             records,
             delivery.batch_wait_seconds,
@@ -121,18 +198,22 @@ def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:
 
     Raises:
         UnreadableRecord: a header has a name that other clients cannot read.
-        OversizeRecord: larger than ``max_bytes``.
-        UnreadableEvent: not an answer that this version understands.
+        OversizeBatch: the batch of the record was not decompressed.
+        OversizeRecord: the record is larger than ``max_bytes``.
+        UnreadableEvent: the record is not an answer of a supported version.
     """
+    if record.refusal is not None:
+        raise OversizeBatch(record.refusal)
     if record.foreign_names:
         raise UnreadableRecord(
-            "the name of a header is no UTF-8; here it stands with those bytes escaped, and requeued so it is read"
+            "the name of a header is not valid UTF-8; the dead letter contains it with those bytes escaped; "
+            "requeue it to process the answer"
         )
     size = len(record.value or b"")
     if size > max_bytes:
         raise OversizeRecord(
-            f"the record has {size} bytes and at most {max_bytes} are accepted (a third of the broker's "
-            "maximum); send fewer or shorter contexts"
+            f"the record has {size} bytes; at most {max_bytes} are accepted (a third of the broker's maximum); "
+            "send fewer or shorter contexts"
         )
     answer = GeneratedAnswer.from_bytes(record.value)
     context = header(record.headers, "traceparent")
@@ -154,19 +235,19 @@ def event_output(
     partition: int | None = None,
     value: bytes | None = None,
 ) -> Output:
-    """An event as a record with its CloudEvents headers.
+    """Build the record of an event with CloudEvents headers.
 
     Args:
-        topic: where to.
-        event: what.
-        key: of the record.
+        topic: target topic.
+        event: the event.
+        key: key of the record.
         event_id: deterministic identifier.
-        agent: who writes it.
-        time: when it happened.
-        pipeline_version: of this worker.
-        traceparent: trace context to hand on.
+        agent: agent that writes the event.
+        time: time of the event.
+        pipeline_version: version of this worker.
+        traceparent: trace context to pass on.
         partition: fixed partition, or ``None``.
-        value: the event's bytes, if they are known already.
+        value: bytes of the event, if known already.
     """
     headers = event_headers(
         event_id=event_id,
@@ -180,5 +261,5 @@ def event_output(
 
 
 def traceparent(answer: GeneratedAnswer) -> str | None:
-    """The trace context that came with an answer."""
+    """Return the trace context of an answer."""
     return answer.trace.traceparent if answer.trace else None

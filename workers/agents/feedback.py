@@ -1,34 +1,44 @@
 """feedback: feedback.events, review.decisions → feedback.rewards, feedback.analytics.
 
-Events are noted in ClickHouse first, and what an answer earned is folded from all that is
-noted of it. So nothing is counted up: a repeat, a late rating or a revision gives the same
-reward under the same identifier, with a revision that only grows.
+Events are stored in ClickHouse first, and the reward of an answer is computed from all stored events. There are no
+incremental counters: a repeat, a late rating or a revision gives the same reward with the same identifier, and its
+revision only grows.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 from schemas.feedback import FeedbackEvent
+from schemas.identifiers import record_key
 from schemas.topics import FEEDBACK_ANALYTICS, FEEDBACK_EVENTS, FEEDBACK_REWARDS, REVIEW_DECISIONS
-from workers import metrics
-from workers.agents.base import AgentDefinition, Handler, Resources, event_output
-from workers.delivery.records import Output, Result, Work
-from workers.steps.rewards import combine, reward_of
-from workers.steps.rows import implicit_feedback_row, reward_row
-from workers.stores.feedback import ANSWERS_AT_ONCE, KnownFeedback
-from workers.stores.recorded import feedback_of
+from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output
+from workers.agents.tasks.posterior_publisher import PosteriorPublisher
+from workers.delivery.records import Output, Result, WorkItem
+from workers.feedback.rewards import combine, reward_of
+from workers.observability import metrics
+from workers.stores.clickhouse.feedback_rows import implicit_feedback_row, reward_row
+from workers.stores.clickhouse.recorded_rows import feedback_of
+from workers.stores.queries.feedback_store import ANSWERS_AT_ONCE, FeedbackStore, KnownFeedback
 
 AGENT = "feedback"
 
+_Answer = tuple[str, str]
+"""Tenant and identifier of an answer."""
 
-def _handler(resources: Resources) -> Handler:
-    async def handle(works: Sequence[Work]) -> Sequence[Result]:
-        assert resources.feedback is not None
+
+async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
+    clickhouse = await stack.enter_async_context(context.services.clickhouse())
+    context.require("store-check", clickhouse.problem)
+    store = FeedbackStore(clickhouse, context.settings.clickhouse.database)
+    context.run_beside("posteriors", PosteriorPublisher(context, store).run)
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         results: list[Result] = [[] for _ in works]
-        events: dict[str, list[FeedbackEvent]] = defaultdict(list)
-        last: dict[str, int] = {}
+        events: dict[_Answer, list[FeedbackEvent]] = defaultdict(list)
+        last: dict[_Answer, int] = {}
         for number, work in enumerate(works):
             try:
                 event = feedback_of(work.record)
@@ -36,54 +46,57 @@ def _handler(resources: Resources) -> Handler:
                 results[number] = error
                 continue
             if event is not None:
-                events[event.answer_id].append(event)
-                last[event.answer_id] = number
+                events[event.tenant, event.answer_id].append(event)
+                last[event.tenant, event.answer_id] = number
         with metrics.SINK_FLUSH_SECONDS.labels("feedback").time():
-            await resources.feedback.note([event for noted in events.values() for event in noted])
-        for answer_ids in _chunks(list(events)):
-            known = await resources.feedback.known(answer_ids)
+            await store.note([event for noted in events.values() for event in noted])
+        for answers in _chunks(list(events)):
+            known = await store.known(answers)
             loop = asyncio.get_running_loop()
-            told = await loop.run_in_executor(resources.steps_pool, _judge_all, answer_ids, events, known, resources)
-            for answer_id, outputs in zip(answer_ids, told, strict=True):
-                results[last[answer_id]] = outputs
+            told = await loop.run_in_executor(context.steps_pool, _judge_all, answers, events, known, context)
+            for answer, outputs in zip(answers, told, strict=True):
+                results[last[answer]] = outputs
         return results
 
     return handle
 
 
-def _chunks(answer_ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(answer_ids), ANSWERS_AT_ONCE):
-        yield answer_ids[start : start + ANSWERS_AT_ONCE]
+def _chunks(answers: Sequence[_Answer]) -> Iterator[Sequence[_Answer]]:
+    for start in range(0, len(answers), ANSWERS_AT_ONCE):
+        yield answers[start : start + ANSWERS_AT_ONCE]
 
 
 def _judge_all(
-    answer_ids: Sequence[str],
-    events: Mapping[str, Sequence[FeedbackEvent]],
-    known: Mapping[str, KnownFeedback],
-    resources: Resources,
+    answers: Sequence[_Answer],
+    events: Mapping[_Answer, Sequence[FeedbackEvent]],
+    known: Mapping[_Answer, KnownFeedback],
+    context: AgentContext,
 ) -> list[list[Output]]:
-    return [_outputs(events[answer_id], known.get(answer_id), resources) for answer_id in answer_ids]
+    return [_outputs(events[answer], known.get(answer), context) for answer in answers]
 
 
-def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, resources: Resources) -> list[Output]:
-    now = resources.now()
-    rules = resources.settings.feedback
-    # What came now is added, in case a replica of ClickHouse has not seen it yet.
+def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, context: AgentContext) -> list[Output]:
+    now = context.now()
+    rules = context.settings.feedback
+    # Add the new events, in case a replica of ClickHouse does not have them yet.
     feedback = combine(events) if known is None else combine([*known.events, *events], known.noted)
     common: Mapping[str, Any] = {
-        "key": feedback.answer_id, "agent": AGENT, "time": now, "pipeline_version": resources.pipeline_version,
+        "key": record_key(feedback.tenant, feedback.answer_id), "agent": AGENT, "time": now,
+        "pipeline_version": context.pipeline_version,
     }  # fmt: skip
     outputs = []
     reward = reward_of(feedback, rules, now)
     if reward is not None:
         metrics.REWARDS.observe(reward.reward)
         outputs.append(event_output(FEEDBACK_REWARDS, reward, event_id=reward.reward_id, **common))
-        row = reward_row(reward, feedback.elsewhere)
+        row = reward_row(reward, feedback.elsewhere).record()
         outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{reward.reward_id}-row", **common))
     implicit = implicit_feedback_row(feedback, rules)
     if implicit is not None:
-        outputs.append(event_output(FEEDBACK_ANALYTICS, implicit, event_id=implicit.columns["id"], **common))
+        outputs.append(event_output(FEEDBACK_ANALYTICS, implicit.record(), event_id=implicit.id, **common))
     return outputs
 
 
-FEEDBACK = AgentDefinition(AGENT, (FEEDBACK_EVENTS, REVIEW_DECISIONS), _handler, needs=("feedback",), sink=True)
+FEEDBACK = AgentDefinition(
+    AGENT, (FEEDBACK_EVENTS, REVIEW_DECISIONS), _open, sink=True, stores=frozenset({"clickhouse"})
+)

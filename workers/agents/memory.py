@@ -1,19 +1,23 @@
 """memory: memory.turns → embed → LanceDB; feedback.rewards → what people thought of a turn."""
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 
 from schemas.memory import ConversationTurn
 from schemas.topics import FEEDBACK_REWARDS, MEMORY_TURNS
-from workers.agents.base import AgentDefinition, Handler, Resources
-from workers.delivery.errors import JudgementError, TransientError
-from workers.delivery.records import Result, Work
-from workers.stores.memory import TurnFeedback, turn_text
-from workers.stores.recorded import turn_feedback_of
+from workers.agents.base import AgentContext, AgentDefinition, Handler
+from workers.delivery.records import Result, WorkItem
+from workers.errors import JudgementError, TransientError
+from workers.inference.embedding import EmbeddingService
+from workers.stores.clickhouse.recorded_rows import turn_feedback_of
+from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback, turn_text
 
 
-def _handler(resources: Resources) -> Handler:
-    async def handle(works: Sequence[Work]) -> Sequence[Result]:
-        assert resources.memory is not None
+async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
+    embedder = await stack.enter_async_context(context.services.embedder())
+    memory = await stack.enter_async_context(context.services.memory())
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         results: list[Result] = []
         turns: list[ConversationTurn] = []
         feedback: list[TurnFeedback] = []
@@ -27,21 +31,20 @@ def _handler(resources: Resources) -> Handler:
             except ValueError as error:
                 results.append(error)
         if turns:
-            await _remember(turns, resources)
-        await resources.memory.rate(feedback)
+            await _remember(turns, embedder, memory)
+        await memory.rate(feedback)
         return results
 
     return handle
 
 
-async def _remember(turns: Sequence[ConversationTurn], resources: Resources) -> None:
-    assert resources.memory is not None and resources.embedding is not None
+async def _remember(turns: Sequence[ConversationTurn], embedder: EmbeddingService, memory: MemoryStore) -> None:
     texts = [turn_text(turn) for turn in turns]
     try:
-        vectors = await resources.embedding.embed(texts)
+        vectors = await embedder.embed(texts)
     except JudgementError as error:
         raise TransientError(f"turns could not be embedded: {error}") from error
-    await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
+    await memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
 
 
-MEMORY = AgentDefinition("memory", (MEMORY_TURNS, FEEDBACK_REWARDS), _handler, needs=("embedding", "memory"), sink=True)
+MEMORY = AgentDefinition("memory", (MEMORY_TURNS, FEEDBACK_REWARDS), _open, sink=True, stores=frozenset({"memory"}))

@@ -4,9 +4,11 @@ alerts.raised, memory.turns, feedback.analytics.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import record_key
 from schemas.topics import (
     ALERTS_RAISED,
     ANSWERS_ENRICHED,
@@ -15,43 +17,44 @@ from schemas.topics import (
     MEMORY_TURNS,
     REVIEW_REQUESTS,
 )
-from workers.agents.base import AgentDefinition, Handler, Resources, event_output, traceparent
-from workers.delivery.records import Output, Result, Work
-from workers.steps.outcomes import alerts, conversation_turn, fitted_request, released_answer, review_request
-from workers.steps.rows import alert_row, review_rows
+from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output, traceparent
+from workers.decision.release_events import alerts, conversation_turn, fitted_request, released_answer, review_request
+from workers.delivery.records import Output, Result, WorkItem
+from workers.stores.clickhouse.clickhouse_rows import alert_row
+from workers.stores.clickhouse.review_rows import review_rows
 
 AGENT = "release"
 
 REQUEST_SHARE = 0.4
-"""Of a record's bytes, for a request: in its row it is JSON within JSON, which may double it."""
+"""Share of a record's bytes for a request: its row contains it as JSON within JSON, which may double the size."""
 
 
-def _handler(resources: Resources) -> Handler:
-    async def handle(works: Sequence[Work]) -> Sequence[Result]:
-        # Enriched answers are the largest records there are: reading them is not for the loop.
+async def _open(context: AgentContext, _: AsyncExitStack) -> Handler:
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        # Enriched answers are the largest records: parse them in a thread.
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(resources.steps_pool, _release_all, works, resources)
+        return await loop.run_in_executor(context.steps_pool, _release_all, works, context)
 
     return handle
 
 
-def _release_all(works: Sequence[Work], resources: Resources) -> list[Result]:
+def _release_all(works: Sequence[WorkItem], context: AgentContext) -> list[Result]:
     results: list[Result] = []
     for work in works:
         try:
-            results.append(_release(EnrichedAnswer.from_bytes(work.record.value), resources))
+            results.append(_release(EnrichedAnswer.from_bytes(work.record.value), context))
         except Exception as error:
             results.append(error)
     return results
 
 
-def _release(enriched: EnrichedAnswer, resources: Resources) -> list[Output]:
-    now, settings = resources.now(), resources.settings.release
+def _release(enriched: EnrichedAnswer, context: AgentContext) -> list[Output]:
+    now, settings = context.now(), context.settings.release
     common: dict[str, Any] = {
-        "key": enriched.answer_id,
+        "key": record_key(enriched.tenant, enriched.answer_id),
         "agent": AGENT,
         "time": now,
-        "pipeline_version": resources.pipeline_version,
+        "pipeline_version": context.pipeline_version,
         "traceparent": traceparent(enriched.answer),
     }
     released = released_answer(enriched, now)
@@ -64,21 +67,21 @@ def _release(enriched: EnrichedAnswer, resources: Resources) -> list[Output]:
         reader=settings.policy,
     )
     if request is not None:
-        request = fitted_request(request, int(resources.settings.kafka.max_record_bytes * REQUEST_SHARE))
+        request = fitted_request(request, int(context.settings.kafka.max_record_bytes * REQUEST_SHARE))
         outputs.append(event_output(REVIEW_REQUESTS, request, event_id=request.review_id, **common))
         outputs += [
-            event_output(FEEDBACK_ANALYTICS, row, event_id=f"{request.review_id}-{row.table}", **common)
+            event_output(FEEDBACK_ANALYTICS, row.record(), event_id=f"{request.review_id}-{row.table}", **common)
             for row in review_rows(request)
         ]
-    for alert in alerts(enriched, now, resources.settings.grounding):
+    for alert in alerts(enriched, now, context.settings.grounding):
         outputs.append(event_output(ALERTS_RAISED, alert, event_id=alert.alert_id, **common))
-        row = alert_row(alert, enriched)
+        row = alert_row(alert, enriched).record()
         outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{alert.alert_id}-row", **common))
     turn = conversation_turn(enriched)
     if turn is not None:
-        session = turn.session_id or turn.answer_id
+        session = record_key(turn.tenant, turn.session_id or turn.answer_id)
         outputs.append(event_output(MEMORY_TURNS, turn, event_id=turn.turn_id, **(common | {"key": session})))
     return outputs
 
 
-RELEASE = AgentDefinition(AGENT, (ANSWERS_ENRICHED,), _handler)
+RELEASE = AgentDefinition(AGENT, (ANSWERS_ENRICHED,), _open)

@@ -1,11 +1,12 @@
 """signals: answers.generated → error, latency, retry → feedback.events.
 
-What belongs to a replay is left alone: it is no new answer, and nobody has asked again.
-A record that cannot be read is left to assembly, which dead-letters it once.
+Records of a replay are skipped, because they are not new answers or repeated queries. Unreadable records are left to
+assembly, which dead-letters them once.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,26 +16,40 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.feedback import ExecutionSignals, FeedbackEvent
 from schemas.headers import header
+from schemas.identifiers import record_key
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS
-from workers import metrics
-from workers.agents.base import AgentDefinition, Handler, Resources, event_output, read_answer, traceparent
-from workers.delivery.errors import JudgementError, OversizeRecord, UnreadableRecord
-from workers.delivery.records import Output, Record, Result, Work
-from workers.inference.embedding import Vector
-from workers.steps.contextual import query_features
-from workers.steps.implicit import execution_signals
-from workers.steps.observations import asked_at, execution_event, person_of, retry_events
-from workers.steps.quality import MAX_TEXT
-from workers.steps.retries import AskedQuery, find_retries
-from workers.steps.wording import plain_text
-from workers.stores.history import PersonQuery
+from workers.agents.base import (
+    CHECK_SECONDS,
+    AgentContext,
+    AgentDefinition,
+    Handler,
+    OwnedPartitions,
+    event_output,
+    read_answer,
+    traceparent,
+)
+from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.errors import JudgementError, OversizeRecord, UnreadableRecord
+from workers.evaluation.quality.quality_evaluator import MAX_TEXT
+from workers.evaluation.text.wording import plain_text
+from workers.feedback.contextual_reward import query_features
+from workers.feedback.implicit_signals import execution_signals
+from workers.feedback.observed_events import asked_at, execution_event, person_of, retry_events
+from workers.feedback.query_fingerprint import fingerprint
+from workers.feedback.retry_detection import AskedQuery, find_retries
+from workers.inference.embedding import EmbeddingService, Vector
+from workers.observability import metrics
+from workers.stores.redis.query_history import PersonQuery, QueryHistory
 
 AGENT = "signals"
+
+_Asked = tuple[str, str]
+"""Person, a digest that names the tenant, and answer."""
 
 
 @dataclass(slots=True)
 class _Case:
-    """One answer on its way; ``text`` is its query as it is embedded, as quality embeds it."""
+    """Hold one answer during processing; ``text`` is its query in the form that quality embeds."""
 
     answer: GeneratedAnswer
     execution: ExecutionSignals
@@ -42,27 +57,40 @@ class _Case:
     text: str
 
 
-def _handler(resources: Resources) -> Handler:
-    async def handle(works: Sequence[Work]) -> Sequence[Result]:
+async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
+    embedder = await stack.enter_async_context(context.services.embedder())
+    settings = context.settings
+    # Not required at the start: without Redis the agent only lacks retry detection.
+    history = QueryHistory(context.addresses.redis, settings.redis, settings.feedback.retry_window_seconds)
+    stack.push_async_callback(history.close)
+
+    async def check(_: OwnedPartitions) -> None:
+        while True:
+            await history.check()
+            await asyncio.sleep(CHECK_SECONDS)
+
+    context.run_beside("history-check", check)
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         loop = asyncio.get_running_loop()
-        cases = await loop.run_in_executor(resources.steps_pool, _read_all, works, resources)
+        cases = await loop.run_in_executor(context.steps_pool, _read_all, works, context)
         present = [case for case in cases if case is not None]
-        vectors = await _vectors([case.text for case in present if case.text], resources)
-        others = await _others(present, vectors, resources)
-        return [[] if case is None else _outputs(case, vectors, others, resources) for case in cases]
+        vectors = await _vectors([case.text for case in present if case.text], embedder)
+        others = await _others(present, vectors, history)
+        return [[] if case is None else _outputs(case, vectors, others, context) for case in cases]
 
     return handle
 
 
-def _read_all(works: Sequence[Work], resources: Resources) -> list[_Case | None]:
-    return [_read(work.record, resources) for work in works]
+def _read_all(works: Sequence[WorkItem], context: AgentContext) -> list[_Case | None]:
+    return [_read(work.record, context) for work in works]
 
 
-def _read(record: Record, resources: Resources) -> _Case | None:
+def _read(record: Record, context: AgentContext) -> _Case | None:
     if header(record.headers, "replay_id") is not None:
         metrics.RECORDS_SKIPPED.labels(AGENT, "replay").inc()
         return None
-    settings = resources.settings
+    settings = context.settings
     try:
         answer = read_answer(record, settings.kafka.max_input_bytes)
     except UnreadableEvent as error:
@@ -79,60 +107,63 @@ def _read(record: Record, resources: Resources) -> _Case | None:
 
 
 async def _others(
-    cases: Sequence[_Case], vectors: Mapping[str, Vector], resources: Resources
-) -> Mapping[str, tuple[AskedQuery, list[AskedQuery]]]:
-    """By answer: its query and what the person had asked besides; without those that cannot be told."""
-    assert resources.history is not None
+    cases: Sequence[_Case], vectors: Mapping[str, Vector], history: QueryHistory
+) -> Mapping[_Asked, tuple[AskedQuery, list[AskedQuery]]]:
+    """Return for each person and answer the query and the person's other queries; omit answers for which they are unknown."""
     traceable = [case for case in cases if case.person is not None and case.text]
     metrics.RETRY_CHECKS.labels("nobody").inc(len(cases) - len(traceable))
     asked = [
-        PersonQuery(case.person or "", _query(case.answer, vectors[case.text]))
-        for case in traceable
-        if case.text in vectors
+        PersonQuery(case.person, _query(case, case.person, vectors[case.text]))
+        for case in cases
+        if case.person is not None and case.text in vectors
     ]
-    histories = await resources.history.exchange(asked)
+    histories = await history.exchange(asked)
     if histories is None or len(asked) < len(traceable):
         metrics.RETRY_CHECKS.labels("unavailable").inc(len(traceable) - len(histories or []))
-    return {known.query.answer_id: (known.query, others) for known, others in zip(asked, histories or [], strict=False)}
+    return {
+        (known.person, known.query.answer_id): (known.query, others)
+        for known, others in zip(asked, histories or [], strict=False)
+    }
 
 
-async def _vectors(texts: Sequence[str], resources: Resources) -> Mapping[str, Vector]:
-    assert resources.embedding is not None
+async def _vectors(texts: Sequence[str], embedder: EmbeddingService) -> Mapping[str, Vector]:
     try:
-        return await resources.embedding.embed(texts)
+        return await embedder.embed(texts)
     except JudgementError:
-        # Errors and latency are told all the same.
+        # Errors and latency are reported in any case.
         return {}
 
 
-def _query(answer: GeneratedAnswer, vector: Vector) -> AskedQuery:
-    # Rounded as it is stored, so that a pair has one similarity from whichever side it is seen.
-    return AskedQuery(answer.answer_id, asked_at(answer), vector.astype(np.float16))
+def _query(case: _Case, person: str, vector: Vector) -> AskedQuery:
+    # Rounded like the stored value, so that both answers of a pair have the same similarity.
+    rounded = vector.astype(np.float16)
+    return AskedQuery(case.answer.answer_id, asked_at(case.answer), rounded, fingerprint(case.text, person))
 
 
 def _outputs(
     case: _Case,
     vectors: Mapping[str, Vector],
-    others: Mapping[str, tuple[AskedQuery, list[AskedQuery]]],
-    resources: Resources,
+    others: Mapping[_Asked, tuple[AskedQuery, list[AskedQuery]]],
+    context: AgentContext,
 ) -> list[Output]:
     answer, vector = case.answer, vectors.get(case.text)
     features = None if vector is None else query_features(vector)
     events = [execution_event(answer, case.execution.model_copy(update={"query_features": features}))]
-    if answer.answer_id in others:
-        query, history = others[answer.answer_id]
-        pairs = find_retries(query, history, resources.settings.feedback)
+    known = others.get((case.person or "", answer.answer_id))
+    if known is not None:
+        query, history = known
+        pairs = find_retries(query, history, context.settings.feedback)
         metrics.RETRY_CHECKS.labels("retry" if pairs else "new").inc()
         events += [event for pair in pairs for event in retry_events(answer, pair)]
-    return [_output(event, answer, resources) for event in events]
+    return [_output(event, answer, context) for event in events]
 
 
-def _output(event: FeedbackEvent, answer: GeneratedAnswer, resources: Resources) -> Output:
-    common: dict[str, Any] = {"agent": AGENT, "pipeline_version": resources.pipeline_version}
+def _output(event: FeedbackEvent, answer: GeneratedAnswer, context: AgentContext) -> Output:
+    common: dict[str, Any] = {"agent": AGENT, "pipeline_version": context.pipeline_version}
     return event_output(
         FEEDBACK_EVENTS,
         event,
-        key=event.answer_id,
+        key=record_key(event.tenant, event.answer_id),
         event_id=event.feedback_id,
         time=event.occurred_at,
         traceparent=traceparent(answer) if event.answer_id == answer.answer_id else None,
@@ -140,4 +171,4 @@ def _output(event: FeedbackEvent, answer: GeneratedAnswer, resources: Resources)
     )
 
 
-SIGNALS = AgentDefinition(AGENT, (ANSWERS_GENERATED,), _handler, needs=("embedding", "history"))
+SIGNALS = AgentDefinition(AGENT, (ANSWERS_GENERATED,), _open, embeds=True)

@@ -1,1 +1,1 @@
-"""Comparing two runs of the same answers: figures, their uncertainty, gates and the report. Reads nothing itself."""
+"""Compare two runs of the same answers: figures, uncertainty, gates and report."""

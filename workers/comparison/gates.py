@@ -1,9 +1,9 @@
-"""Gates: conditions over a comparison's figures under which a change must not go live.
+"""Evaluate gates: conditions over the figures of a comparison under which a change must not go live.
 
 A condition compares figures and numbers (``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``), joined by ``and``, ``or`` and
-brackets. It is parsed into Python's syntax tree, of which nothing else is let through, and then
-read by this module: nothing of it is ever run. A figure without a value is unknown, and what
-cannot be told counts as a failure, so that a gate never passes because nothing was measured.
+brackets. The condition is parsed into Python's syntax tree, and all other syntax is refused. This module
+interprets the tree; the condition is never executed. A figure without a value is unknown. A condition with an
+unknown result counts as a failure, so that a gate never passes because nothing was measured.
 """
 
 import ast
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 MAX_LENGTH = 500
-"""Characters of a condition."""
+"""Maximum length of a condition, characters."""
 
 OPERATORS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
@@ -26,16 +26,16 @@ Figures = Mapping[str, float | None]
 
 
 class GateUnreadable(ValueError):
-    """A condition that cannot be read; the message says what and how to mend it."""
+    """A condition that cannot be parsed; the message says why and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A condition that was read.
+    """A parsed condition.
 
     Attributes:
-        expression: as written.
-        names: the figures that it names, in their order.
+        expression: text of the condition.
+        names: the figures in the condition, in order.
     """
 
     expression: str
@@ -45,12 +45,12 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What became of a condition.
+    """The result of a condition.
 
     Attributes:
-        expression: as written.
-        holds: whether it is so; ``None`` where a figure is missing that decides it.
-        figures: those it names.
+        expression: text of the condition.
+        holds: true if the condition holds; ``None`` where a missing figure decides the result.
+        figures: values of the figures in the condition.
     """
 
     expression: str
@@ -59,24 +59,24 @@ class GateResult:
 
     @property
     def failed(self) -> bool:
-        """Whether the change must not go live: the condition holds, or cannot be told."""
+        """Return true if the change must not go live: the condition holds or its result is unknown."""
         return self.holds is not False
 
 
 def read_gate(expression: str, known: Sequence[str]) -> Gate:
-    """Read a condition.
+    """Parse a condition.
 
     Args:
         expression: such as ``grounding_score.difference < -0.01 or newly_held > 0.02``.
-        known: names of the figures there are.
+        known: names of the existing figures.
 
     Raises:
-        GateUnreadable: it is none, or names a figure that there is not.
+        GateUnreadable: the expression is not a condition, or names an unknown figure.
     """
     if len(expression) > MAX_LENGTH:
-        raise GateUnreadable(f"a condition has at most {MAX_LENGTH} characters; write several")
+        raise GateUnreadable(f"a condition must have at most {MAX_LENGTH} characters; use several conditions")
     try:
-        # What Python thinks of a number's spelling is nothing to whoever typed it.
+        # Python's warnings about the spelling of a number do not help the user of the command.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(expression.strip(), mode="eval").body
@@ -87,7 +87,7 @@ def read_gate(expression: str, known: Sequence[str]) -> Gate:
     unknown = [name for name in names if name not in known]
     if unknown:
         raise GateUnreadable(
-            f"there is no figure {unknown[0]!r}{_nearest(unknown[0], known)}; there are {_told(known)}"
+            f"unknown figure {unknown[0]!r}{_nearest(unknown[0], known)}; use one of: {_listed(known)}"
         )
     return Gate(expression, tuple(dict.fromkeys(names)), tree)
 
@@ -97,8 +97,8 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f" (did you mean {found[0]}?)" if found else ""
 
 
-def _told(known: Sequence[str]) -> str:
-    """All figures, those with the same parts together: "pairs, changed; .a, .b of held, warned"."""
+def _listed(known: Sequence[str]) -> str:
+    """List all figures, those with the same suffixes together: "pairs, changed; .a, .b of held, warned"."""
     parts: dict[str, list[str]] = {}
     for name in known:
         owner, dot, part = name.partition(".")
@@ -111,12 +111,12 @@ def _told(known: Sequence[str]) -> str:
 
 def _unreadable(expression: str) -> GateUnreadable:
     return GateUnreadable(
-        f"{expression!r} is no condition; compare figures and numbers, as in 'newly_held > 0.02 and held.b > 0.1'"
+        f"{expression!r} is not a condition; compare figures and numbers, as in 'newly_held > 0.02 and held.b > 0.1'"
     )
 
 
 def _check(node: ast.expr, expression: str, names: list[str]) -> None:
-    """Let through conditions alone, and note the figures that they name."""
+    """Refuse all syntax except conditions, and record the figures that they name."""
     match node:
         case ast.BoolOp(values=values):
             for value in values:
@@ -157,12 +157,12 @@ def _number(node: ast.expr) -> float | None:
 
 
 def try_gate(gate: Gate, figures: Figures) -> GateResult:
-    """Whether a condition holds."""
+    """Evaluate a condition with the figures of a comparison."""
     return GateResult(gate.expression, _holds(gate.tree, figures), {name: figures[name] for name in gate.names})
 
 
 def _holds(node: ast.expr, figures: Figures) -> bool | None:
-    """With three values: what is unknown stays so unless the rest decides."""
+    """Evaluate with three values: an unknown operand makes the result unknown unless the other operands decide."""
     match node:
         case ast.BoolOp(op=kind, values=values):
             decisive = isinstance(kind, ast.Or)
@@ -173,7 +173,7 @@ def _holds(node: ast.expr, figures: Figures) -> bool | None:
         case ast.Compare(left=left, ops=[kind], comparators=[right]):
             a, b = _value(left, figures), _value(right, figures)
             return None if a is None or b is None else OPERATORS[type(kind)](a, b)
-    raise AssertionError("only conditions are let through")
+    raise AssertionError("only conditions are accepted")
 
 
 def _value(node: ast.expr, figures: Figures) -> float | None:

@@ -1,4 +1,4 @@
-"""A comparison as a whole, its documented figures, and the claims of an answer side by side. Pure."""
+"""Define a comparison, its documented figures, and the claims of an answer side by side. Pure functions."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,21 +21,21 @@ from workers.comparison.statistics import (
 from workers.comparison.tallies import SCORES, Tally
 
 BINS = 10
-"""Of a score's distribution: 0 to below 0.1, and so on; 1 is in the last one."""
+"""Bins of the distribution of a score: 0 to below 0.1, and so on; 1 is in the last bin."""
 
 DECIMALS = 9
-"""Of all figures: the order in which a database adds numbers must not show."""
+"""Decimals of all figures: rounding hides the order in which a database adds numbers."""
 
 DECIDED = ("released", "warned", "held", "fallback", "reviewed")
-"""What a decision makes of an answer, as shares."""
+"""Shares of answers by the decision on them."""
 
 
 ORDER = ("unknown", "low", "medium", "high", "released", "warned", "held", "fallback", "no", "yes")
-"""In which levels and states are shown, from harmless to grave."""
+"""Order of levels and states in tables, from the least to the most severe."""
 
 
 def ordered(labels: Iterable[str]) -> list[str]:
-    """Labels of a matrix in the order in which people expect them; further ones by name."""
+    """Return the labels of a matrix in the order of severity; other labels follow by name."""
     return sorted(set(labels), key=lambda label: (ORDER.index(label) if label in ORDER else len(ORDER), label))
 
 
@@ -44,9 +44,9 @@ class Side:
     """One run.
 
     Attributes:
-        run: live, or the label of a replay.
-        versions: its answers by pipeline version.
-        alone: answers that only this run judged.
+        run: live, or the name of a replay.
+        versions: numbers of answers by pipeline version.
+        alone: number of answers that only this run evaluated.
     """
 
     run: str
@@ -56,12 +56,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """How a pair was decided.
+    """The decisions of both runs on a pair.
 
     Attributes:
         state, risk, reviewed: as (A, B).
-        reasons_moved: whether the reasons of the decision differ.
-        scores_moved: whether a score does.
+        reasons_moved: true if the reasons of the decision differ.
+        scores_moved: true if a score differs.
     """
 
     state: tuple[str, str]
@@ -72,20 +72,20 @@ class Levels:
 
     @property
     def moved(self) -> bool:
-        """Whether anything differs."""
+        """Return true if any part of the decision differs."""
         return self.scores_moved or self.reasons_moved or any(a != b for a, b in (self.state, self.risk, self.reviewed))
 
 
 @dataclass(frozen=True, slots=True)
 class SliceDifference:
-    """A measure within a slice.
+    """The difference of one measure within a slice.
 
     Attributes:
         dimension: model, source or query_type.
-        value: which of them.
-        pairs: in the slice.
-        difference: of the measure.
-        corrected: its p-value, corrected for all slices and measures that were tested; ``None`` if it was not.
+        value: value of the dimension.
+        pairs: number of pairs in the slice.
+        difference: difference of the measure.
+        corrected: p-value corrected for all tested slices and measures; ``None`` if this one was not tested.
     """
 
     dimension: str
@@ -96,13 +96,13 @@ class SliceDifference:
 
     @property
     def moved(self) -> bool:
-        """Whether it moved beyond chance."""
+        """Return true if the difference is significant after the correction."""
         return self.corrected is not None and self.corrected < SIGNIFICANCE
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimPair:
-    """A claim as A and B saw it; the verdict of a run that does not have it is ``None``."""
+    """A claim in A and B; the verdict is ``None`` for a run without the claim."""
 
     start: int
     end: int
@@ -114,22 +114,22 @@ class ClaimPair:
 
     @property
     def moved(self) -> bool:
-        """Whether the two differ."""
+        """Return true if the two verdicts differ."""
         return (self.verdict_a, self.score_a) != (self.verdict_b, self.score_b)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedAnswer:
-    """An answer that the two runs judge differently.
+    """An answer that the two runs evaluate differently.
 
     Attributes:
-        tenant, answer_id, completed_at: which one.
-        change: how much: 2 if state or review differ, 1 if the risk level does, 0.1 if the reasons do, and the
-            largest move of a score.
+        tenant, answer_id, completed_at: identity of the answer.
+        change: size of the change: 2 if state or review differ, 1 if the risk level differs, 0.1 if the reasons
+            differ, plus the largest difference of a score.
         state, risk, reviewed, reasons: as (A, B).
-        scores: those that moved, as (A, B) by name.
-        query, answer: their beginnings.
-        claims: side by side.
+        scores: the scores that changed, as (A, B) by name.
+        query, answer: first characters of both texts.
+        claims: the claims side by side.
     """
 
     tenant: str
@@ -148,17 +148,18 @@ class ChangedAnswer:
 
 @dataclass(slots=True)
 class Comparison:
-    """Two runs compared.
+    """Two compared runs.
 
     Attributes:
         a, b: the runs.
-        levels: pairs by how they were decided.
+        levels: numbers of pairs by the decisions on them.
         overall: sums of all pairs.
         slices: sums by (dimension, value).
-        left_out: values by dimension that were too many to be looked at.
-        distributions: pairs by score, bin in A and bin in B; shape (SCORES, BINS, BINS).
-        agreements: with people.
-        answers: those that changed most.
+        left_out: number of values by dimension that exceed the limit and were not compared.
+        distributions: numbers of pairs by score, bin in A and bin in B; shape (SCORES, BINS, BINS).
+        agreements: agreements with human verdicts.
+        answers: the answers with the largest changes.
+        evaluators: sums of the scores of evaluator plug-ins, by measure, such as ``evaluations.tone.score``.
     """
 
     a: Side
@@ -170,14 +171,15 @@ class Comparison:
     distributions: NDArray[np.int64] = field(default_factory=lambda: np.zeros((len(SCORES), BINS, BINS), np.int64))
     agreements: list[Agreement] = field(default_factory=lambda: [Agreement(of) for of in SAID])
     answers: list[ChangedAnswer] = field(default_factory=list)
+    evaluators: dict[str, Tally] = field(default_factory=dict)
 
     @property
     def pairs(self) -> int:
-        """Answers that both judged."""
+        """Return the number of answers that both runs evaluated."""
         return self.levels.total()
 
     def matrix(self, of: str) -> dict[tuple[str, str], int]:
-        """Pairs by what A and B said: ``of`` is state, risk or reviewed."""
+        """Return the numbers of pairs by the values of A and B; ``of`` is state, risk or reviewed."""
         found: Counter[tuple[str, str]] = Counter()
         for levels, count in self.levels.items():
             said = getattr(levels, of)
@@ -186,11 +188,11 @@ class Comparison:
 
     @property
     def moved_reasons(self) -> int:
-        """Pairs in which the reasons of the decision differ."""
+        """Return the number of pairs with different reasons of the decision."""
         return sum(count for levels, count in self.levels.items() if levels.reasons_moved)
 
     def moved(self, of: str | None = None) -> int:
-        """Pairs that differ: in anything, or in state, risk or reviewed."""
+        """Return the number of pairs that differ in any part, or in state, risk or reviewed."""
         return sum(
             count
             for levels, count in self.levels.items()
@@ -203,7 +205,7 @@ def _word(said: str | bool) -> str:
 
 
 def slice_differences(comparison: Comparison) -> list[SliceDifference]:
-    """All slices and measures, corrected together; the clearest first."""
+    """Return the differences of all slices and measures, corrected together, the most significant first."""
     found = [
         (dimension, value, round(float(tally.pairs.sum())), difference)
         for (dimension, value), tally in sorted(comparison.slices.items())
@@ -216,11 +218,11 @@ def slice_differences(comparison: Comparison) -> list[SliceDifference]:
 
 
 def _tested(difference: Difference) -> float | None:
-    """The p-value, where enough pairs moved at all.
+    """Return the p-value if enough pairs changed, else ``None``.
 
-    How many moved says nothing of the direction, so leaving out the others keeps the correction right and spares
-    it hundreds of tests that cannot be passed (Bourgon, Gentleman and Huber, "Independent filtering increases
-    detection power for high-throughput experiments", PNAS 107, 2010).
+    The number of changed pairs is independent of the direction of the change. Leaving out the other tests therefore
+    keeps the correction valid and saves hundreds of tests that cannot become significant (Bourgon, Gentleman and
+    Huber, "Independent filtering increases detection power for high-throughput experiments", PNAS 107, 2010).
     """
     return difference.p_value if difference.up + difference.down >= LEAST_DISCORDANT else None
 
@@ -231,13 +233,13 @@ def _size(each: SliceDifference) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a comparison comes to, worked out once.
+    """The results of a comparison, computed once.
 
     Attributes:
-        comparison: itself.
-        measures: differences of all measures.
-        slices: of all slices and measures, the clearest first.
-        figures: every figure that a gate may name; ``None`` where there is none to tell.
+        comparison: the comparison.
+        measures: differences of all measures, then of the scores of evaluator plug-ins.
+        slices: differences of all slices and measures, the most significant first.
+        figures: every figure that a gate may name; ``None`` for a figure without a value.
     """
 
     comparison: Comparison
@@ -247,8 +249,10 @@ class Findings:
 
 
 def findings(comparison: Comparison) -> Findings:
-    """Work out what a comparison comes to."""
+    """Compute the findings of a comparison."""
     measures, slices = differences(comparison.overall), slice_differences(comparison)
+    for name, tally in sorted(comparison.evaluators.items()):
+        measures += differences(tally, [name])
     return Findings(comparison, measures, slices, _figures(comparison, measures, slices))
 
 
@@ -280,11 +284,11 @@ def _share(count: int, of: int) -> float | None:
 
 
 FIGURES = tuple(findings(Comparison(Side("", {}, 0), Side("", {}, 0))).figures)
-"""Names of all figures; they are the same whatever is compared."""
+"""Names of the figures that every comparison has."""
 
 
 def side_by_side(a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]) -> list[ClaimPair]:
-    """The claims of an answer in both runs, matched by their span, in order.
+    """Match the claims of an answer in both runs by their span, in order.
 
     Args:
         a: rows of A with start, end, text, verdict and score.

@@ -1,11 +1,11 @@
-"""Paired differences with intervals, corrected tests, and who is right more often. Pure.
+"""Compute paired differences with intervals, corrected tests, and which run is right more often. Pure functions.
 
 Intervals: percentile bootstrap over buckets of sessions, 2,000 resamples, widened for few buckets
 (expanded percentile interval; Hesterberg, "What Teachers Should Know About the Bootstrap", The
 American Statistician 69, 2015). The seed is fixed: the same sums give the same interval.
 p-values of slices: t-test of the mean difference with the variance between buckets
 (linearised ratio). Correction: Benjamini and Hochberg, over all slices and measures together.
-Who is right more often: McNemar's test in its exact form, the binomial test of the cases in which only
+Which run is right more often: McNemar's test in its exact form, the binomial test of the cases in which only
 one of the two is right.
 """
 
@@ -22,36 +22,39 @@ from workers.comparison.tallies import MEASURES, Floats, Tally
 RESAMPLES = 2_000
 SEED = 20_261_101
 LEVEL = 0.95
-"""Of the intervals."""
+"""Confidence level of the intervals."""
 
 LEAST_BUCKETS = 20
-"""Fewest buckets with known pairs that an interval or a test is told from; below, intervals cover too seldom."""
+"""Minimum number of buckets with known pairs for an interval or a test; with fewer, the coverage of intervals is too
+low.
+"""
 
 LEAST_DISCORDANT = 6
-"""Fewest cases in which only one of two is right, or in which a measure of a slice moved: with five, the smallest
-p-value that their directions can have lies above 0.05."""
+"""Minimum number of cases in which only one of two runs is right, or in which a measure of a slice changed: with five
+cases, the smallest possible p-value is above 0.05.
+"""
 
 SAID = ("claims", "decisions", "ratings")
-"""What people say: verdicts on claims, decisions on answers, ratings."""
+"""Kinds of human verdicts: verdicts on claims, decisions on answers, ratings."""
 
 SIGNIFICANCE = 0.05
-"""Corrected p-value below which a slice counts as moved."""
+"""Corrected p-value below which a difference of a slice is significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One measure of A and B over the pairs in which both know it.
+    """One measure of A and B over the pairs in which both know its value.
 
     Attributes:
-        measure: its name.
-        known: pairs in which both know it.
-        a, b: means; ``None`` where nothing is known.
-        difference: mean of B less A.
+        measure: name of the measure.
+        known: number of pairs in which both values are known.
+        a, b: means; ``None`` without known pairs.
+        difference: mean of B minus mean of A.
         low, high: 95 % interval of the difference; ``None`` from too few buckets.
-        up, down: pairs in which it rose, in which it fell.
-        became_null: pairs in which A knows it and B does not.
-        no_longer_null: the other way round.
-        p_value: of the difference, uncorrected; ``None`` from too few buckets.
+        up, down: numbers of pairs in which the value rose or fell.
+        became_null: number of pairs with a value in A and none in B.
+        no_longer_null: number of pairs with a value in B and none in A.
+        p_value: uncorrected p-value of the difference; ``None`` from too few buckets.
     """
 
     measure: str
@@ -68,15 +71,15 @@ class Difference:
     p_value: float | None
 
 
-def differences(tally: Tally) -> list[Difference]:
-    """The differences of all measures, in their order."""
+def differences(tally: Tally, measures: Sequence[str] = MEASURES) -> list[Difference]:
+    """Return the differences of the measures of a tally, in their order."""
     used = tally.pairs > 0
     known, moved = tally.part("known")[used], tally.part("difference")[used]
     totals = tally.sums.sum(axis=1)
     low, high = _intervals(known, moved)
     return [
         _difference(name, totals[:, column], known[:, column], moved[:, column], low[column], high[column])
-        for column, name in enumerate(MEASURES)
+        for column, name in enumerate(measures)
     ]
 
 
@@ -100,7 +103,7 @@ def _difference(name: str, totals: Floats, known: Floats, moved: Floats, low: fl
 
 
 def _intervals(known: Floats, moved: Floats) -> tuple[Floats, Floats]:
-    """Intervals of sum(moved) / sum(known) by measure, from shape (buckets, measures); NaN where nothing is known."""
+    """Return intervals of sum(moved) / sum(known) by measure, from shape (buckets, measures); NaN if unknown."""
     buckets = len(known)
     if buckets < LEAST_BUCKETS:
         nothing = np.full(known.shape[1], np.nan)
@@ -108,9 +111,9 @@ def _intervals(known: Floats, moved: Floats) -> tuple[Floats, Floats]:
     weights = _resamples(buckets)
     counts = weights @ known
     means = np.divide(weights @ moved, counts, out=np.full_like(counts, np.nan), where=counts > 0)
-    # A column that is NaN throughout has no interval, which is told apart by its count.
+    # A column of NaN only has no interval; its count of known pairs is zero.
     means[:, ~known.any(axis=0)] = 0.0
-    # Where a measure is known in few buckets of many, some resamples have none of it.
+    # If a measure is known in few of many buckets, some resamples contain no known pair.
     tail = _tail(buckets)
     low, high = np.nanquantile(means, [tail, 1 - tail], axis=0)
     return low, high
@@ -118,19 +121,19 @@ def _intervals(known: Floats, moved: Floats) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=8)
 def _resamples(buckets: int) -> Floats:
-    """How often each bucket is drawn, shape (RESAMPLES, buckets)."""
+    """Draw the multiplicity of each bucket in each resample, shape (RESAMPLES, buckets)."""
     drawn = np.random.default_rng(SEED).multinomial(buckets, np.full(buckets, 1 / buckets), size=RESAMPLES)
     return drawn.astype(np.float64)
 
 
 def _tail(buckets: int) -> float:
-    """Share cut off at each end: a little less than 2.5 % where buckets are few (Hesterberg, 2015)."""
+    """Return the share cut off at each end: slightly less than 2.5 % for few buckets (Hesterberg, 2015)."""
     quantile = math.sqrt(buckets / (buckets - 1)) * stats.t.ppf((1 - LEVEL) / 2, buckets - 1)
     return float(stats.norm.cdf(quantile))
 
 
 def _p_value(known: Floats, moved: Floats) -> float:
-    """Two-sided, of sum(moved) / sum(known) being 0."""
+    """Return the two-sided p-value of sum(moved) / sum(known) being 0."""
     mean = moved.sum() / known.sum()
     rest = moved - mean * known
     variance = len(known) / (len(known) - 1) * (rest @ rest) / known.sum() ** 2
@@ -140,7 +143,7 @@ def _p_value(known: Floats, moved: Floats) -> float:
 
 
 def corrected(p_values: Sequence[float | None]) -> list[float | None]:
-    """p-values corrected for their number, as a share of false discoveries; what is ``None`` was no test."""
+    """Return p-values corrected for the false discovery rate; ``None`` entries were not tested."""
     tested = [value for value in p_values if value is not None]
     adjusted = iter(stats.false_discovery_control(tested, method="bh") if tested else ())
     return [None if value is None else float(next(adjusted)) for value in p_values]
@@ -148,11 +151,11 @@ def corrected(p_values: Sequence[float | None]) -> list[float | None]:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Two runs against what people have said.
+    """Agreement of two runs with human verdicts.
 
     Attributes:
-        of: which of ``SAID``.
-        both, only_a, only_b, neither: cases in which these were right.
+        of: one of ``SAID``.
+        both, only_a, only_b, neither: numbers of cases in which both, one or none of the runs were right.
     """
 
     of: str
@@ -163,22 +166,22 @@ class Agreement:
 
     @property
     def cases(self) -> int:
-        """All of them."""
+        """Return the number of all cases."""
         return self.both + self.only_a + self.only_b + self.neither
 
     @property
     def a(self) -> float | None:
-        """Share in which A was right."""
+        """Return the share of cases in which A was right."""
         return (self.both + self.only_a) / self.cases if self.cases else None
 
     @property
     def b(self) -> float | None:
-        """Share in which B was right."""
+        """Return the share of cases in which B was right."""
         return (self.both + self.only_b) / self.cases if self.cases else None
 
     @property
     def p_value(self) -> float | None:
-        """Of both being right equally often (McNemar, exact); ``None`` from too few cases."""
+        """Test that both are right equally often (McNemar, exact); ``None`` from too few cases."""
         discordant = self.only_a + self.only_b
         if discordant < LEAST_DISCORDANT:
             return None
@@ -186,7 +189,7 @@ class Agreement:
 
     @property
     def verdict(self) -> str:
-        """In words, which one is right more often."""
+        """Say in words which run is right more often."""
         if self.p_value is None:
             return "too few cases in which only one is right"
         if self.p_value >= SIGNIFICANCE:

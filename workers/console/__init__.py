@@ -1,1 +1,1 @@
-"""HTTP API and pages: answers, citations, review, search and overview, for people and programs."""
+"""Serve the HTTP API and the pages."""

@@ -1,4 +1,4 @@
-"""The console's application: routes, pages, and what stands around them."""
+"""Build the console application: routes, pages, middleware and error handlers."""
 
 from pathlib import Path
 from typing import Any
@@ -6,35 +6,27 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from starlette.staticfiles import StaticFiles
 
-from workers.console import pages, problems
-from workers.console.middleware import BodyLimit, SecurityHeaders
-from workers.console.problems import ProblemDocument
+from workers.console.http import problems
+from workers.console.http.middleware import BodyLimit, ForwardedHeaders, SecurityHeaders
+from workers.console.http.problems import ProblemDocument
+from workers.console.identity.ended_sessions import EndedSessions
+from workers.console.identity.security import Guard
+from workers.console.presentation import pages
 from workers.console.resources import ConsoleResources
-from workers.console.routes import (
-    answers,
-    audit,
-    check,
-    citations,
-    feedback,
-    intake,
-    memory,
-    overview,
-    review,
-    session,
-    system,
-)
-from workers.console.security import Guard
-from workers.versions import package_version
+from workers.console.routes import answers, audit, check, citations, intake, memory, overview, review, session, system
+from workers.console.routes import reader_feedback as feedback
+from workers.pipeline.versions import package_version
+from workers.review.shared_state import SharedState
 
 STATIC = Path(__file__).with_name("static")
 SUBJECTS = (system, session, check, answers, citations, feedback, intake, memory, review, overview, audit, pages)
 
 
 class Console(FastAPI):
-    """The application, with the problem document among the schemas that it tells."""
+    """The application, with the problem document among its OpenAPI schemas."""
 
     def openapi(self) -> dict[str, Any]:
-        """The OpenAPI document."""
+        """Return the OpenAPI document."""
         if self.openapi_schema is None:
             schemas = super().openapi()["components"]["schemas"]
             schema = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -44,22 +36,24 @@ class Console(FastAPI):
 
 
 def create_app(resources: ConsoleResources) -> FastAPI:
-    """The application.
+    """Create the application.
 
     Args:
-        resources: opened; the caller closes them.
+        resources: opened resources; the caller closes them.
     """
     app = Console(
         title="Touchstone console",
         version=package_version(),
         description="Answers, citations, feedback and review. Errors are problem documents (RFC 9457).",
         openapi_url="/api/openapi.json",
-        # Their pages load scripts from elsewhere.
+        # The built-in documentation pages load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
     )
     app.state.resources = resources
-    app.state.guard = Guard(resources.settings.console)
+    app.state.guard = Guard(
+        resources.settings.console, EndedSessions(SharedState(resources.redis, resources.settings.redis.key_prefix))
+    )
     problems.install(app, pages.respond)
 
     @app.exception_handler(pages.LoginNeeded)
@@ -68,6 +62,8 @@ def create_app(resources: ConsoleResources) -> FastAPI:
 
     app.add_middleware(BodyLimit, max_bytes=resources.settings.console.max_body_bytes)
     app.add_middleware(SecurityHeaders)
+    if resources.settings.console.behind_proxy:
+        app.add_middleware(ForwardedHeaders, proxies=resources.settings.console.proxies)
     for subject in SUBJECTS:
         app.include_router(subject.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

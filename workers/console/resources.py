@@ -1,4 +1,4 @@
-"""What the console's routes share, opened once."""
+"""Hold the resources that the console's routes share."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis
 
-from workers.checking.service import CheckService
-from workers.console.access import AccessLog
-from workers.console.backpressure import IntakeGate
+from workers.check.check_service import CheckService
+from workers.console.http.backpressure import IntakeGate
+from workers.console.identity.access_log import AccessLog
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
-from workers.review.service import ReviewService
+from workers.review.review_service import ReviewService
 from workers.settings import Settings
-from workers.stores.analytics import AnalyticsStore
-from workers.stores.answers import AnswerStore
-from workers.stores.citations import CitationStore
-from workers.stores.memory import MemoryStore
-from workers.stores.overview import OverviewStore
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.lancedb.memory_store import MemoryStore
+from workers.stores.queries.answer_queries import AnswerStore
+from workers.stores.queries.citation_queries import CitationStore
+from workers.stores.queries.overview_queries import OverviewStore
 
 
 @dataclass(slots=True)
@@ -28,20 +28,20 @@ class ConsoleResources:
 
     Attributes:
         settings: all settings.
-        pipeline_version: of this process, for headers of what it writes.
+        pipeline_version: version of this process, for headers.
         analytics: ClickHouse.
-        answers: reads answers.
-        citations: reads citations.
-        overview: reads figures.
-        producer: sends feedback, answers and decisions, confirmed.
-        accesses: notes who looked at which answer.
-        intake: bounds the answers that wait for the broker.
-        redis: for what several consoles share and may lose; ``None`` without one.
-        memory: conversational memory; ``None`` where it is not opened.
-        embedding: makes the vectors for searching memory; ``None`` without memory.
-        check: judges answers for who waits; ``None`` where no model is opened.
-        review: the review queue; ``None`` where none is served.
-        lag: records that each agent is behind, where the agents run in this process.
+        answers: queries of answers.
+        citations: queries of citations.
+        overview: queries of figures.
+        producer: sends feedback, answers and decisions, and waits for the acknowledgement.
+        accesses: records accesses to answers.
+        intake: limit on the bytes that wait for the broker.
+        redis: shared state that consoles may lose; ``None`` to work without Redis.
+        memory: conversational memory; ``None`` if not opened.
+        embedding: embedding model for memory search; ``None`` without memory.
+        check: synchronous evaluation of answers; ``None`` if no model is opened.
+        review: the review queue; ``None`` if this console serves no reviews.
+        lag: lag in records by agent; ``None`` if no agents run in this process.
         now: the clock.
     """
 
@@ -64,7 +64,7 @@ class ConsoleResources:
 
 
 def resources_of(request: Request) -> ConsoleResources:
-    """The resources of the application that answers this request."""
+    """Return the resources of the application that answers this request."""
     resources: ConsoleResources = request.app.state.resources
     return resources
 

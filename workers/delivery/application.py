@@ -1,4 +1,4 @@
-"""One agent, one Faust app: its own consumer group, its own lag, its own commits."""
+"""Run one agent as one Faust app with its own consumer group, lag and commits."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -10,32 +10,34 @@ from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
 from schemas.topics import Topic
-from workers import metrics
-from workers.background import start_background
+from workers.delivery.connections import ssl_context
 from workers.delivery.consumer import LedgerConsumer, LedgerTransport
-from workers.delivery.errors import BrokenPromise
-from workers.delivery.fetching import readable_name
+from workers.delivery.fetching import readable_name, refusal_of
 from workers.delivery.ledger import Partition
 from workers.delivery.records import Record
-from workers.kafka import ssl_context
-from workers.logs import get_logger
+from workers.errors import FatalDeliveryError
+from workers.observability import metrics
+from workers.observability.logs import get_logger
+from workers.process.background import start_background
 from workers.settings import KafkaSettings, Settings
 
 STREAM_TIMEOUT_SECONDS = 86_400.0
-"""Faust's stall warnings look at its own acknowledgements, which are not used here."""
+"""Timeout of Faust's stall warnings, in seconds. They track Faust's own acknowledgements, which are unused here."""
 
 POLL_INTERVAL_SECONDS = 10 * 365 * 86_400.0
-"""An agent that waits for a store takes no records for as long as that lasts. The client would leave
-the group after this and rejoin only once records are taken, which without a group never happens."""
+"""Maximum time between two polls, in seconds: ten years, so that it never expires.
+
+An agent that waits for a store fetches no records. After this time the client would leave the group, and it
+rejoins only when records are fetched, which cannot happen without a group."""
 
 WATCH_SECONDS = 0.5
-"""Time between two looks whether everything that the consumer is made of still runs."""
+"""Time between two checks that every task of the consumer still runs, in seconds."""
 
 COMMIT_STALL_SECONDS = 300.0
-"""So long may commits stand still while the broker answers and the group is at peace."""
+"""Maximum commit stall while the broker is healthy and no rebalance runs, in seconds."""
 
 FETCH_BYTES = 2 * 1024 * 1024
-"""Per partition and fetch; above the largest record, far below what would crowd memory."""
+"""Bytes per partition and fetch: above the largest record, small enough to bound memory."""
 
 log = get_logger(__name__)
 
@@ -43,11 +45,11 @@ Receiver = Callable[[Record], Awaitable[None]]
 
 
 class AgentApplication:
-    """A Faust app that hands raw records to a receiver and acknowledges nothing by itself.
+    """Hand raw records to a receiver. The Faust app acknowledges nothing by itself.
 
     Args:
-        name: the agent's name; with the prefix it names the consumer group.
-        topics: what it reads.
+        name: the agent's name. Prefix and name form the name of the consumer group.
+        topics: the topics that the agent reads.
         settings: all settings.
         bootstrap_servers: host:port, comma separated.
     """
@@ -78,37 +80,37 @@ class AgentApplication:
 
     @property
     def consumer(self) -> LedgerConsumer:
-        """The consumer with the ledger."""
+        """Return the consumer that holds the offset ledger."""
         return cast(LedgerConsumer, self.app.consumer)
 
     def is_current(self, epoch: int) -> bool:
-        """Whether what was delivered in ``epoch`` may still be acknowledged."""
+        """Return True if records delivered in ``epoch`` may still be acknowledged."""
         return self.consumer.ledger.is_current(epoch)
 
     def acknowledge(self, topic: str, partition: int, offset: int, epoch: int) -> bool:
-        """Note that a record is done; ``topic`` without prefix."""
+        """Mark a record as done. ``topic`` is the name without prefix."""
         return self.consumer.acknowledge(self._full_names[topic], partition, offset, epoch)
 
     def partition(self, topic: Topic, number: int) -> Partition:
-        """A partition under the broker's name of the topic."""
+        """Return the partition with the broker's name of the topic."""
         return Partition(self._full_names[topic.name], number)
 
     def short_name(self, topic: str) -> str:
-        """The registry's name of a topic of the broker."""
+        """Return the registry's name for a topic name of the broker."""
         return self._names[topic]
 
     @property
     def is_assigned(self) -> bool:
-        """Whether the group has given this worker its share, which may be none."""
+        """Return True once the group has assigned partitions to this worker. The assignment may be empty."""
         return self.app.rebalancing_count > 0 and not self.app.rebalancing
 
     @property
     def is_connected(self) -> bool:
-        """Whether the broker answers; also known by an agent that has nothing to do."""
+        """Return True if the broker responds; this also works for an idle agent."""
         return self.consumer.is_connected
 
     def assigned(self) -> set[Partition]:
-        """Partitions that this worker owns now; none before it has joined the group."""
+        """Return the partitions that this worker owns now. The set is empty before it has joined the group."""
         try:
             return {Partition(*tp) for tp in self.consumer.assignment()}
         except ConsumerNotStarted:
@@ -119,15 +121,15 @@ class AgentApplication:
         self.consumer.pause_partitions({TP(*partition) for partition in partitions})
 
     def resume(self, partitions: Iterable[Partition]) -> None:
-        """Fetch from partitions again, if they are still ours."""
+        """Fetch from partitions again if this worker still owns them."""
         ours = self.assigned()
         self.consumer.resume_partitions({TP(*partition) for partition in partitions if partition in ours})
 
     async def start(self, receiver: Receiver) -> None:
-        """Join the group and begin to receive.
+        """Join the group and start to receive.
 
         Args:
-            receiver: called for one record after the other; what it awaits holds up the app.
+            receiver: called with one record at a time. The app waits until it returns.
         """
         self._receiver = receiver
         self.app.finalize()
@@ -135,43 +137,46 @@ class AgentApplication:
         await self.app.start()
 
     def stop_accepting(self) -> None:
-        """Receive nothing more; what is delivered from now on comes again later."""
+        """Stop receiving. Records that are delivered from now on are delivered again later."""
         self._accepting = False
 
     async def stop(self) -> None:
-        """Commit what is acknowledged and leave the group."""
+        """Commit acknowledged offsets and leave the group."""
         if self._watcher is not None:
-            self._watcher.cancel()  # from now on things end on purpose
+            self._watcher.cancel()  # from here on tasks end on purpose
         await self.app.stop()
 
     async def wait_crashed(self) -> Exception:
-        """Wait until Faust, the client beneath it or the receiver fails.
+        """Wait until Faust, its client or the receiver fails.
 
         Returns:
-            Why.
+            The exception that ended the app.
         """
         return await asyncio.shield(self.failure)
 
     async def _watch(self, consumer: LedgerConsumer) -> None:
-        """Look whether everything still runs: much of it ends without a word, or tells only its own thread."""
+        """Check that every task still runs. Several tasks end silently, or report only to their own thread."""
         loop = asyncio.get_running_loop()
         commits, since = consumer.commits, loop.time()
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             if (defect := consumer.defect()) is not None:
-                # A cancellation is an error here as well, and no wish of ours.
-                raise defect if isinstance(defect, Exception) else BrokenPromise(f"{self.name} ended: {defect!r}")
+                # A cancellation is also an error here, because the application did not request it.
+                raise defect if isinstance(defect, Exception) else FatalDeliveryError(f"{self.name} ended: {defect!r}")
             if commits != consumer.commits or not consumer.may_commit():
                 commits, since = consumer.commits, loop.time()
             elif loop.time() - since > COMMIT_STALL_SECONDS:
-                raise BrokenPromise(f"nothing was committed for {COMMIT_STALL_SECONDS:g} s, though something could be")
+                raise FatalDeliveryError(
+                    f"{self.name} committed nothing for {COMMIT_STALL_SECONDS:g} s, although acknowledged offsets "
+                    "were waiting; restart the worker"
+                )
 
     def lag(self) -> int:
-        """Records that are at the broker, by the marks of the last fetches, and not committed."""
+        """Return the number of records at the broker that are not committed, by the latest high-water marks."""
         return sum(self._lag(partition) for partition in self.assigned())
 
     def observe_lag(self) -> None:
-        """Set the lag gauges; those of partitions that moved to another worker go, or they would stand for ever."""
+        """Set the lag gauges. Remove gauges of partitions that moved, because nothing would update them again."""
         assigned = self.assigned()
         for partition in self._observed - assigned:
             metrics.CONSUMER_LAG.remove(self.name, self.short_name(partition.topic), str(partition.partition))
@@ -181,12 +186,13 @@ class AgentApplication:
         self._observed = assigned
 
     def _lag(self, partition: Partition) -> int:
-        # The mark of the last fetch: asked for by itself, the embedded broker answers with an old one.
+        # Use the mark of the last fetch: the embedded broker answers a separate request with an outdated mark.
         mark = self.consumer.highwater(TP(*partition))
         return max(0, (mark or 0) - (self.consumer.ledger.committed(partition) or 0))
 
     async def _receive(self, stream: Any) -> None:
         async for event in stream.noack().events():
+            self.consumer.received(event.message)
             if not self._accepting or self._receiver is None:
                 continue
             try:
@@ -203,6 +209,8 @@ class AgentApplication:
     def _record(self, message: Any) -> Record:
         headers = message.headers
         pairs = list(headers.items()) if isinstance(headers, dict) else list(headers or [])
+        if (refusal := refusal_of(pairs)) is not None:
+            pairs = []
         readable = [(readable_name(name), content) for name, content in pairs]
         return Record(
             topic=self._names[message.topic],
@@ -214,6 +222,7 @@ class AgentApplication:
             timestamp=message.timestamp or 0.0,
             epoch=message.touchstone_epoch,
             foreign_names=readable != pairs,
+            refusal=refusal,
         )
 
 
@@ -246,6 +255,8 @@ def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.
     )
     app.transport = LedgerTransport(app.conf.broker_consumer, app)
     app.transport.fetch_wait_seconds = kafka.fetch_wait_seconds
+    app.transport.max_batch_bytes = kafka.max_batch_bytes
+    app.transport.buffer_bytes = delivery.in_flight_bytes
     return app
 
 

@@ -1,22 +1,22 @@
-"""Faust's consumer with its acknowledgement path replaced by the ledger.
+"""Replace the acknowledgement path of Faust's consumer with the offset ledger.
 
-What is overridden, and why, each shown by a test in ``tests/integration/test_consumer.py``
-or ``tests/chaos``:
+The overrides and their reasons follow. A test in ``tests/integration/test_consumer.py`` or ``tests/chaos``
+covers each of them:
 
-* ``getmany`` notes every delivered offset; a fetch that spans a revocation or a seek is
-  thrown away and reading starts over at the committed offsets.
-* ``perform_seek`` seeks to the beginning where nothing is committed, which aiokafka does not, and nothing is
-  handed on until a seek that has begun is done; one that nobody waits for any more moves nothing.
-* ``verify_all_partitions_active`` does nothing: it fails on a position that a seek has left open, and warns by
-  acknowledgements that Faust itself has counted.
-* ``_wait_next_records`` hands out a copy of the active partitions: pausing one while
-  records of it are in the fetch would otherwise drop them.
-* ``_filter_committable_offsets`` asks the ledger; ``_commit_offsets`` believes a commit
-  only when the broker has confirmed it.
-* ``on_partitions_revoked`` commits what is done while the partitions are still ours, and
-  begins a new epoch before anything else runs.
-* the range assignor gives one worker the same partition numbers of all joined topics.
-* batches are read by ``workers.delivery.fetching``, which one bad header does not stop.
+* ``getmany`` records every delivered offset. It discards a fetch that spans a revocation or a seek, and
+  reading starts again at the committed offsets.
+* ``perform_seek`` seeks to the beginning where nothing is committed, which aiokafka does not do. Nothing is
+  delivered until a running seek has finished. An abandoned seek moves nothing.
+* ``verify_all_partitions_active`` does nothing. Faust's version fails on a position that a seek has left open,
+  and its warnings depend on Faust's own acknowledgements.
+* ``_wait_next_records`` returns a copy of the active partitions. Otherwise pausing a partition would drop
+  its records from the current fetch.
+* ``_filter_committable_offsets`` reads the ledger. ``_commit_offsets`` records a commit only after the broker
+  has acknowledged it.
+* ``on_partitions_revoked`` commits finished records while this worker still owns the partitions. It then
+  starts a new epoch before any other code runs.
+* The range assignor gives one worker the same partition numbers of all joined topics.
+* ``workers.delivery.fetching`` reads batches and tolerates invalid headers.
 """
 
 import asyncio
@@ -29,26 +29,31 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
-from workers.delivery import fetching
-from workers.delivery.errors import BrokenPromise
+from workers.delivery import decompression, fetching
 from workers.delivery.ledger import OffsetLedger, Partition
-from workers.logs import get_logger
+from workers.errors import FatalDeliveryError
+from workers.observability.logs import get_logger
 
 IDLE_WAIT_SECONDS = 0.1
-"""How long to wait before looking again while every partition is paused."""
+"""Time to wait before the next check while every partition is paused, in seconds."""
+
+ROOM_SECONDS = 0.01
+"""Time between two checks for room in Faust's queue, in seconds."""
 
 SEEK_SECONDS = 15.0
-"""How long a seek may wait for the broker at most. Faust takes one that needs as long as a request may for the end
-of the app, and is silent; so it is half of that where that is less."""
+"""Maximum time that a seek waits for the broker, in seconds.
+
+A seek that lasts as long as a request timeout makes Faust end the app silently. The limit is therefore at most
+half of the request timeout."""
 
 FINISH_SECONDS = 10.0
-"""How long an agent that can read no further works on what it has already."""
+"""Time that an agent gets to finish delivered records after reading has failed, in seconds."""
 
 log = get_logger(__name__)
 
 
 class _NoReadOffsets(dict[TP, int | None]):
-    """Faust drops a record below the last one read; the ledger does that better."""
+    """Disable Faust's check that drops records below the last offset read. The ledger covers this case."""
 
     def __getitem__(self, key: TP) -> None:
         return None
@@ -61,27 +66,27 @@ class _NoReadOffsets(dict[TP, int | None]):
 
 
 class LedgerConsumerThread(AIOKafkaConsumerThread):
-    """The consumer's thread, with an assignor that keeps partition numbers together."""
+    """Run the client in its thread with an assignor that keeps partition numbers together."""
 
     logger = logging.getLogger("faust.transport.consumer")
     _seeks_begun = 0
 
     def _create_worker_consumer(self, transport: Any) -> Any:
-        fetching.install()
+        fetching.install(transport.max_batch_bytes)
         consumer = super()._create_worker_consumer(transport)
-        # With equal partition counts the range assignor gives one member the same numbers
-        # of every topic; Faust's choice, round-robin, does so only by luck of the counts.
+        # With equal partition counts the range assignor gives one member the same numbers of every
+        # topic. Faust's choice, round-robin, does so only by chance.
         consumer._partition_assignment_strategy = (RangePartitionAssignor,)
-        # Faust has 1.5 s in its code.
+        # Faust hard-codes 1.5 s.
         consumer._fetch_max_wait_ms = int(transport.fetch_wait_seconds * 1e3)
         return consumer
 
     def defect(self) -> BaseException | None:
-        """What has ended in this thread and must not; aiokafka tells it only to callers that Faust is none of."""
+        """Return an internal failure that aiokafka never reports to Faust, or None."""
         if self._thread is None:
             return None
         if not self._thread.is_alive():
-            return BrokenPromise("the consumer's thread has ended")
+            return FatalDeliveryError("the consumer's thread has ended")
         coordinator, fetcher = getattr(self._consumer, "_coordinator", None), getattr(self._consumer, "_fetcher", None)
         if coordinator is None or fetcher is None:
             return None  # the client is still starting
@@ -93,20 +98,20 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
         return None
 
     async def seek_all(self, limit: float) -> dict[TP, int | None] | None:
-        """Read on at the committed offset of each partition, or at the oldest record where there is none.
+        """Continue at the committed offset of each partition, or at the oldest record without one.
 
-        aiokafka's own asks about one partition after the other, leaves those without a committed offset where
-        they are, and moves what is assigned by then also when nobody waits for it any more.
+        aiokafka's own seek queries partitions one by one, ignores partitions without a committed offset, and moves
+        the current assignment even after the caller has stopped waiting.
 
         Args:
-            limit: seconds that the broker may take to name the offsets.
+            limit: seconds that the broker may take to return the offsets.
 
         Returns:
-            The committed offsets, ``None`` for partitions without one. ``None`` instead, and nothing is moved, if
-            the partitions were assigned anew meanwhile or another seek has begun.
+            The committed offsets by partition, ``None`` for a partition without one. The whole result is ``None``,
+            and nothing is moved, if a new assignment arrived meanwhile or another seek has started.
 
         Raises:
-            TimeoutError: the broker did not answer in time.
+            TimeoutError: the broker did not respond in time.
         """
         return cast(dict[TP, int | None] | None, await self.call_thread(self._seek_all, limit))
 
@@ -120,7 +125,7 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
             found = await consumer._coordinator.fetch_committed_offsets(list(assignment.tps))
         if number != self._seeks_begun or _assignment_of(consumer) is not assignment or not assignment.active:
             return None
-        # From here on nothing awaits: all partitions are moved, or none.
+        # No await from here on: either all partitions are moved or none.
         offsets = {TP(*tp): found[tp].offset if tp in found else None for tp in assignment.tps}
         for tp, offset in offsets.items():
             if offset:
@@ -132,13 +137,13 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
 
     @property
     def is_connected(self) -> bool:
-        """Whether the group's coordinator answers heartbeats, which are sent with or without records."""
-        coordinator = getattr(self._consumer, "_coordinator", None)  # not there before the client has started
+        """Return True if the group's coordinator answers heartbeats, which do not depend on records."""
+        coordinator = getattr(self._consumer, "_coordinator", None)  # absent before the client has started
         return getattr(coordinator, "coordinator_id", None) is not None
 
 
 class LedgerConsumer(Consumer):
-    """A consumer that never commits past the smallest unacknowledged offset."""
+    """Consume records and never commit past the smallest unacknowledged offset."""
 
     logger = logging.getLogger("faust.transport.consumer")
 
@@ -150,6 +155,7 @@ class LedgerConsumer(Consumer):
         self._must_seek = False
         self._seeks = 0
         self.commits = 0
+        self._buffered_bytes = 0
         self._on_epoch: list[Callable[[], None]] = []
         self._on_commit: list[Callable[[Mapping[Partition, int]], None]] = []
 
@@ -158,20 +164,20 @@ class LedgerConsumer(Consumer):
 
     @property
     def is_connected(self) -> bool:
-        """Whether the broker that keeps the group answers."""
+        """Return True if the broker that coordinates the group answers."""
         return bool(self._thread.is_connected)
 
     def defect(self) -> BaseException | None:
-        """What has ended and must not, though nobody was told."""
+        """Return a failure that ended the consumer without being reported, or None."""
         if self.app.crashed:
             return cast(BaseException | None, self.app.crash_reason)
         found = self._thread.defect()
         if found is None and not self.app.rebalancing and self.app._fetcher._shutdown.is_set():
-            return BrokenPromise("the loop that hands records on has ended")
+            return FatalDeliveryError("the task that delivers records to the agent has ended")
         return cast(BaseException | None, found)
 
     def may_commit(self) -> bool:
-        """Whether something is acknowledged, not committed, and nothing known is in the way."""
+        """Return True if an acknowledged offset is uncommitted and nothing known prevents the commit."""
         if self.app.rebalancing or not self.is_connected:
             return False
         return any(self.ledger.committable(partition) is not None for partition in self.ledger.partitions())
@@ -182,7 +188,7 @@ class LedgerConsumer(Consumer):
         on_epoch: Callable[[], None],
         on_commit: Callable[[Mapping[Partition, int]], None] | None = None,
     ) -> None:
-        """Be told of every new epoch and of every confirmed commit.
+        """Register callbacks for new epochs and acknowledged commits.
 
         Args:
             on_epoch: called without await after the ledger was emptied.
@@ -193,13 +199,13 @@ class LedgerConsumer(Consumer):
             self._on_commit.append(on_commit)
 
     def acknowledge(self, topic: str, partition: int, offset: int, epoch: int) -> bool:
-        """Note that a record is done; see :meth:`OffsetLedger.acknowledge`."""
+        """Mark a record as done; see :meth:`OffsetLedger.acknowledge`."""
         return self.ledger.acknowledge(Partition(topic, partition), offset, epoch)
 
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:
-        """Fetch records and note each in the ledger as it is handed on."""
+        """Fetch records and add each to the ledger when it is delivered."""
         if not self.flow_active:
-            # Before the epoch is looked at: the seek of an assignment, which ends this wait, begins a new one.
+            # Wait before the epoch is read: the seek of an assignment ends this wait and starts a new epoch.
             await self.wait(self.can_resume_flow)
         if self._must_seek and not self._seeks:
             await self._seek_again()
@@ -208,15 +214,15 @@ class LedgerConsumer(Consumer):
         try:
             records, _ = await self._wait_next_records(timeout)
         except fetching.UnreadablePartition:
-            # This is the agent's end. What was delivered before is done and committed first, or
-            # every restart would begin with it again.
+            # This error ends the agent. Delivered records are finished and committed first. Otherwise
+            # every restart would begin with them again.
             await self._until_committed(FINISH_SECONDS)
             raise
         if not records or self.should_stop:
             return
         if before != self._fetch_epoch or not self.flow_active or self._must_seek:
-            # The fetch spans a rebalance: its records may be from before the seek or from
-            # after it. Both are right again after one more seek.
+            # The fetch spans a rebalance: its records may be from before or after the seek. One more
+            # seek makes both correct.
             await self._seek_again()
             return
         for tp, record in self.scheduler.iterate(records):
@@ -224,16 +230,31 @@ class LedgerConsumer(Consumer):
                 return
             self.app.monitor.track_tp_end_offset(tp, self.highwater(tp))
             message = self._to_message(tp, record)
+            await self._until_room(before)
+            if before != self._fetch_epoch or not self.flow_active:
+                return
             message.touchstone_epoch = self.ledger.epoch
+            self._buffered_bytes += len(message.value or b"")
             self._note(Partition(*tp), message.offset)
             yield tp, message
+
+    async def _until_room(self, epoch: int) -> None:
+        """Wait while the records in Faust's queue, which is bounded only by their number, take too much memory."""
+        limit = self.transport.buffer_bytes
+        while self._buffered_bytes > limit and epoch == self._fetch_epoch and self.flow_active and not self.should_stop:
+            await self.sleep(ROOM_SECONDS)
+
+    def received(self, message: Message) -> None:
+        """Note that a record has left Faust's queue."""
+        if message.touchstone_epoch == self.ledger.epoch:
+            self._buffered_bytes -= len(message.value or b"")
 
     def _note(self, partition: Partition, offset: int) -> None:
         committed = self.ledger.committed(partition)
         if committed is not None and offset < committed:
-            # The log ends before what was committed: a broker has lost its end. What comes now is new, and
-            # would never be committed by comparison with what is gone.
-            log.warning("log_was_cut", **partition._asdict(), committed=committed, offset=offset)
+            # The log ends before the committed offset: a broker has lost the end of its log. New records start
+            # below the committed offset, so a comparison with it would never commit them.
+            log.warning("log_truncated", **partition._asdict(), committed=committed, offset=offset)
             self.ledger.begin(partition, None)
         self.ledger.deliver(partition, offset)
 
@@ -252,10 +273,10 @@ class LedgerConsumer(Consumer):
             await self.sleep(IDLE_WAIT_SECONDS)
 
     async def perform_seek(self) -> None:
-        """Read from the committed offsets again, in a new epoch; from the beginning where nothing is committed.
+        """Read from the committed offsets in a new epoch, or from the beginning where nothing is committed.
 
-        A broker that does not answer in time leaves it undone, as does another assignment meanwhile: then ``getmany``
-        does it, before anything is handed on.
+        The seek stays open if the broker does not respond in time or another assignment arrives. ``getmany`` then
+        repeats it before it delivers anything.
         """
         self._must_seek = True
         self._seeks += 1
@@ -269,7 +290,7 @@ class LedgerConsumer(Consumer):
             return
         finally:
             self._seeks -= 1
-            self._fetch_epoch += 1  # what was fetched meanwhile may be from before
+            self._fetch_epoch += 1  # records fetched meanwhile may be from before the seek
         if committed is None:
             return
         for tp, offset in committed.items():
@@ -277,17 +298,17 @@ class LedgerConsumer(Consumer):
         self._must_seek = self._seeks > 0
 
     async def _seek_again(self) -> None:
-        """Seek, from within the reading; without partitions there is nothing to seek, and a while to wait."""
+        """Seek from within ``getmany``. Without partitions, wait instead."""
         if self.assignment():
             await self.perform_seek()
         else:
             await self.sleep(IDLE_WAIT_SECONDS)
 
     async def verify_all_partitions_active(self) -> None:
-        """Nothing: see the module."""
+        """Do nothing; see the module docstring."""
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
-        """Commit what is done while the partitions are still ours; the rest comes again."""
+        """Commit finished records while this worker owns the partitions. The rest is delivered again."""
         limit = self.app.conf.broker_session_timeout / 2
         try:
             await asyncio.wait_for(self.commit(), timeout=limit)
@@ -296,12 +317,13 @@ class LedgerConsumer(Consumer):
         try:
             self._start_epoch()
         except Exception as error:
-            await self.crash(error)  # aiokafka would log it and go on
+            await self.crash(error)  # aiokafka would log the error and continue
             raise
         await super().on_partitions_revoked(revoked)
 
     def _start_epoch(self) -> None:
         self.ledger.start_epoch()
+        self._buffered_bytes = 0
         self._fetch_epoch += 1
         for tell in self._on_epoch:
             tell()
@@ -336,12 +358,16 @@ def _assignment_of(consumer: Any) -> Any:
 
 def _end_of(task: asyncio.Task[Any]) -> BaseException:
     error = None if task.cancelled() else task.exception()
-    return error or BrokenPromise(f"{task.get_coro().__qualname__} has ended")  # type: ignore[union-attr]
+    return error or FatalDeliveryError(f"{task.get_coro().__qualname__} has ended")  # type: ignore[union-attr]
 
 
 class LedgerTransport(Transport):
-    """Faust's aiokafka transport with the ledger's consumer."""
+    """Use the ledger's consumer in Faust's aiokafka transport."""
 
     Consumer = LedgerConsumer
     fetch_wait_seconds = 0.5
-    """How long the broker may keep a read without records waiting."""
+    """Maximum time that the broker delays a fetch without records, in seconds."""
+    max_batch_bytes = decompression.DEFAULT_MAX_BYTES
+    """Maximum size of a batch after decompression."""
+    buffer_bytes = 32_000_000
+    """Maximum bytes of records that wait in Faust's queue; one record is always delivered."""

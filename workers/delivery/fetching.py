@@ -1,58 +1,81 @@
-"""Reading what a broker hands out, also where a producer has put rubbish into it.
+"""Read batches that contain invalid header names, or that are too large after decompression.
 
-aiokafka refuses a whole partition for one header whose name is no UTF-8: it raises at every
-fetch, the worker stops and stops again at each restart. Kafka's brokers do not look at the
-names, so anybody who may write can do that. Two names in aiokafka's fetcher are therefore
-replaced, the only place where its reading is changed:
+aiokafka rejects a whole partition for one header name that is not UTF-8. It raises at every fetch, so the worker
+stops and stops again at each restart. It also decompresses a batch as a whole, whatever its size is then. Kafka brokers
+check neither, so any producer can cause both. This module therefore replaces names in aiokafka's fetcher, and
+``workers.delivery.decompression`` those of its decoders. Its reading is changed nowhere else:
 
-* ``MemoryRecords`` reads a batch as before; where that fails, the batch is read again with
-  header names decoded by ``surrogateescape``, which keeps their bytes. The record becomes a
-  dead letter where it is read as an answer, and its neighbours go on.
-* ``PartitionRecords`` says where reading failed for good (a checksum that does not fit, a
-  structure that is none). Nobody knows what stood there, so the process stops; the message
-  names the place and the remedy.
+* ``MemoryRecords`` reads a batch as before. If that fails, it reads the batch again and decodes header names with
+  ``surrogateescape``, which keeps their bytes. The record becomes a dead letter where it is parsed as an answer,
+  and the other records continue.
+* A batch beyond the bound is replaced by one record without content, at its last offset. It says which offsets are
+  refused, becomes a dead letter, and the batches after it continue.
+* ``FetchResult`` returns at most a bounded number of bytes at once, and the rest at the next call.
+* ``PartitionRecords`` reports where reading failed permanently (an invalid checksum, an invalid structure). The
+  content of the batch is unknown, so the process stops. The message names the offset and the remedy.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aiokafka.consumer import fetcher
-from aiokafka.consumer.fetcher import PartitionRecords
+from aiokafka.consumer.fetcher import FetchResult, PartitionRecords
 from aiokafka.errors import CorruptRecordException
 from aiokafka.record.default_records import _DefaultRecordBatchPy, _DefaultRecordPy
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.record.util import decode_varint
 
-from workers.delivery.errors import BrokenPromise
+from workers.delivery import decompression
+from workers.delivery.decompression import BatchTooLarge
+from workers.errors import FatalDeliveryError
 
 MAGIC_WITH_HEADERS = 2
-"""Version of the batch format that knows headers; older ones have none to stumble over."""
+"""First version of the batch format with headers. Older batches have no header names to decode."""
+
+RECORD_OVERHEAD_BYTES = 500
+"""Memory of a record besides its value, roughly."""
 
 _Frame = struct.Struct(">qi")
-"""Base offset and length of what follows: the frame of a batch in all versions."""
+"""Base offset and length of the rest: the frame of a batch in all versions."""
 
 
-class UnreadablePartition(BrokenPromise):
-    """A batch at the broker cannot be read; going on would leave out its records unseen."""
+class UnreadablePartition(FatalDeliveryError):
+    """Report that a batch at the broker cannot be read. Continuing would skip its records unnoticed."""
 
 
 def readable_name(name: str) -> str:
-    r"""A header's name as it can be kept and sent: bytes that are no UTF-8 become ``\xff``."""
+    r"""Return a header name that can be stored and sent: bytes that are not UTF-8 become ``\xff``."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def install() -> None:
-    """Make every consumer of this process read so; may be called again."""
+class _Refusal(str):
+    """A header name that only this module makes; what comes from the broker is a plain string."""
+
+
+def refusal_of(headers: Iterable[tuple[str, Any]]) -> str | None:
+    """Return the reason if the record stands for a batch that was not decompressed, else ``None``."""
+    return next((str(name) for name, _ in headers if isinstance(name, _Refusal)), None)
+
+
+def install(max_batch_bytes: int) -> None:
+    """Install the tolerant readers for every consumer of this process. Repeated calls are safe.
+
+    Args:
+        max_batch_bytes: maximum size of a batch after decompression; the bound of the last call applies.
+    """
+    decompression.install(max_batch_bytes)
+    BoundedResult.max_bytes = max_batch_bytes
     fetcher.MemoryRecords = TolerantRecords
     fetcher.PartitionRecords = PlacedRecords
+    fetcher.FetchResult = BoundedResult
 
 
 class TolerantRecords:
-    """The batches of one fetch from one partition.
+    """Read the batches of one fetch from one partition.
 
     Args:
-        content: what the broker has sent; the last batch may be cut off.
+        content: bytes that the broker has sent. The last batch may be incomplete.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -60,28 +83,28 @@ class TolerantRecords:
         self._content = memoryview(content)
 
     def size_in_bytes(self) -> int:
-        """Bytes in all, whether they make a batch or not."""
+        """Return the size of the content in bytes, including an incomplete batch."""
         return int(self._records.size_in_bytes())
 
     def has_next(self) -> bool:
-        """Whether there is another whole batch."""
+        """Return True if another complete batch follows."""
         return bool(self._records.has_next())
 
     def next_batch(self) -> Any:
-        """The next batch."""
+        """Return the next batch."""
         batch = self._records.next_batch()
         _, length = _Frame.unpack_from(self._content)
         end = _Frame.size + length
         content, self._content = self._content[:end], self._content[end:]
-        return TolerantBatch(batch, content) if _magic(content) >= MAGIC_WITH_HEADERS else batch
+        return TolerantBatch(batch, content)
 
 
 class TolerantBatch:
-    """A batch that is read by the client, and by :class:`_EscapingBatch` where the client gives up.
+    """Read a batch with aiokafka, and with :class:`_EscapingBatch` if aiokafka fails.
 
     Args:
-        batch: the client's.
-        content: its bytes.
+        batch: aiokafka's batch.
+        content: the bytes of the batch.
     """
 
     def __init__(self, batch: Any, content: memoryview) -> None:
@@ -98,12 +121,28 @@ class TolerantBatch:
         try:
             yield from self._batch
         except UnicodeDecodeError:
-            # From its beginning: the reader leaves out what it has had already.
+            if _magic(self._content) < MAGIC_WITH_HEADERS:
+                raise
+            # Start at the beginning: the caller skips records that it already has.
             yield from _EscapingBatch(self._content)
+        except BatchTooLarge:
+            yield self._refused()
+
+    def _refused(self) -> _DefaultRecordPy:
+        """Return a record for the whole batch, at its last offset: the first ones may be passed already."""
+        last = self._batch.next_offset - 1
+        first = getattr(self._batch, "base_offset", last)  # batches of earlier formats know only the last one
+        text = (
+            f"the batch of offsets {first} to {last} has {len(self._content)} bytes and more than "
+            f"{BoundedResult.max_bytes} after decompression; let its producer send smaller batches, or raise "
+            "TOUCHSTONE_KAFKA__MAX_BATCH_BYTES and send its records again"
+        )
+        timestamp = getattr(self._batch, "max_timestamp", 0)
+        return _DefaultRecordPy(last, timestamp, 0, None, None, [(_Refusal(text), None)])
 
 
 class _EscapingBatch(_DefaultRecordBatchPy):  # type: ignore[misc]  # final by annotation; nothing else can be reused
-    """A batch whose header names may be any bytes."""
+    """Read a batch whose header names may be any bytes."""
 
     _pos: int
 
@@ -130,10 +169,10 @@ class _EscapingBatch(_DefaultRecordBatchPy):  # type: ignore[misc]  # final by a
 
 
 class PlacedRecords(PartitionRecords):  # type: ignore[misc]  # untyped
-    """The records of one fetch from one partition, with errors that say where.
+    """Read the records of one fetch from one partition and report where an error occurred.
 
-    What was read before an error is handed out first: the fetch seems to end there, and the
-    next one begins where reading fails.
+    Records before an error are delivered first: the fetch appears to end there, and the next fetch starts at
+    the invalid record.
     """
 
     _handed_out = False
@@ -149,11 +188,37 @@ class PlacedRecords(PartitionRecords):  # type: ignore[misc]  # untyped
             topic, partition = self._tp
             raise UnreadablePartition(
                 f"{topic}[{partition}] cannot be read at offset {self.next_fetch_offset} ({type(error).__name__}: "
-                f"{error}); if a restart does not help, stop the worker and move the groups of all agents that read "
-                "the topic past the batch, see docs/operations.md"
+                f"{error}); if a restart does not help, stop the worker and move the consumer groups of all "
+                "agents that read the topic past the batch, see docs/operations/dead-letters.md"
             ) from error
         self._handed_out = True
         return record
+
+
+class BoundedResult(FetchResult):  # type: ignore[misc]  # untyped
+    """Return the records of one fetch from one partition in parts of bounded size.
+
+    A fetch of 2 MB can contain hundreds of compressed batches, each within the bound of a batch.
+    """
+
+    max_bytes = decompression.DEFAULT_MAX_BYTES
+    _partition_records: Any
+
+    def getall(self, max_records: int | None = None) -> list[Any]:
+        """Return the next records, at least one."""
+        if not self.check_assignment(self._topic_partition) or not self.has_more():
+            return []
+        found: list[Any] = []
+        size = 0
+        for record in self._partition_records:
+            found.append(record)
+            size += RECORD_OVERHEAD_BYTES + len(record.value or b"")
+            if size >= self.max_bytes or (max_records is not None and len(found) >= max_records):
+                self._update_position()
+                return found
+        self._update_position()
+        self._partition_records = None
+        return found
 
 
 def _bytes(buffer: bytearray, position: int) -> tuple[bytes | None, int]:

@@ -1,9 +1,8 @@
-"""The ledger of delivered offsets: which may be committed and which may not.
+"""Track delivered offsets and decide which may be committed.
 
-Faust forgets a message that nobody references any more, counts gaps as delivered and
-passes what is in flight. The ledger knows one rule: an offset that was delivered is
-outstanding until it is acknowledged in the same epoch, and a commit never passes the
-smallest outstanding one.
+Faust forgets a message without references, counts gaps as delivered, and commits past records
+in flight. The ledger has one rule: a delivered offset is outstanding until it is acknowledged in the same
+epoch, and a commit never passes the smallest outstanding offset.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 
 class Partition(NamedTuple):
-    """A topic and a partition number; equal to Faust's and aiokafka's tuples."""
+    """Identify a partition by topic and number; equal to Faust's and aiokafka's tuples."""
 
     topic: str
     partition: int
@@ -20,7 +19,7 @@ class Partition(NamedTuple):
 
 @dataclass(slots=True)
 class _Position:
-    """What is known of one partition in this epoch."""
+    """Hold the offsets of one partition in this epoch."""
 
     committed: int | None = None
     next_offset: int | None = None
@@ -35,10 +34,10 @@ class _Position:
 
 
 class OffsetLedger:
-    """Outstanding offsets by partition, for one epoch at a time.
+    """Track outstanding offsets by partition, one epoch at a time.
 
-    An epoch is the time between two revocations; what was delivered in an earlier one is
-    delivered again, so its acknowledgements count for nothing.
+    An epoch is the time between two revocations. Records of an earlier epoch are delivered again, so their
+    acknowledgements are ignored.
 
     Not thread-safe: all calls come from the event loop of the app.
     """
@@ -49,15 +48,15 @@ class OffsetLedger:
 
     @property
     def epoch(self) -> int:
-        """Number of the current epoch."""
+        """Return the number of the current epoch."""
         return self._epoch
 
     def is_current(self, epoch: int) -> bool:
-        """Whether what was delivered under ``epoch`` may still be acknowledged."""
+        """Return True if records delivered in ``epoch`` may still be acknowledged."""
         return epoch == self._epoch
 
     def start_epoch(self) -> int:
-        """Forget everything: the partitions were revoked or are read anew.
+        """Clear all offsets, because the partitions were revoked or are read again.
 
         Returns:
             The number of the new epoch.
@@ -67,15 +66,15 @@ class OffsetLedger:
         return self._epoch
 
     def begin(self, partition: Partition, committed: int | None) -> None:
-        """Note where reading starts: at the committed offset, if there is one."""
+        """Set the committed offset where reading starts, or None without one."""
         self._position(partition).committed = committed
 
     def deliver(self, partition: Partition, offset: int) -> None:
-        """Note that a record was handed to an agent.
+        """Add a record that was delivered to an agent.
 
         Raises:
-            ValueError: if offsets of a partition do not grow, which would mean that
-                something was skipped or came twice within an epoch.
+            ValueError: if offsets of a partition do not increase. A record would have been skipped or
+                delivered twice within an epoch.
         """
         position = self._position(partition)
         if position.next_offset is not None and offset < position.next_offset:
@@ -85,10 +84,10 @@ class OffsetLedger:
         position.next_offset = offset + 1
 
     def acknowledge(self, partition: Partition, offset: int, epoch: int) -> bool:
-        """Note that a record is done.
+        """Mark a record as done.
 
         Returns:
-            Whether it counted; not if it belongs to an earlier epoch or was counted before.
+            True if the acknowledgement counts; False for an earlier epoch or a repeated acknowledgement.
         """
         if epoch != self._epoch:
             return False
@@ -99,7 +98,7 @@ class OffsetLedger:
         return True
 
     def committable(self, partition: Partition) -> int | None:
-        """The offset that may be committed (the next one to read), or ``None`` for nothing new."""
+        """Return the offset that may be committed (the next one to read), or ``None`` without progress."""
         position = self._positions.get(partition)
         if position is None:
             return None
@@ -109,10 +108,10 @@ class OffsetLedger:
         return offset
 
     def confirm(self, partition: Partition, offset: int, epoch: int) -> bool:
-        """Note that the broker has the commit.
+        """Set the offset that the broker has committed.
 
         Returns:
-            Whether it counted; a commit of an earlier epoch says nothing about this one.
+            True if the commit counts; False for a commit of an earlier epoch.
         """
         if epoch != self._epoch:
             return False
@@ -120,28 +119,28 @@ class OffsetLedger:
         return True
 
     def committed(self, partition: Partition) -> int | None:
-        """The last offset known to be committed, if any."""
+        """Return the last offset known to be committed, or None."""
         position = self._positions.get(partition)
         return position.committed if position else None
 
     def position(self, partition: Partition) -> int | None:
-        """The offset after the last one delivered in this epoch, if any."""
+        """Return the offset after the last one delivered in this epoch, or None."""
         position = self._positions.get(partition)
         return position.next_offset if position else None
 
     def outstanding(self, partition: Partition | None = None) -> int:
-        """How many delivered records are not acknowledged, in one partition or in all."""
+        """Count delivered records that are not acknowledged, in one partition or in all."""
         if partition is not None:
             position = self._positions.get(partition)
             return len(position.outstanding) if position else 0
         return sum(len(position.outstanding) for position in self._positions.values())
 
     def unfinished(self) -> bool:
-        """Whether anything delivered is not acknowledged, or acknowledged and not committed."""
+        """Return True if a delivered record is unacknowledged, or acknowledged but uncommitted."""
         return any(self.outstanding(p) > 0 or self.committable(p) is not None for p in self._positions)
 
     def partitions(self) -> list[Partition]:
-        """Partitions that something is known of."""
+        """Return the partitions that the ledger tracks in this epoch."""
         return list(self._positions)
 
     def _position(self, partition: Partition) -> _Position:

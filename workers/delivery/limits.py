@@ -1,29 +1,33 @@
-"""How much an agent takes on at once."""
+"""Define the limits on the records that an agent holds at once."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """How large batches get, how long they wait for it, and how much an agent takes on at once.
+    """Limit batch sizes, the wait for a batch to fill, and the records that an agent holds at once.
 
-    Memory under a flood of maximal records, for each agent: ``in_flight_bytes`` as they came
-    (32 MB), what ``concurrent`` batches are read into (at most 4 x 1 MB; text takes 1.5 times its bytes,
-    at worst, JSON of empty objects, 25 times) and what lies before the agent: Faust's buffer
-    (``delivery.stream_buffer`` records, 43 MB of answers) and one fetch of 2 MB a partition.
-    The assembler keeps ``delivery.join_bytes`` of answers, and as much of early reports of each
-    judge, read already. One record is always admitted, whatever its size.
+    Maximum memory of each agent under a flood of maximal records is the sum of:
+
+    * ``in_flight_bytes`` of raw values (32 MB);
+    * the parsed content of ``concurrent`` batches (at most 4 x 1 MB of JSON; text takes 1.5 times its bytes, and the
+      worst case, JSON of empty objects, 25 times);
+    * records before the agent: Faust's buffer (``delivery.stream_buffer`` records, 43 MB of answers) and one fetch
+      of 2 MB per partition.
+
+    The assembler holds ``delivery.join_bytes`` of answers, and the same amount of parsed early reports of each
+    evaluator. One record is always admitted, whatever its size.
 
     Attributes:
-        records: most records in a batch.
-        wait_seconds: longest wait for a batch to fill.
-        in_flight: records accepted and not settled, at most.
-        concurrent: batches in work at once.
-        timeout_seconds: a handler may take this long for a batch; ``None`` for handlers
-            whose time grows with their texts and which bound every call out themselves.
-        batch_bytes: most bytes of values in a batch of more than one record.
-        in_flight_bytes: bytes of values accepted and not settled, at most.
-        ordered: the order of the log matters: what stands behind a suspect waits for it.
+        records: maximum records in a batch.
+        wait_seconds: maximum wait for a batch to fill.
+        in_flight: maximum records accepted and not settled.
+        concurrent: maximum batches processed at once.
+        timeout_seconds: maximum time of a handler for a batch. ``None`` for handlers whose time grows with
+            their texts and which limit every external call themselves.
+        batch_bytes: maximum bytes of values in a batch of more than one record.
+        in_flight_bytes: maximum bytes of values accepted and not settled.
+        ordered: keep the order of the log: records after a suspect wait for it.
     """
 
     records: int

@@ -1,15 +1,15 @@
-"""From accepted record to acknowledgement: bounded, in micro-batches, with one place that decides.
+"""Process accepted records in bounded micro-batches, up to their acknowledgement.
 
-The order for every batch:
+The steps for every batch:
 
-1. the handler turns works into results, one for each work;
-2. all outputs of the works that succeeded are sent and confirmed;
-3. those works are acknowledged;
-4. every work that failed meets its fate (``workers.delivery.errors``): it waits with its
+1. The handler converts work items to results, one for each item.
+2. All outputs of the successful items are sent and acknowledged by the broker.
+3. The successful items are acknowledged.
+4. For every failed item the type of the error determines the action (``workers.errors``): the item waits with its
    batch, is retried alone, is dead-lettered and then acknowledged, or stops the process.
 
-Between any two steps the assignment may have changed; then the works are dropped without
-a trace, since their records come again to whoever owns the partition now.
+Between any two steps the partition assignment may change. The items are then dropped, because Kafka delivers their
+records again to the new owner of the partition.
 """
 
 import asyncio
@@ -18,32 +18,26 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from schemas.topics import DEAD_LETTERS
-from workers import metrics
-from workers.background import start_background
-from workers.delivery.attempts import AttemptJournal, ProcessKilled
-from workers.delivery.breaker import DeadLetterBreaker
-from workers.delivery.dead_letters import DeadLetterSender
-from workers.delivery.erasures import ErasureRegister, erasure_output
-from workers.delivery.errors import (
-    BrokenPromise,
-    DeadLetterFailed,
-    Fate,
-    TransientError,
-    UnavailableError,
-    describe,
-    fate_of,
-)
+from workers.delivery.failures.attempts import AttemptJournal, ProcessKilled
+from workers.delivery.failures.breaker import DeadLetterBreaker
+from workers.delivery.failures.dead_letter_sender import DeadLetterSender
+from workers.delivery.failures.error_action import ErrorAction, action_for
+from workers.delivery.followers.erasure_follower import ErasureRegister, erasure_output
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Output, Result, Work
+from workers.delivery.records import Output, Result, WorkItem
 from workers.delivery.tracing import Tracing
-from workers.logs import get_logger
+from workers.delivery.work_queue import WorkQueue
+from workers.errors import DeadLetterFailed, FatalDeliveryError, TransientError, UnavailableError, describe
+from workers.observability import metrics
+from workers.observability.logs import get_logger
+from workers.process.background import start_background
 from workers.settings import DeliverySettings
 
 log = get_logger(__name__)
 
-Handler = Callable[[Sequence[Work]], Awaitable[Sequence[Result]]]
-"""Turns a batch of works into one result each; may raise for the whole batch."""
+Handler = Callable[[Sequence[WorkItem]], Awaitable[Sequence[Result]]]
+"""Handler that converts a batch of work items into one result each; may raise for the whole batch."""
 
 
 class HandlerTimeout(TransientError):
@@ -51,29 +45,29 @@ class HandlerTimeout(TransientError):
 
 
 class Acknowledger(Protocol):
-    """Where records are acknowledged; a consumer with a ledger."""
+    """Receiver of acknowledgements: a consumer with a ledger."""
 
     def is_current(self, epoch: int) -> bool:
-        """Whether what was delivered in ``epoch`` may still be acknowledged."""
+        """Return whether records delivered in ``epoch`` may still be acknowledged."""
 
     def acknowledge(self, topic: str, partition: int, offset: int, epoch: int) -> bool:
-        """Note that a record is done."""
+        """Mark a record as done; return whether the acknowledgement counts."""
 
 
 class BatchProcessor:
-    """Takes works one by one, settles them in batches.
+    """Accepts work items one by one and processes them in batches.
 
     Args:
-        agent: name, for metrics and dead letters.
-        handler: the agent's own work.
-        acknowledger: told of every record that is done.
-        producer: confirms outputs.
-        dead_letters: takes records that are given up.
+        agent: name of the agent, for metrics and dead letters.
+        handler: converts a batch to results.
+        acknowledger: receives the place of every processed record.
+        producer: sends outputs and waits for the acknowledgement.
+        dead_letters: sends failed records to the dead-letter topic.
         delivery: attempts, pauses and bounds.
         limits: size of batches.
-        journal: notes what is in work, to find a record that kills the process.
-        breaker: stops the agent when too much is dead-lettered.
-        erasures: whose records are dropped, whatever they hold.
+        journal: lists the records in progress, to find a record that kills the process.
+        breaker: stops the agent when too many records are dead-lettered.
+        erasures: register of erased persons, whose records are dropped.
         tracing: makes a span for each record; ``None`` makes none.
     """
 
@@ -104,55 +98,39 @@ class BatchProcessor:
         self._tracing = tracing
         self.waiting_for: str | None = None
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
-        self._queue: asyncio.Queue[Work] = asyncio.Queue()
-        self._carried: Work | None = None
-        self._in_flight = 0
-        self._in_flight_bytes = 0
-        self._idle = _set_event()
-        self._has_room = _set_event()
+        self._work = WorkQueue(agent, limits)
         self._tasks: set[asyncio.Task[None]] = set()
         self._collector: asyncio.Task[None] | None = None
         self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
-        metrics.IN_FLIGHT.labels(agent).set(0)
 
     def start(self) -> None:
-        """Begin to collect batches."""
+        """Start to collect batches."""
         self._collector = start_background(self._collect(), f"{self.agent}-collector", self.failure)
 
-    async def submit(self, work: Work) -> None:
-        """Accept a work; waits while too many are in flight, which holds up the consumer."""
-        while self._has_no_room(work):
-            self._has_room.clear()
-            await self._has_room.wait()
-        self.submit_now(work)
+    async def submit(self, work: WorkItem) -> None:
+        """Accept a work item; wait while too many are in flight, which makes the consumer wait too."""
+        await self._work.room_for(work)
+        self._work.add(work)
 
-    def submit_now(self, work: Work) -> None:
-        """Accept a work whose number is bounded elsewhere (by the join's limit)."""
-        self._in_flight += 1
-        self._in_flight_bytes += work.size
-        self._idle.clear()
-        metrics.IN_FLIGHT.labels(self.agent).set(self._in_flight)
-        self._queue.put_nowait(work)
+    def submit_now(self, work: WorkItem) -> None:
+        """Accept a work item without waiting; the caller bounds the number (as the join does)."""
+        self._work.add(work)
 
     async def drain(self, timeout: float) -> bool:
-        """Wait until everything accepted is settled.
+        """Wait until every accepted item is settled.
 
         Args:
-            timeout: longest wait in seconds.
+            timeout: maximum wait in seconds.
 
         Returns:
-            Whether it is; at once ``False`` behind an open breaker, where nothing moves.
+            Whether every item is settled. With an open breaker nothing is processed, so the method does not wait.
         """
         if self.breaker.is_open:
-            return self._in_flight == 0
-        try:
-            await asyncio.wait_for(self._idle.wait(), timeout)
-        except TimeoutError:
-            return False
-        return True
+            return self._work.count == 0
+        return await self._work.wait_idle(timeout)
 
     async def stop(self) -> None:
-        """Give up what is not settled; it was not acknowledged, so it comes again."""
+        """Drop the items that are not settled; they are not acknowledged, so Kafka delivers them again."""
         tasks = [*self._tasks, *([self._collector] if self._collector else [])]
         for task in tasks:
             task.cancel()
@@ -160,49 +138,24 @@ class BatchProcessor:
 
     @property
     def in_flight(self) -> int:
-        """Works accepted and not settled."""
-        return self._in_flight
+        """Return the number of items accepted and not settled."""
+        return self._work.count
 
     @property
     def in_flight_bytes(self) -> int:
-        """Bytes of their values."""
-        return self._in_flight_bytes
-
-    def _has_no_room(self, work: Work) -> bool:
-        too_large = self._in_flight_bytes + work.size > self._limits.in_flight_bytes
-        return self._in_flight >= self._limits.in_flight or (too_large and self._in_flight > 0)
+        """Return the bytes of the values of the items in flight."""
+        return self._work.size
 
     async def _collect(self) -> None:
         while True:
-            works = await self._next_batch()
+            works = await self._work.next_batch()
             if self.breaker.is_open:
-                return  # what is queued stays unacknowledged, on its topic
+                return  # queued records stay unacknowledged on their topic
             metrics.BATCH_SIZE.labels(self.agent).observe(len(works))
             await self._batch_slots.acquire()
             self._spawn(self._process_batch(works))
 
-    async def _next_batch(self) -> list[Work]:
-        works = [self._carried or await self._queue.get()]
-        self._carried = None
-        size = works[0].size
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._limits.wait_seconds
-        while len(works) < self._limits.records and size < self._limits.batch_bytes:
-            try:
-                left = until - loop.time()
-                work = (
-                    await asyncio.wait_for(self._queue.get(), left) if self._queue.empty() else self._queue.get_nowait()
-                )
-            except TimeoutError:
-                break
-            size += work.size
-            if size > self._limits.batch_bytes:
-                self._carried = work  # the first of the next batch
-                break
-            works.append(work)
-        return works
-
-    async def _process_batch(self, works: list[Work]) -> None:
+    async def _process_batch(self, works: list[WorkItem]) -> None:
         suspects = [work for work in works if self._journal.is_suspect(work.record)]
         try:
             if suspects and self._limits.ordered:
@@ -214,36 +167,38 @@ class BatchProcessor:
         for suspect in suspects:
             failures += await self._attempt_alone(suspect)
         for work, error in failures:
-            # Alone and outside the batch's slot: a poison record delays nobody else.
+            # Retry outside the batch's slot: a poison record must not delay other records.
             self._spawn(self._recover(work, error))
 
-    async def _attempt_in_order(self, works: Sequence[Work], suspects: Sequence[Work]) -> list[tuple[Work, Exception]]:
-        """One after the other, where the order of the log says which of two counts."""
+    async def _attempt_in_order(
+        self, works: Sequence[WorkItem], suspects: Sequence[WorkItem]
+    ) -> list[tuple[WorkItem, Exception]]:
+        """Attempt items one after the other, for agents where the order of the log decides which of two counts."""
         failures = []
         for work in works:
             failures += await (self._attempt_alone(work) if work in suspects else self._attempt([work]))
         return failures
 
-    async def _attempt_alone(self, work: Work) -> list[tuple[Work, Exception]]:
-        """One attempt at a record that was in work when a process died."""
+    async def _attempt_alone(self, work: WorkItem) -> list[tuple[WorkItem, Exception]]:
+        """Attempt a record that was in progress when a process died."""
         try:
             if not self._erasures.covers(work.record):
                 self._journal.check(self.agent, work.record)
         except ProcessKilled as error:
-            # Its deaths are kept: until the commit passes it, another death brings it again.
+            # Keep the counted crashes: until its offset is committed, the record may be delivered again.
             return [(work, error)]
         return await self._attempt([work], alone=True)
 
-    async def _attempt(self, works: Sequence[Work], *, alone: bool = False) -> list[tuple[Work, Exception]]:
-        """Steps 1 to 3; waits inside while somebody is unavailable.
+    async def _attempt(self, works: Sequence[WorkItem], *, alone: bool = False) -> list[tuple[WorkItem, Exception]]:
+        """Run steps 1 to 3, and wait while a service is unavailable.
 
         Returns:
-            The works that failed, with their errors.
+            The items that failed, with their errors.
         """
         pause = self._delivery.retry_initial_seconds
         while current := self._drop_stale(works):
             try:
-                # As late as can be: an erasure may come while somebody is waited for.
+                # Check as late as possible: an erasure may arrive while the agent waits for a service.
                 current = await self._drop_erased(current)
                 if not current:
                     return []
@@ -257,8 +212,7 @@ class BatchProcessor:
             except Exception as error:
                 if len(current) == 1:
                     return [(current[0], error)]
-                # Nobody knows whose fault it is. Halving finds the guilty one in few attempts
-                # and lets the others through, which would otherwise share its fate.
+                # Any item may be the cause. Halving the batch finds it in a few attempts, and the other items succeed.
                 half = len(current) // 2
                 failures = await self._attempt(current[:half], alone=alone)
                 return failures + await self._attempt(current[half:], alone=alone)
@@ -266,8 +220,8 @@ class BatchProcessor:
             return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
         return []
 
-    async def _traced(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
-        """Steps 1 and 2, within spans where they are wanted."""
+    async def _traced(self, works: Sequence[WorkItem], alone: bool) -> Sequence[Result]:
+        """Run steps 1 and 2, within spans if tracing is on."""
         if self._tracing is None:
             results = await self._handle(works, alone)
             await self._send(works, results)
@@ -282,7 +236,7 @@ class BatchProcessor:
         spans.end(results)
         return results
 
-    async def _handle(self, works: Sequence[Work], alone: bool) -> Sequence[Result]:
+    async def _handle(self, works: Sequence[WorkItem], alone: bool) -> Sequence[Result]:
         records = [work.record for work in works]
         isolation = self._journal.isolation
         accused = alone and self._journal.is_accused(records[0])
@@ -294,14 +248,15 @@ class BatchProcessor:
                 if self._limits.timeout_seconds is None:
                     raise
                 raise HandlerTimeout(
-                    f"{self.agent} did not finish a batch of {len(works)} within {self._limits.timeout_seconds:g} s"
+                    f"{self.agent} did not finish a batch of {len(works)} records within "
+                    f"{self._limits.timeout_seconds:g} s"
                 ) from error
             finally:
                 self._journal.end(self.agent, records)
 
-    async def _send(self, works: Sequence[Work], results: Sequence[Result]) -> None:
+    async def _send(self, works: Sequence[WorkItem], results: Sequence[Result]) -> None:
         if not all(self._acknowledger.is_current(work.record.epoch) for work in works):
-            # Somebody else owns a partition now and will send this; the next round sorts them out.
+            # The new owner of the partition will send these outputs; the next round drops the stale items.
             raise _AssignmentChanged(self.agent)
         outputs: list[Output] = [o for r in results if not isinstance(r, Exception) for o in r]
         await self._producer.send(outputs, agent=self.agent)
@@ -312,7 +267,7 @@ class BatchProcessor:
         self.waiting_for = str(error)
         metrics.AGENT_WAITING.labels(self.agent).set(1)
         metrics.RECORDS_RETRIED.labels(self.agent, type(error).__name__).inc()
-        log.warning("waiting", agent=self.agent, error=str(error), pause_seconds=round(pause, 2))
+        log.warning("processing_paused", agent=self.agent, error=str(error), pause_seconds=round(pause, 2))
         await asyncio.sleep(_jittered(pause))
 
     def _nobody_is_away(self) -> None:
@@ -320,20 +275,20 @@ class BatchProcessor:
             self.waiting_for = None
             metrics.AGENT_WAITING.labels(self.agent).set(0)
 
-    async def _recover(self, work: Work, error: Exception) -> None:
-        """Step 4 for one work: retry it alone until it is done or given up."""
+    async def _recover(self, work: WorkItem, error: Exception) -> None:
+        """Run step 4 for one item: retry it alone until it succeeds or is dead-lettered."""
         attempts = 1
         pause = self._delivery.retry_initial_seconds
         while True:
-            fate = fate_of(error)
-            if fate is Fate.STOP:
+            fate = action_for(error)
+            if fate is ErrorAction.STOP:
                 self._fail(error)
                 return
-            if fate is not Fate.RETRY or attempts >= self._delivery.max_attempts:
+            if fate is not ErrorAction.RETRY or attempts >= self._delivery.max_attempts:
                 await self._give_up(work, error, attempts)
                 return
             metrics.RECORDS_RETRIED.labels(self.agent, type(error).__name__).inc()
-            log.warning("retrying", agent=self.agent, attempts=attempts, **_place(work), exc_info=error)
+            log.warning("attempt_failed", agent=self.agent, attempts=attempts, **_place(work), exc_info=error)
             await asyncio.sleep(_jittered(pause))
             pause = min(pause * 2, self._delivery.retry_max_seconds)
             failures = await self._attempt([work])
@@ -342,14 +297,14 @@ class BatchProcessor:
             error = failures[0][1]
             attempts += 1
 
-    async def _give_up(self, work: Work, error: Exception, attempts: int) -> None:
+    async def _give_up(self, work: WorkItem, error: Exception, attempts: int) -> None:
         if not self._drop_stale([work]):
             return
-        if fate_of(error) is Fate.RETRY:
-            log.error("giving_up", agent=self.agent, attempts=attempts, **_place(work), exc_info=error)
+        if action_for(error) is ErrorAction.RETRY:
+            log.error("retries_exhausted", agent=self.agent, attempts=attempts, **_place(work), exc_info=error)
         if work.record.topic == DEAD_LETTERS.name:
-            # It is on the dead-letter topic already; another letter about it would never end.
-            log.error("dead_letter_not_stored", agent=self.agent, error=describe(error), **_place(work))
+            # The record is a dead letter itself; a dead letter about it would fail again without end.
+            log.error("dead_letter_write_failed", agent=self.agent, error=describe(error), **_place(work))
             self._acknowledge([work])
             return
         try:
@@ -360,18 +315,18 @@ class BatchProcessor:
         self._acknowledge([work])
         self.breaker.dead_lettered()
 
-    def _drop_stale(self, works: Sequence[Work]) -> list[Work]:
+    def _drop_stale(self, works: Sequence[WorkItem]) -> list[WorkItem]:
         stale = [work for work in works if not self._acknowledger.is_current(work.record.epoch)]
         if not stale:
             return list(works)
         metrics.RECORDS_STALE.labels(self.agent).inc(len(stale))
-        self._settle(stale)
+        self._work.settle(stale)
         return [work for work in works if self._acknowledger.is_current(work.record.epoch)]
 
-    async def _drop_erased(self, works: Sequence[Work]) -> list[Work]:
-        """Acknowledge what is about an erased person, unhandled; others learn of answers that nobody has named."""
-        erased: list[Work] = []
-        kept: list[Work] = []
+    async def _drop_erased(self, works: Sequence[WorkItem]) -> list[WorkItem]:
+        """Acknowledge records about erased persons without handling, and publish answers that the register lacks."""
+        erased: list[WorkItem] = []
+        kept: list[WorkItem] = []
         for work in works:
             (erased if self._erasures.covers(work.record) else kept).append(work)
         if not erased:
@@ -383,21 +338,13 @@ class BatchProcessor:
         self._acknowledge(erased)
         return kept
 
-    def _acknowledge(self, works: Sequence[Work]) -> None:
+    def _acknowledge(self, works: Sequence[WorkItem]) -> None:
         for work in works:
             record = work.record
             self._acknowledger.acknowledge(record.topic, record.partition, record.offset, record.epoch)
         metrics.RECORDS_ACKNOWLEDGED.labels(self.agent).inc(len(works))
         self.breaker.settled(len(works))
-        self._settle(works)
-
-    def _settle(self, works: Sequence[Work]) -> None:
-        self._in_flight -= len(works)
-        self._in_flight_bytes -= sum(work.size for work in works)
-        metrics.IN_FLIGHT.labels(self.agent).set(self._in_flight)
-        self._has_room.set()  # who waits looks again
-        if self._in_flight == 0:
-            self._idle.set()
+        self._work.settle(works)
 
     def _fail(self, error: Exception) -> None:
         if not self.failure.done():
@@ -411,25 +358,19 @@ class BatchProcessor:
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            # A mistake in this file would otherwise leave works in flight for ever.
-            self._fail(error if isinstance(error, Exception) else BrokenPromise(repr(error)))
+            # A bug in this file would otherwise leave items in flight forever.
+            self._fail(error if isinstance(error, Exception) else FatalDeliveryError(repr(error)))
 
 
 class _AssignmentChanged(UnavailableError):
     """Partitions were revoked while the handler ran."""
 
 
-def _set_event() -> asyncio.Event:
-    event = asyncio.Event()
-    event.set()
-    return event
-
-
 def _jittered(pause: float) -> float:
-    """Half to all of the pause, so that many workers do not come back at once."""
+    """Return a random half to all of the pause, so that many workers do not retry at once."""
     return pause * random.uniform(0.5, 1.0)
 
 
-def _place(work: Work) -> dict[str, Any]:
+def _place(work: WorkItem) -> dict[str, Any]:
     record = work.record
     return {"topic": record.topic, "partition": record.partition, "offset": record.offset}

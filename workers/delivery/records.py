@@ -1,4 +1,4 @@
-"""Records as agents see them, and what they send."""
+"""Define the records that agents receive and send."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,11 @@ class Record:
         value: bytes of the value, ``None`` for a tombstone.
         headers: pairs of name and bytes.
         timestamp: time of the record at the broker, seconds since the epoch.
-        epoch: assignment under which it was delivered; after a revocation it is history.
-        foreign_names: whether a header's name was no UTF-8; it stands here with its bytes escaped.
-        withheld: whether its value must not be stored: it was to be masked and could not be.
+        epoch: number of the assignment under which the record was delivered; a revocation ends it.
+        foreign_names: whether a header name was not UTF-8; ``headers`` holds the name with its bytes escaped.
+        refusal: reason why the batch of the record was not decompressed; the record then stands for all of its records
+            and has no content.
+        withheld: whether the value must not be stored, because it had to be masked and masking failed.
     """
 
     topic: str
@@ -34,6 +36,7 @@ class Record:
     timestamp: float = 0.0
     epoch: int = 0
     foreign_names: bool = False
+    refusal: str | None = None
     withheld: bool = False
 
 
@@ -42,11 +45,11 @@ class Output:
     """One record to be sent.
 
     Attributes:
-        topic: where to.
+        topic: target topic.
         key: bytes of the key.
         value: bytes of the value.
         headers: pairs of name and bytes.
-        partition: a fixed partition, or ``None`` to let the key decide.
+        partition: a fixed partition, or ``None`` to choose it by the key.
         timestamp_ms: time of the record, milliseconds since the epoch, or ``None`` for now.
     """
 
@@ -59,13 +62,13 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """A record with what an agent joined to it (nothing, for agents that read one topic).
+class WorkItem:
+    """A record and the events that an agent joined to it (none, for agents that read one topic).
 
     Attributes:
         record: the record.
-        attachments: what was joined, read already.
-        attached_bytes: length of the values that the attachments were read from.
+        attachments: the joined events, parsed.
+        attached_bytes: length of the values from which the attachments were parsed.
     """
 
     record: Record
@@ -74,9 +77,9 @@ class Work:
 
     @property
     def size(self) -> int:
-        """Bytes of all values; what is made of them in memory grows with it."""
+        """Return the bytes of all values; memory use grows with this number."""
         return len(self.record.value or b"") + self.attached_bytes
 
 
 Result = Sequence[Output] | Exception
-"""What became of one record: its outputs (none, for a sink), or why it failed."""
+"""Result of one record: its outputs (none, for a sink), or the error."""

@@ -1,12 +1,12 @@
-"""Spans of OpenTelemetry: one for each record that an agent handles, part of the gateway's trace.
+"""Make an OpenTelemetry span for each record that an agent handles, as part of the gateway's trace.
 
 The parent of a span is the ``traceparent`` (W3C Trace Context) in the record's headers, else the one in the
-answer itself. What the agent sends carries the span's own context, so the next agent's span is its child. An answer
-that came without a trace begins one whose identifier is the beginning of the SHA-256 of the record's key: all
-agents that read it meet in that trace, without asking each other.
+answer itself. The agent's outputs carry the context of its span, so the next agent's span is a child. An answer
+without a trace begins a new one. The new trace's identifier is the beginning of the SHA-256 of the record's key,
+so that all agents that read the answer use the same trace without coordination.
 
-Off unless an endpoint is set; then ``opentelemetry-sdk`` must be installed (the extra ``tracing``). Spans hold
-names, places and outcomes, never text.
+Tracing is off unless an endpoint is set; then ``opentelemetry-sdk`` must be installed (the extra ``tracing``).
+Spans hold names, offsets and outcomes, never text.
 """
 
 import re
@@ -15,8 +15,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from schemas.headers import TRACEPARENT, header
-from workers.delivery.errors import TouchstoneError
-from workers.delivery.records import Output, Record, Result, Work
+from schemas.identifiers import DEFAULT_TENANT, record_key
+from workers.delivery.followers.record_subjects import subject_of
+from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.errors import TouchstoneError
 from workers.settings import TracingSettings
 
 if TYPE_CHECKING:
@@ -24,23 +26,23 @@ if TYPE_CHECKING:
 
 _IN_ANSWER = re.compile(rb'"traceparent"\s{0,10}:\s{0,10}"(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"')
 EXPORT_SECONDS = 5.0
-"""One export, and the last one at the end, may take this long; spans of a collector that is away are dropped."""
+"""Deadline of an export, also of the last one; spans for an unavailable collector are dropped."""
 
 
 class TracingNotInstalled(TouchstoneError):
-    """Spans are wanted, and the libraries that make them are not there."""
+    """Tracing is on, and its libraries are not installed."""
 
 
 class Tracing:
     """Makes and exports spans.
 
     Args:
-        settings: where to, and how many.
-        version: of the pipeline; stands on every span.
-        exporter: takes the spans; by default OTLP over HTTP to the endpoint.
+        settings: endpoint, service name and share of sampled traces.
+        version: version of the pipeline, put on every span.
+        exporter: exports the spans; by default OTLP over HTTP to the endpoint.
 
     Raises:
-        TracingNotInstalled: naming what to install.
+        TracingNotInstalled: a library is missing; the message names the package to install.
     """
 
     def __init__(self, settings: TracingSettings, version: str, exporter: "SpanExporter | None" = None) -> None:
@@ -53,7 +55,7 @@ class Tracing:
             from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
         except ImportError as error:
             raise TracingNotInstalled(
-                f"tracing.endpoint is set, and {error.name} is not installed; install touchstone-worker[tracing]"
+                f"tracing.endpoint is set, but {error.name} is not installed; install touchstone-worker[tracing]"
             ) from error
         exporter = exporter or OTLPSpanExporter(endpoint=settings.endpoint, timeout=EXPORT_SECONDS)
         self._identifiers = _identifiers()
@@ -67,12 +69,12 @@ class Tracing:
         self._tracer = self._provider.get_tracer("touchstone")
         self._context = TraceContextTextMapPropagator()
 
-    def begin(self, agent: str, works: Sequence[Work]) -> "BatchSpans":
-        """Begin a span for each work."""
+    def begin(self, agent: str, works: Sequence[WorkItem]) -> "BatchSpans":
+        """Begin a span for each work item."""
         return BatchSpans([self._begin(agent, work.record) for work in works], self._context)
 
     def close(self) -> None:
-        """Send what is left; blocks for some seconds at most."""
+        """Export the remaining spans; block for a few seconds at most."""
         self._provider.force_flush(int(EXPORT_SECONDS * 1_000))
         self._provider.shutdown()
 
@@ -80,7 +82,9 @@ class Tracing:
         from opentelemetry.trace import SpanKind
 
         parent = self._context.extract({"traceparent": parent_of(record) or ""})
-        self._identifiers.begin(record.key)
+        subject = subject_of(record)
+        key = record_key(subject.tenant or DEFAULT_TENANT, subject.answer_id) if subject.answer_id else None
+        self._identifiers.begin(key)
         return self._tracer.start_span(
             f"touchstone {agent}",
             context=parent,
@@ -97,21 +101,21 @@ class Tracing:
 
 
 class BatchSpans:
-    """The spans of a batch: put on what it sends, ended when that is confirmed or has failed."""
+    """Spans of a batch: put into the outputs, and ended when the outputs are confirmed or have failed."""
 
     def __init__(self, spans: Sequence[Any], context: Any) -> None:
         self._spans = spans
         self._context = context
 
     def stamped(self, results: Sequence[Result]) -> list[Result]:
-        """The results, with each output in the context of its work's span."""
+        """Return the results, with the context of the item's span in each output."""
         return [
             result if isinstance(result, Exception) else [self._stamp(output, span) for output in result]
             for result, span in zip(results, self._spans, strict=True)
         ]
 
     def end(self, results: Sequence[Result]) -> None:
-        """End the spans of a batch that is settled."""
+        """End the spans of a settled batch."""
         for result, span in zip(results, self._spans, strict=True):
             if isinstance(result, Exception):
                 _fail(span, result)
@@ -120,7 +124,7 @@ class BatchSpans:
             span.end()
 
     def fail(self, error: BaseException) -> None:
-        """End all spans with what the whole batch met."""
+        """End all spans with the error of the whole batch."""
         for span in self._spans:
             _fail(span, error)
             span.end()
@@ -136,7 +140,7 @@ class BatchSpans:
 
 
 def parent_of(record: Record) -> str | None:
-    """The trace context of a record: in its headers, else in the answer that it holds."""
+    """Return the trace context in a record's headers, else the one in its answer, else ``None``."""
     found = header(record.headers, "traceparent")
     if found and TRACEPARENT.fullmatch(found):
         return found
@@ -147,7 +151,7 @@ def parent_of(record: Record) -> str | None:
 def _fail(span: Any, error: BaseException) -> None:
     from opentelemetry.trace import Status, StatusCode
 
-    # The class alone: a message may quote what somebody sent.
+    # Record only the class: an error message may quote a user's text.
     span.set_attribute("error.type", type(error).__name__)
     span.set_status(Status(StatusCode.ERROR))
 
@@ -156,16 +160,16 @@ def _identifiers() -> Any:
     from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
     class Identifiers(RandomIdGenerator):
-        """Random, but for the traces that begin here: those are told by the record's key."""
+        """Makes random identifiers, except for new traces, whose identifiers derive from the answer."""
 
-        _key: bytes | None = None
+        _key: str | None = None
 
-        def begin(self, key: bytes | None) -> None:
-            """The next trace is of this key; called right before, in the same thread."""
+        def begin(self, key: str | None) -> None:
+            """Set the key of the next trace; call right before the span starts, in the same thread."""
             self._key = key
 
         def generate_trace_id(self) -> int:
             key, self._key = self._key, None
-            return super().generate_trace_id() if key is None else int.from_bytes(sha256(key).digest()[:16])
+            return super().generate_trace_id() if key is None else int.from_bytes(sha256(key.encode()).digest()[:16])
 
     return Identifiers()

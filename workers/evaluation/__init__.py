@@ -1,1 +1,1 @@
-"""Measuring judgements on labelled answers, and fitting what is calibrated on them."""
+"""Evaluate answers with pure functions: text in, findings out. No I/O, no clock, no randomness."""

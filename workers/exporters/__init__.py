@@ -1,1 +1,1 @@
-"""What leaves for others: evaluations, scores and notices in their formats, and the requests that carry them."""
+"""Write evaluations, scores and notices in the formats of other systems."""

@@ -1,22 +1,23 @@
-"""An enriched answer as a list of evaluations: what every receiver of scores is told, whatever its format."""
+"""Convert an enriched answer to evaluations, the common input of all exporters."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.enriched import EnrichedAnswer
+from workers.decision.evaluator_scores import evaluator_scores
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation of an answer; names, figures and words of ours, never text of the answer.
+    """One evaluation of an answer, without text from the answer.
 
     Attributes:
-        name: what was evaluated.
-        value: the score in 0..1, if it is one.
-        label: the result in a word of few, if it is one.
-        explanation: how it came about.
-        error: why there is no result, as a word of few.
+        name: name of the evaluation.
+        value: score in 0..1; ``None`` where the evaluation has no score.
+        label: categorical result; ``None`` where the evaluation has no label.
+        explanation: method, verdict counts, issue types or decision reasons.
+        error: error code if the evaluation has no result.
     """
 
     name: str
@@ -27,11 +28,11 @@ class Evaluation:
 
 
 def evaluations(enriched: EnrichedAnswer) -> list[Evaluation]:
-    """What is known of an answer; what could not be judged is left out, what failed says so.
+    """Return the evaluations of an answer; scores that could not be computed are omitted.
 
     Returns:
-        The characteristics of seed 002, the gate score with its label, the grounding score, the
-        hallucination risk, the quality score, the decision, and each judgement that failed or is missing.
+        The evaluator's metrics, the gate score with its label, the grounding score, the hallucination risk, the
+        quality score, the scores of evaluator plug-ins, the release decision, and an error for each evaluation that failed or is missing.
     """
     return [*_scores(enriched), *_failures(enriched)]
 
@@ -55,11 +56,15 @@ def _scores(enriched: EnrichedAnswer) -> Iterator[Evaluation]:
         )
     if quality is not None and quality.overall_score is not None:
         yield Evaluation("quality_score", quality.overall_score)
+    for each in evaluator_scores(enriched):
+        if each.score is not None:
+            # The explanation is free text, which may quote the answer.
+            yield Evaluation(each.evaluator, each.score)
     yield Evaluation("release", label=enriched.decision.state, explanation=", ".join(enriched.decision.reasons))
 
 
 def _failures(enriched: EnrichedAnswer) -> Iterator[Evaluation]:
     for agent in enriched.failed:
-        yield Evaluation(agent, error="judgement_failed")
+        yield Evaluation(agent, error="evaluation_failed")
     for agent in enriched.missing:
-        yield Evaluation(agent, error="judgement_missing")
+        yield Evaluation(agent, error="evaluation_missing")

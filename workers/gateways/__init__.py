@@ -1,1 +1,1 @@
-"""Adapters from foreign formats to GeneratedAnswer; each a pure function."""
+"""Adapt foreign formats to ``GeneratedAnswer`` with pure functions."""

@@ -1,8 +1,8 @@
-"""From what a format tells to an answer: one place for identifiers, bounds, what is missing and what is kept.
+"""Build answers from drafts: identifiers, length limits, missing fields and kept fields are handled here.
 
-An adapter finds the parts of an answer in a foreign record and puts them into a ``Draft``.
-Nothing is guessed: what the record does not tell is left out, judged as missing, and named in
-``metadata.gateway.missing``. What no field takes is kept under ``metadata.record``.
+An adapter finds the parts of an answer in a foreign record and puts them into a ``Draft``. No value is guessed: a
+field that the record does not hold stays empty, is evaluated as missing, and is named in ``metadata.gateway.missing``.
+Fields of the record without a place in the answer are kept under ``metadata.record``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,32 +17,32 @@ from pydantic_core import to_json
 from schemas.answers import MAX_CONTEXTS, GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.feedback import ExecutionSignals, FeedbackEvent
+from workers.feedback.observed_events import execution_event
+from workers.gateways.apis.reply import MAX_CITATIONS
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.reading import count, text, trace_of, traceparent
-from workers.gateways.reply import MAX_CITATIONS
-from workers.steps.observations import execution_event
+from workers.gateways.lenient_reading import count, text, trace_of, traceparent
 
 MAX_IDENTIFIER = 200
 MAX_SHORT = 2_000
 MAX_QUERY = 20_000
 MAX_CONTENT = 100_000
-"""Bounds of the fields of an answer (``schemas.base``), code points; longer ones are cut and the cut is told."""
+"""Length limits of an answer's fields (``schemas.base``), code points; longer values are cut, and the cut is noted."""
 MAX_TRACE_ID = 64
 _SOURCE_OF = frozenset({"chunk_id", "number", "cited_text"})
-"""Fields of a citation of which one must say what is cited."""
+"""Fields that can identify the source of a citation; at least one is required."""
 
 Withheld = Literal["query", "answer", "contexts"]
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What is known of a record besides what it holds.
+    """Metadata of a foreign record.
 
     Attributes:
-        at: when it came; counts where the record tells no time.
-        tenant: whose it is, whatever the record says; ``None`` leaves it to the record.
-        identifier: what it is called by its envelope, for records without a name of their own.
-        traceparent: trace context that came beside it.
+        at: time of arrival; used if the record holds no time.
+        tenant: overrides the record's tenant; ``None`` keeps the record's tenant.
+        identifier: identifier from the envelope, for records without their own.
+        traceparent: trace context from the envelope or the headers.
     """
 
     at: datetime
@@ -53,45 +53,53 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Adapted:
-    """What became of one answer of a foreign record.
+    """An answer adapted from a foreign record.
 
     Attributes:
-        answer: to be judged.
-        feedback: what the format tells of the call beside it.
-        refused: how many other calls of the record could not be taken; its first answer tells it.
+        answer: the answer to evaluate.
+        feedback: execution feedback from the record.
+        refused: number of refused calls of the same record; set on the record's first answer only.
+        unread: number of spans of the same record that were not recognised, by reason; set on the first answer only.
     """
 
     answer: GeneratedAnswer
     feedback: tuple[FeedbackEvent, ...] = ()
     refused: int = 0
+    unread: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def missing(self) -> list[str]:
-        """Fields that the record did not tell."""
+        """Return the names of the fields that the record did not hold."""
         return list(self.answer.metadata.get("gateway", {}).get("missing", ()))
 
     @property
+    def given_id(self) -> str | None:
+        """Return the identifier of the record if it was too long for the answer, at most ``MAX_SHORT`` characters."""
+        found = self.answer.metadata.get("gateway", {}).get("given_answer_id")
+        return found if isinstance(found, str) else None
+
+    @property
     def kept(self) -> dict[str, Any]:
-        """Fields of the record that no field of an answer takes."""
+        """Return the fields of the record that have no place in an answer."""
         return dict(self.answer.metadata.get("record", {}))
 
 
 @dataclass(slots=True)
 class Draft:
-    """What an adapter found; everything may be missing.
+    """Parts of an answer found by an adapter; each part is optional.
 
     Attributes:
-        identifier: the record's own name for the answer.
-        answer: its text; ``None`` where the record holds none.
-        contexts: fields of ``ContextChunk``; ``None`` where the record cannot say.
+        identifier: the record's own identifier of the answer.
+        answer: text of the answer; ``None`` if the record holds none.
+        contexts: fields of ``ContextChunk``; ``None`` if the format cannot carry contexts.
         citations: fields of ``ProvidedCitation``.
         withheld: parts that the gateway has and did not send.
-        error_type: the gateway's word for what went wrong.
-        first_token_at: when the first token was there.
-        latency_seconds: of the call, where its beginning is not told.
-        cost_usd: of the call.
-        cache_hit: whether it was answered from a cache.
-        kept: what no other field takes.
+        error_type: the gateway's error type.
+        first_token_at: time of the first token.
+        latency_seconds: latency of the call, for records without a start time.
+        cost_usd: cost of the call, US dollars.
+        cache_hit: whether a cache answered the call.
+        kept: fields of the record without a place in the answer.
     """
 
     identifier: str | None = None
@@ -129,38 +137,42 @@ class Draft:
 
 
 def finished(draft: Draft, form: str, record: Any, received: Received) -> Adapted:
-    """The answer of a draft.
+    """Build and validate the answer of a draft.
 
     Args:
-        draft: what was found.
+        draft: parts of the answer.
         form: name of the format.
-        record: as it came; its digest names an answer that nobody else has named.
-        received: what is known besides.
+        record: the record; its digest identifies an answer without an identifier.
+        received: metadata of the record.
 
     Raises:
-        UnadaptableRecord: a value does not fit, which can be the answer's text alone: all else is cut.
+        UnadaptableRecord: a value is not valid. Only the answer's text can be too long, because all other values are
+            cut.
     """
     cut: list[str] = []
-    answer_id = _identifier(draft.identifier or received.identifier) or digest_identifier(record, received.tenant)
+    given = draft.identifier or received.identifier
+    answer_id = _identifier(given) or digest_identifier(record, received.tenant)
     fields = _fields(draft, received, cut) | {
         "answer_id": answer_id,
-        "metadata": _metadata(draft, form, cut) | ({"record": draft.kept} if draft.kept else {}),
+        "metadata": _metadata(draft, form, cut, given) | ({"record": draft.kept} if draft.kept else {}),
     }
     try:
         answer = GeneratedAnswer.model_validate(fields)
     except ValidationError as error:
         detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
         name = ".".join(str(part) for part in detail["loc"])
-        raise UnadaptableRecord(f"{form}: what was read as {name} cannot be taken: {detail['msg'][:200]}") from None
+        raise UnadaptableRecord(f"{form}: the value read as {name} is invalid: {detail['msg'][:200]}") from None
     return Adapted(answer, tuple(_feedback(draft, answer)))
 
 
 def named_apart(drafts: Sequence[Draft | None], received: Received) -> list[Received]:
-    """What is known of each answer of one record: where several have no name, each has its place beside the envelope's.
+    """Return the metadata of each answer of one record.
+
+    If several answers have no identifier, each gets the envelope's identifier and its position.
 
     Args:
-        drafts: in the order of the record; ``None`` for what holds no answer.
-        received: what is known of the record.
+        drafts: drafts in the order of the record; ``None`` for a part without an answer.
+        received: metadata of the record.
     """
     unnamed = sum(draft is not None and not draft.identifier for draft in drafts)
     if unnamed < 2 or received.identifier is None:
@@ -169,11 +181,15 @@ def named_apart(drafts: Sequence[Draft | None], received: Received) -> list[Rece
 
 
 def fitting(answer: GeneratedAnswer, max_bytes: int) -> tuple[GeneratedAnswer, bytes]:
-    """An answer and its value, without what was kept aside if it is too large or too deep with it.
+    """Return an answer and its serialised value; drop the kept fields if the answer does not fit with them.
+
+    Args:
+        answer: the answer.
+        max_bytes: maximum size of the value, bytes.
 
     Raises:
-        UnadaptableRecord: it is too large without it as well.
-        UnreadableEvent: it is too deep without it as well.
+        UnadaptableRecord: the answer is too large without the kept fields.
+        UnreadableEvent: the answer is nested too deeply without the kept fields.
     """
     value = answer.to_bytes()
     try:
@@ -188,15 +204,15 @@ def fitting(answer: GeneratedAnswer, max_bytes: int) -> tuple[GeneratedAnswer, b
         metadata = {name: part for name, part in answer.metadata.items() if name != "record"}
         return fitting(answer.model_copy(update={"metadata": metadata | {"gateway": gateway}}), max_bytes)
     raise UnadaptableRecord(
-        f"answer {answer.answer_id} has {len(value)} bytes and at most {max_bytes} are accepted; send fewer or "
+        f"answer {answer.answer_id} has {len(value)} bytes; at most {max_bytes} are accepted; send fewer or "
         "shorter contexts"
     )
 
 
 def _fields(draft: Draft, received: Received, cut: list[str]) -> dict[str, Any]:
-    # A request has a trace as well, which is that of its delivery.
+    # An HTTP request carries a trace context of its own, that of the delivery; it comes last.
     context = draft.traceparent or traceparent(draft.trace_id, draft.span_id) or received.traceparent
-    # Stores and exporters look at the identifier first: it must be that of the context.
+    # Stores and exporters read the trace identifier first, so it must match the trace context.
     trace_id = trace_of(context) or draft.trace_id
     trace = {"traceparent": context, "trace_id": _clipped(trace_id, MAX_TRACE_ID)}
     return {
@@ -233,7 +249,7 @@ def _fields(draft: Draft, received: Received, cut: list[str]) -> dict[str, Any]:
     }
 
 
-def _metadata(draft: Draft, form: str, cut: list[str]) -> dict[str, Any]:
+def _metadata(draft: Draft, form: str, cut: list[str], given: str | None) -> dict[str, Any]:
     told = {
         "answer_id": draft.identifier,
         "query": draft.query,
@@ -244,9 +260,10 @@ def _metadata(draft: Draft, form: str, cut: list[str]) -> dict[str, Any]:
         "completed_at": draft.completed_at,
     }
     missing = [name for name, value in told.items() if not value]
-    return {
-        "gateway": {"format": form} | {name: value for name, value in (("missing", missing), ("cut", cut)) if value}
-    }
+    # An identifier that is too long is replaced by its digest; the given one stays with the answer.
+    long = given[:MAX_SHORT] if given and len(given) > MAX_IDENTIFIER else None
+    noted = {"missing": missing, "cut": cut, "given_answer_id": long}
+    return {"gateway": {"format": form} | {name: value for name, value in noted.items() if value}}
 
 
 def _contexts(chunks: list[dict[str, Any]] | None, cut: list[str]) -> list[dict[str, Any]] | None:
@@ -269,7 +286,7 @@ def _chunk(chunk: Mapping[str, Any], place: int, cut: list[str]) -> dict[str, An
             shown[name] = _clipped(shown[name], MAX_SHORT)
     score = shown.pop("retrieval_score", None)
     if isinstance(score, int | float) and not isinstance(score, bool):
-        # Distances and ranks are scores as well, of another scale.
+        # Distances and ranks are on another scale than 0..1 and go to the metadata.
         shown |= (
             {"retrieval_score": score}
             if 0 <= score <= 1
@@ -279,7 +296,7 @@ def _chunk(chunk: Mapping[str, Any], place: int, cut: list[str]) -> dict[str, An
 
 
 def _citation(citation: Mapping[str, Any]) -> dict[str, Any]:
-    """A citation with what of it fits: what is wrong would refuse the whole answer."""
+    """Return the valid fields of a citation; an invalid field would refuse the whole answer."""
     shown = {
         "chunk_id": _identifier(text(citation.get("chunk_id"))),
         "number": count(citation.get("number")) or None,
@@ -291,7 +308,7 @@ def _citation(citation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _feedback(draft: Draft, answer: GeneratedAnswer) -> list[FeedbackEvent]:
-    """What the gateway tells of the call and the answer does not: its cost, its first token, its own word for a failure."""
+    """Return execution feedback for values that an answer cannot hold: cost, first token, latency and error type."""
     first = (
         (draft.first_token_at - draft.requested_at).total_seconds()
         if draft.first_token_at and draft.requested_at
@@ -316,19 +333,23 @@ def _feedback(draft: Draft, answer: GeneratedAnswer) -> list[FeedbackEvent]:
     return [execution_event(answer, signals, "gateway")]
 
 
+def bounded_identifier(value: str) -> str:
+    """Return an identifier, or ``sha256-`` and the digest of its UTF-8 if it is longer than 200 characters."""
+    return _identifier(value) or value
+
+
 def _identifier(value: str | None) -> str | None:
-    """An identifier as it is, or its digest where it is too long to be one."""
     if not value or len(value) <= MAX_IDENTIFIER:
         return value or None
     return f"sha256-{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def digest_identifier(record: Any, tenant: str | None) -> str:
-    """A name for a record that nobody has named: the same content of the same tenant has the same.
+    """Return an identifier from a record's content; equal content of one tenant has an equal identifier.
 
     Args:
-        record: as it came.
-        tenant: whose it is, where the record itself does not say it.
+        record: the record.
+        tenant: tenant from outside the record; ``None`` if the record itself names the tenant.
     """
     named = record if tenant is None else {"tenant": tenant, "record": record}
     return f"sha256-{sha256(to_json(_sorted(named), inf_nan_mode='constants')).hexdigest()}"

@@ -1,20 +1,19 @@
-"""A callback for LiteLLM that sends what it logs to Kafka, without making any call wait.
+"""Send LiteLLM's logged calls to Kafka without blocking the gateway.
 
-It lives in the gateway's process, so it needs nothing of Touchstone but this file, and of other
-packages ``litellm`` and ``aiokafka`` alone: install them beside the gateway, or copy this file there.
+The callback runs in the gateway's process. It needs only this file of Touchstone and the packages ``litellm`` and
+``aiokafka``: install Touchstone with the gateway, or copy this file there.
 
-* A call puts a reference into a bounded queue and goes on. Serialising and sending happen in a
-  thread with an event loop of its own.
-* Nothing is raised into the gateway: what goes wrong is counted (``stats``) and logged, once a minute
-  at most.
-* While the broker is away the queue fills; what does not fit is dropped and counted.
+* A call puts a reference to its payload into a bounded queue. Serialisation and sending happen in a thread with its
+  own event loop.
+* No exception reaches the gateway. Errors are counted (``stats``) and logged at most once a minute.
+* While the broker is unavailable the queue fills. Payloads that do not fit are dropped and counted.
 
 In the proxy's configuration::
 
     litellm_settings:
       callbacks: ["workers.gateways.callback.touchstone"]
 
-with ``LITELLM_TOUCHSTONE_KAFKA=broker:9092`` and, if it is another one, ``LITELLM_TOUCHSTONE_TOPIC``.
+with ``LITELLM_TOUCHSTONE_KAFKA=broker:9092`` and optionally ``LITELLM_TOUCHSTONE_TOPIC`` for another topic.
 """
 
 import asyncio
@@ -32,41 +31,44 @@ from typing import Any
 from litellm.integrations.custom_logger import CustomLogger
 
 TOPIC = "litellm.logs"
+CALLER_FIELDS = ("contexts", "sources", "tenant", "session_id", "user_id", "query_type", "risk_mode", "prompt_version",
+                 "reference_answer", "traceparent")  # fmt: skip
+"""Fields of an answer that a call's ``metadata`` may hold."""
 QUEUE_RECORDS = 10_000
-"""Payloads that wait at most."""
+"""Maximum number of queued payloads."""
 QUEUE_BYTES = 128_000_000
-"""About what they may hold together, bytes: the gateway's memory is not ours."""
+"""Approximate maximum size of the queued payloads, bytes; limits the memory use in the gateway's process."""
 PAYLOAD_BYTES, TOKEN_BYTES = 4_000, 6
-"""What a payload holds, about, besides what was asked: its fields, and its texts by their tokens."""
+"""Approximate size of a payload without its messages, bytes: its fields, and its text for each token."""
 MESSAGE_DEPTH = 6
-"""How deep texts and images lie within messages: list, message, parts, part, image, its text."""
+"""Nesting depth at which texts and images occur: list of messages, message, parts, part, image, text."""
 MAX_BYTES = 1_000_000
-"""Largest record, as brokers have it by default."""
+"""Maximum size of a record, bytes; the default of brokers."""
 BATCH = 200
-"""Payloads that are serialised before their confirmation is waited for."""
+"""Number of payloads to serialise before waiting for their acknowledgement."""
 LOOK_SECONDS = 0.02
-"""Time between two looks at an empty queue."""
+"""Interval between two polls of an empty queue, seconds."""
 RETRY_SECONDS = 1.0
 MAX_RETRY_SECONDS = 30.0
 WARN_SECONDS = 60.0
-"""Time between two warnings in the gateway's log."""
+"""Minimum interval between two warnings in the gateway's log, seconds."""
 CLOSE_SECONDS = 5.0
-"""Longest wait at the gateway's end for what is in the queue."""
+"""Maximum time to send the queue when the gateway stops, seconds."""
 
 log = logging.getLogger("touchstone.callback")
 
 
 @dataclass(slots=True)
 class Stats:
-    """What became of the payloads of one process.
+    """Counters of the payloads of one process.
 
     Attributes:
         offered: calls that were logged.
-        sent: confirmed by the broker.
-        dropped: did not fit into the queue, or were left in it at the end.
-        too_large: larger than a record may be, here or at the broker.
-        refused: refused by the broker for good, for another reason.
-        failed: could not be serialised.
+        sent: payloads acknowledged by the broker.
+        dropped: payloads that did not fit into the queue, or were left in it at the end.
+        too_large: payloads larger than a record may be, here or at the broker.
+        refused: payloads that the broker refused permanently for another reason.
+        failed: payloads that could not be serialised.
     """
 
     offered: int = 0
@@ -78,11 +80,11 @@ class Stats:
 
 
 class _Waiting:
-    """Payloads that wait for the sender, bounded in number and size.
+    """Thread-safe queue of payloads for the sender, bounded in number and size.
 
     Args:
-        records: most payloads.
-        size: most bytes, about; one payload always fits.
+        records: maximum number of payloads.
+        size: approximate maximum size, bytes; one payload always fits.
     """
 
     def __init__(self, records: int, size: int) -> None:
@@ -93,8 +95,8 @@ class _Waiting:
         self._lock = threading.Lock()
 
     def offer(self, payload: Any) -> bool:
-        """Take a payload, if there is room."""
-        # Failed calls have no tokens, and images are none: what was asked is measured.
+        """Add a payload and return true, or return false if the queue is full."""
+        # Failed calls have no token counts and images are not in them, so the messages are measured.
         asked = _length(payload.get("messages"), MESSAGE_DEPTH)
         size = PAYLOAD_BYTES + TOKEN_BYTES * int(payload.get("total_tokens") or 0) + asked
         with self._lock:
@@ -105,7 +107,7 @@ class _Waiting:
         return True
 
     def take(self) -> Any:
-        """The one that waits longest, or ``None``."""
+        """Remove and return the oldest payload; ``None`` if the queue is empty."""
         with self._lock:
             if not self._payloads:
                 return None
@@ -118,15 +120,14 @@ class _Waiting:
 
 
 class TouchstoneCallback(CustomLogger):
-    """Sends the ``standard_logging_object`` of every call to a topic.
+    """Send the ``standard_logging_object`` of every call to a topic.
 
     Args:
         bootstrap_servers: host:port, comma separated; by default ``LITELLM_TOUCHSTONE_KAFKA``.
-        topic: where to; by default ``LITELLM_TOUCHSTONE_TOPIC``, else ``litellm.logs``.
-        queue_records: payloads that may wait.
-        queue_bytes: about what they may hold together.
-        producer: further arguments for ``AIOKafkaProducer``, such as ``security_protocol`` and
-            ``sasl_plain_password``.
+        topic: name of the topic; by default ``LITELLM_TOUCHSTONE_TOPIC``, else ``litellm.logs``.
+        queue_records: maximum number of queued payloads.
+        queue_bytes: approximate maximum size of the queued payloads, bytes.
+        producer: further arguments for ``AIOKafkaProducer``, such as ``security_protocol`` and ``sasl_plain_password``.
     """
 
     def __init__(
@@ -150,23 +151,27 @@ class TouchstoneCallback(CustomLogger):
         self._warned = 0.0
 
     def log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
-        """A call without asyncio has ended well."""
+        """Queue the payload of a synchronous call that succeeded."""
         self._offer(kwargs)
 
     def log_failure_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
-        """A call without asyncio has failed."""
+        """Queue the payload of a synchronous call that failed."""
         self._offer(kwargs)
 
     async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
-        """A call has ended well."""
+        """Queue the payload of an asynchronous call that succeeded."""
         self._offer(kwargs)
 
     async def async_log_failure_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
-        """A call has failed."""
+        """Queue the payload of an asynchronous call that failed."""
         self._offer(kwargs)
 
     def close(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Send what waits, for so long at most, and end the thread; what is left is dropped and counted."""
+        """Send the queue and end the thread; drop and count payloads that are not sent in time.
+
+        Args:
+            seconds: maximum time for sending, seconds.
+        """
         self._closing.set()
         thread, self._thread = self._thread, None
         if thread is not None and self._process == os.getpid():
@@ -176,28 +181,31 @@ class TouchstoneCallback(CustomLogger):
 
     def _offer(self, kwargs: Any) -> None:
         try:
-            payload = kwargs.get("standard_logging_object")
+            payload = _with_caller_fields(kwargs.get("standard_logging_object"), kwargs)
             if payload is None:
                 return
             self.stats.offered += 1
             if self._process != os.getpid():
-                # The first call of this process: threads do not follow a fork, and none is begun at import.
+                # Start the thread with the first call of a process: threads do not survive a fork, and the import
+                # starts none.
                 self._begin()
             if not self._waiting.offer(payload):
                 self.stats.dropped += 1
                 self._warn(
-                    "the queue is full; is the broker at %s there? %d dropped", self._servers, self.stats.dropped
+                    "the queue is full; check whether the broker at %s is available; %d payloads dropped",
+                    self._servers,
+                    self.stats.dropped,
                 )
         except Exception:
             self.stats.failed += 1
-            self._warn("a call could not be logged; %d so far", self.stats.failed)
+            self._warn("a call could not be queued; %d so far", self.stats.failed)
 
     def _begin(self) -> None:
         with self._lock:
             if self._process == os.getpid():
                 return
             if self._process:
-                # What the parent had waiting is the parent's to send.
+                # After a fork the parent process sends the payloads that were queued before.
                 self._waiting = _Waiting(self._waiting.records, self._waiting.size)
             self._closing = threading.Event()
             self._thread = threading.Thread(target=self._run, name="touchstone-callback", daemon=True)
@@ -209,11 +217,11 @@ class TouchstoneCallback(CustomLogger):
         try:
             asyncio.run(self._send_all())
         except Exception:
-            self._warn("the sender has ended; calls are no longer logged")
-            log.debug("why the sender has ended", exc_info=True)
+            self._warn("the sender thread ended; calls are no longer sent")
+            log.debug("error of the sender thread", exc_info=True)
 
     async def _send_all(self) -> None:
-        # No executor: its threads would be waited for at the gateway's end, before anybody could tell this one.
+        # Do not use an executor: at exit Python waits for executor threads before ``close`` can stop this thread.
         producer: Any = None
         pause = RETRY_SECONDS
         batch: list[tuple[bytes | None, bytes]] = []
@@ -230,8 +238,10 @@ class TouchstoneCallback(CustomLogger):
                     raise next(outcome for outcome in outcomes if outcome is not None and not _is_refusal(outcome))
                 pause = RETRY_SECONDS
             except Exception as error:
-                # Whatever it is, what waits is kept until the queue is full: the broker may come back.
-                self._warn("nothing can be sent to %s (%s)", self._servers, type(error).__name__)
+                # Keep the batch after any error, because the broker may return; the queue bounds the memory.
+                self._warn(
+                    "payloads cannot be sent to %s (%s); the next attempt follows", self._servers, type(error).__name__
+                )
                 await _stopped(producer)
                 producer = None
                 if await self._closed_within(pause):
@@ -241,7 +251,7 @@ class TouchstoneCallback(CustomLogger):
         await _stopped(producer)
 
     def _is_left(self, outcome: BaseException | None) -> bool:
-        """Count what became of a record; whether it is to be sent again."""
+        """Count the result of a record; return whether the record must be sent again."""
         from aiokafka.errors import MessageSizeTooLargeError
 
         if outcome is None:
@@ -253,7 +263,7 @@ class TouchstoneCallback(CustomLogger):
         else:
             return True
         if outcome is not None:
-            self._warn("a call is refused by %s (%s) and left out", self._servers, type(outcome).__name__)
+            self._warn("a payload was refused by %s (%s) and dropped", self._servers, type(outcome).__name__)
         return False
 
     async def _closed_within(self, seconds: float) -> bool:
@@ -280,7 +290,7 @@ class TouchstoneCallback(CustomLogger):
         return producer
 
     def _next_batch(self) -> list[tuple[bytes | None, bytes]]:
-        """What waits, serialised; at most a batch."""
+        """Return the next serialised payloads, at most one batch."""
         records: list[tuple[bytes | None, bytes]] = []
         while len(records) < BATCH and (payload := self._waiting.take()) is not None:
             record = self._record(payload)
@@ -294,11 +304,13 @@ class TouchstoneCallback(CustomLogger):
             key = str(payload["id"]).encode("utf-8", "replace") if payload.get("id") else None
         except Exception:
             self.stats.failed += 1
-            self._warn("a call could not be serialised; %d so far", self.stats.failed)
+            self._warn("a payload could not be serialised; %d so far", self.stats.failed)
             return None
         if len(value) > MAX_BYTES - 1_000:
             self.stats.too_large += 1
-            self._warn("a call has %d bytes, more than a record may have; %d so far", len(value), self.stats.too_large)
+            self._warn(
+                "a payload has %d bytes, more than a record may have; %d so far", len(value), self.stats.too_large
+            )
             return None
         return key, value
 
@@ -309,8 +321,22 @@ class TouchstoneCallback(CustomLogger):
             log.warning(message, *arguments)
 
 
+def _with_caller_fields(payload: Any, kwargs: Any) -> Any:
+    """Return a payload with the fields of an answer that the call's own ``metadata`` holds.
+
+    LiteLLM keeps only known names of ``metadata``; without the proxy the caller's are lost.
+    """
+    given = (kwargs.get("litellm_params") or {}).get("metadata") or {}
+    own = {name: given[name] for name in CALLER_FIELDS if given.get(name) is not None}
+    if payload is None or not own:
+        return payload
+    metadata = payload.get("metadata") or {}
+    requester = {**own, **(metadata.get("requester_metadata") or {})}
+    return {**payload, "metadata": {**metadata, "requester_metadata": requester}}
+
+
 def _length(value: Any, depth: int) -> int:
-    """Length of all texts of a value, so many levels deep."""
+    """Return the total length of all texts in a value, to this nesting depth."""
     if isinstance(value, str):
         return len(value)
     if depth == 0 or not isinstance(value, dict | list):
@@ -319,7 +345,7 @@ def _length(value: Any, depth: int) -> int:
 
 
 async def _outcomes(producer: Any, topic: str, batch: list[tuple[bytes | None, bytes]]) -> list[BaseException | None]:
-    """For each record ``None`` where it is confirmed, else what went wrong with it alone."""
+    """Send the records; return for each ``None`` if it is acknowledged, else its exception."""
 
     async def confirmed(key: bytes | None, value: bytes) -> None:
         await (await producer.send(topic, value=value, key=key))
@@ -328,7 +354,7 @@ async def _outcomes(producer: Any, topic: str, batch: list[tuple[bytes | None, b
 
 
 def _is_refusal(error: BaseException) -> bool:
-    """Whether the broker would refuse the same record again; a right that is missing may come."""
+    """Return whether the broker refuses a record permanently; a missing permission can still be granted."""
     from aiokafka.errors import BrokerResponseError, ClusterAuthorizationFailedError, TopicAuthorizationFailedError
 
     missing_right = isinstance(error, TopicAuthorizationFailedError | ClusterAuthorizationFailedError)
@@ -344,4 +370,4 @@ async def _stopped(producer: Any) -> None:
 
 
 touchstone = TouchstoneCallback()
-"""The callback as the proxy's configuration names it; it begins with the first call."""
+"""Callback for the proxy's configuration; its thread starts with the first call."""

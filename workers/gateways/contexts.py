@@ -1,9 +1,10 @@
-"""Sources as callers write them down: a text, or an object under one of the usual names."""
+"""Read sources in the common forms of callers: a text, or an object with common field names."""
 
 from typing import Any
 
 from schemas.answers import ContextChunk
-from workers.gateways.reading import first_text, items, mapping, number, text, time, without
+from workers.gateways.errors import UnadaptableRecord
+from workers.gateways.lenient_reading import first_text, items, mapping, number, text, time, without
 
 _CONTENT = ("content", "text", "page_content", "document", "chunk", "passage", "value")
 _NAMED = ("chunk_id", "id", "document_id", "doc_id", "file_id", "source_id", "_id")
@@ -18,14 +19,21 @@ _OWN = frozenset(ContextChunk.model_fields) - {
     "retrieval_score",
     "metadata",
 }
+_KNOWN = frozenset({*_CONTENT, *_NAMED, *_TITLE, *_PATH, *_SCORE, *_OWN, "metadata"})
 _TIMES = ("last_updated", "created_at", "learned_at")
 
 
 def chunk_of(source: Any) -> dict[str, Any] | None:
-    """Fields of a ``ContextChunk``; ``None`` for what has no text.
+    """Return the fields of a ``ContextChunk`` from a source.
 
-    Fields of a chunk keep their name; other usual names are known as well (``page_content`` and
-    ``metadata`` of LangChain, ``text`` and ``id`` of most), and the rest stays as metadata.
+    Fields of ``ContextChunk`` keep their name. Other common names are recognised (``page_content`` and ``metadata`` of
+    LangChain, ``text`` and ``id`` of most libraries). All other fields become metadata.
+
+    Args:
+        source: a text or an object.
+
+    Returns:
+        The fields, or ``None`` if the source has no text.
     """
     if isinstance(source, str):
         return {"chunk_id": None, "content": source} if text(source) else None
@@ -36,8 +44,7 @@ def chunk_of(source: Any) -> dict[str, Any] | None:
     inner = mapping(found.get("metadata"))
     both = {**inner, **found}
     chunk = {name: _own(name, both[name]) for name in _OWN if both.get(name) is not None}
-    taken = {*_CONTENT, *_NAMED, *_TITLE, *_PATH, *_SCORE, *_OWN, "metadata"}
-    rest = without({**found, **inner}, frozenset(taken))
+    rest = without({**found, **inner}, _KNOWN)
     return {name: value for name, value in chunk.items() if value is not None} | {
         "chunk_id": first_text(both, *_NAMED),
         "content": content,
@@ -48,10 +55,33 @@ def chunk_of(source: Any) -> dict[str, Any] | None:
     }
 
 
-def chunks_of(sources: Any) -> list[dict[str, Any]]:
-    """The sources of a list, those without a text as well: answers cite by number, so each keeps its place.
+def check_sources(sources: Any, form: str, field: str) -> None:
+    """Refuse sources of which none can be read.
 
-    Where none has a text (a retriever that captures no content) there are no sources.
+    Args:
+        sources: a list of sources, or ``None``.
+        form: name of the format.
+        field: name of the list in the record.
+
+    Raises:
+        UnadaptableRecord: the value is not a list, or holds only entries with unknown fields.
+    """
+    if sources is None:
+        return
+    if not isinstance(sources, list):
+        raise UnadaptableRecord(f"{form}: {field} must be a list of texts or objects with content", field)
+    if any(chunk_of(each) for each in sources):
+        return
+    for place, each in enumerate(sources):
+        if not (each is None or isinstance(each, str) or (isinstance(each, dict) and each.keys() <= _KNOWN)):
+            name = f"{field}.{place}"
+            raise UnadaptableRecord(f"{form}: {name} has no text; give it in the field content", name)
+
+
+def chunks_of(sources: Any) -> list[dict[str, Any]]:
+    """Return the sources of a list, including those without text, because citations use the position in the list.
+
+    If no source has text (a retriever that captures no content), the result is empty.
     """
     found = [(chunk_of(each), each) for each in items(sources)]
     if not any(chunk for chunk, _ in found):
@@ -60,7 +90,7 @@ def chunks_of(sources: Any) -> list[dict[str, Any]]:
 
 
 def _own(name: str, value: Any) -> Any:
-    """A field of a chunk, if its value fits: what is missing is judged, what is wrong would refuse the whole answer."""
+    """Return the value of a chunk's field, or ``None`` if invalid: an invalid value would refuse the whole answer."""
     if name in _TIMES:
         return time(value)
     if name == "confidence":

@@ -1,7 +1,7 @@
-"""CloudEvents around a record: structured (all in one JSON object) and binary (attributes in headers).
+"""Read CloudEvents envelopes: structured (one JSON object) and binary (attributes in headers).
 
-Source: CloudEvents 1.0.2 with its bindings for HTTP (headers ``ce-…``) and Kafka (headers ``ce_…``); read with
-the project's own package ``cloudevents``. A record without an envelope stays as it is.
+Source: CloudEvents 1.0.2 with its bindings for HTTP (headers ``ce-…``) and Kafka (headers ``ce_…``), read with the
+CloudEvents project's package ``cloudevents``. A record without an envelope is returned unchanged.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from pydantic_core import to_json
 
 from workers.gateways.adapted import Received
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.reading import is_traceparent, items, parsed, time
+from workers.gateways.lenient_reading import an_object, is_traceparent, items, mapping, parsed, time
 
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
@@ -26,11 +26,11 @@ SPECVERSION = "1.0"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What was in an envelope.
+    """Content of an envelope.
 
     Attributes:
         value: bytes of the record.
-        received: what is known of it, with what the envelope tells.
+        received: metadata of the record, completed from the envelope.
     """
 
     value: bytes | None
@@ -38,10 +38,15 @@ class Opened:
 
 
 def from_kafka(value: bytes | None, headers: Iterable[tuple[str, bytes | None]], received: Received) -> Opened:
-    """The record in the value of a Kafka record.
+    """Return the record in a Kafka record's value, without its envelope.
+
+    Args:
+        value: value of the Kafka record.
+        headers: headers of the Kafka record.
+        received: metadata of the record.
 
     Raises:
-        UnadaptableRecord: there is an envelope, and it is not whole.
+        UnadaptableRecord: the envelope is incomplete or invalid.
     """
     named = {name.lower(): content for name, content in headers if content is not None}
     is_binary = "ce_specversion" in named
@@ -49,18 +54,24 @@ def from_kafka(value: bytes | None, headers: Iterable[tuple[str, bytes | None]],
         is_binary or _media_type(named.get(CONTENT_TYPE, b"").decode("utf-8", "replace")) == STRUCTURED
     ):
         return Opened(value, _traced(received, _text(named.get("traceparent"))))
-    # The key is no part of the event; headers of others may hold anything.
+    # The key is not part of the event, and unrelated headers may hold any bytes.
     known = {name: content for name, content in named.items() if name == CONTENT_TYPE or name.startswith("ce_")}
+    _check_id(_text(named.get("ce_id")) if is_binary else mapping(parsed(value, "the event")).get("id"))
     message = kafka.KafkaMessage(headers=known, key=None, value=value)
     event = _read(lambda: kafka.from_kafka(message, JSONFormat()))
     return Opened(value if is_binary else _content(event), _known(event, received, _text(named.get("traceparent"))))
 
 
 def from_http(body: bytes, headers: Mapping[str, str], received: Received) -> list[Opened]:
-    """The records in the body of a request: one, or those of a batch.
+    """Return the records in a request's body: one record, or those of a batch.
+
+    Args:
+        body: body of the request.
+        headers: headers of the request.
+        received: metadata of the request.
 
     Raises:
-        UnadaptableRecord: there is an envelope, and it is not whole.
+        UnadaptableRecord: an envelope is incomplete or invalid.
     """
     named = {name.lower(): content for name, content in headers.items()}
     media_type = _media_type(named.get(CONTENT_TYPE, ""))
@@ -72,14 +83,22 @@ def from_http(body: bytes, headers: Mapping[str, str], received: Received) -> li
     if "ce-specversion" not in named:
         return [Opened(body, _traced(received, context))]
     known = {name: content for name, content in named.items() if name == CONTENT_TYPE or name.startswith("ce-")}
+    _check_id(known.get("ce-id"))
     event = _read(lambda: http.from_http(http.HTTPMessage(headers=known, body=body), JSONFormat()))
     return [Opened(body, _known(event, received, context))]
 
 
 def _structured(event: Any, received: Received, context: str | None) -> Opened:
+    _check_id(an_object(event, "the event").get("id"))
     message = http.HTTPMessage(headers={CONTENT_TYPE: STRUCTURED}, body=to_json(event, inf_nan_mode="null"))
     read = _read(lambda: http.from_http(message, JSONFormat()))
     return Opened(_content(read), _known(read, received, context))
+
+
+def _check_id(identifier: Any) -> None:
+    """Refuse an event without ``id``: the package would invent one, and a repeat would be another answer."""
+    if not isinstance(identifier, str) or not identifier.strip():
+        raise UnadaptableRecord("the CloudEvent is invalid: id; it needs id, source, type and specversion 1.0", "id")
 
 
 def _read(read: Any) -> BaseCloudEvent:
@@ -89,14 +108,15 @@ def _read(read: Any) -> BaseCloudEvent:
         told = getattr(error, "errors", None)
         names = ", ".join(sorted(told)) if isinstance(told, dict) and told else type(error).__name__
         raise UnadaptableRecord(
-            f"the CloudEvent is not valid: {names}; it needs id, source, type and specversion 1.0"
+            f"the CloudEvent is invalid: {names}; it needs id, source, type and specversion 1.0"
         ) from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UnadaptableRecord(
-            f"the CloudEvent cannot be read ({type(error).__name__}); it needs id, source, type, specversion 1.0 and data"
+            f"the CloudEvent cannot be read ({type(error).__name__}); it needs id, source, type, specversion 1.0 "
+            "and data"
         ) from None
     if event.get_specversion() != SPECVERSION:
-        raise UnadaptableRecord("the CloudEvent has another specversion; send 1.0")
+        raise UnadaptableRecord("the CloudEvent has an unsupported specversion; send 1.0")
     return event
 
 
@@ -106,15 +126,15 @@ def _content(event: BaseCloudEvent) -> bytes:
 
 
 def _known(event: BaseCloudEvent, received: Received, context: str | None) -> Received:
-    """What the envelope tells: source and id name the event, its time is that of the record."""
+    """Return the metadata from an envelope: source and id give the identifier, the event's time the record's time."""
     name = f"{event.get_source()}/{event.get_id()}"
     extension = event.get_extension("traceparent")
-    # The event's own trace is that of where it comes from; what stands beside it may be that of a hop.
+    # The event's extension holds the trace of its origin; the header may hold that of a hop.
     told = extension if isinstance(extension, str) and is_traceparent(extension) else context
     return _traced(
         replace(
             received,
-            # Events of two tenants may be called alike.
+            # Events of different tenants may have equal identifiers.
             identifier=name if received.tenant is None else f"{received.tenant}:{name}",
             at=time(str(event.get_time())) or received.at,
         ),

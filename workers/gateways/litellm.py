@@ -1,20 +1,21 @@
-"""LiteLLM's ``StandardLoggingPayload``: what its callbacks and log topics carry.
+"""Read LiteLLM's ``StandardLoggingPayload``, the content of its callbacks and log topics.
 
-Source: LiteLLM's "StandardLoggingPayload Specification" and ``litellm.types.utils``, versions 1.97 and
-1.109. Times are in camel case, in seconds since the epoch; ``messages`` and ``response`` are a text, a list
-or an object; with message logging off they hold ``redacted-by-litellm``. Sources come from
-``metadata.vector_store_request_metadata`` (what LiteLLM itself retrieved) and from what the caller puts
-into the request's ``metadata`` (``contexts`` or ``sources``, as texts or as fields of a context).
+Source: LiteLLM's "StandardLoggingPayload Specification" and ``litellm.types.utils``, versions 1.97 and 1.109. Names
+of times are in camel case, values in seconds since the epoch. ``messages`` and ``response`` are a text, a list or an
+object; with message logging off they hold ``redacted-by-litellm``. Sources come from
+``metadata.vector_store_request_metadata`` (retrieved by LiteLLM) and from the request's ``metadata`` (``contexts`` or
+``sources``, as texts or as fields of a context), which the caller sets.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workers.gateways.adapted import Adapted, Draft, Received, finished
+from workers.gateways.apis.replies import asked, check_known, reply_of
 from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.reading import an_object, count, first_text, mapping, number, objects, text, time, without
-from workers.gateways.replies import asked, reply_of
+from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, objects, text, time, without
+from workers.gateways.model_names import model_name, provider_name
 
 NAME = "litellm"
 REDACTED = "redacted-by-litellm"
@@ -26,8 +27,8 @@ _ANSWERS = frozenset(
         "allm_passthrough_route",
     }
 )  # fmt: skip
-"""Calls whose response is an answer (``litellm.types.utils.CallTypes``): of the rest (embedding, rerank …) nothing can
-be judged, and those about an earlier answer (``aget_responses``) would take its place."""
+"""Call types whose response is an answer (``litellm.types.utils.CallTypes``). Other types (embedding, rerank …) have no
+answer to evaluate, and types about an earlier answer (``aget_responses``) would replace that answer."""
 _TOLD = frozenset(
     {
         "id", "call_type", "status", "model", "custom_llm_provider", "startTime", "endTime", "completionStartTime",
@@ -36,17 +37,21 @@ _TOLD = frozenset(
     }
 )  # fmt: skip
 _PERSONAL = frozenset({"requester_ip_address", "user_agent", "user_api_key_hash", "user_api_key_user_email"})
-"""Fields that say who called from where, and that no judgement needs: they are not kept."""
+"""Fields about the caller's identity and address; they are not kept because no evaluation needs them."""
 _CALLER = ("tenant", "session_id", "user_id", "query_type", "risk_mode", "prompt_version", "reference_answer")
-"""Fields of an answer that the caller may put into the request's metadata."""
+"""Fields of an answer that the caller may set in the request's metadata."""
 
 
 def adapt(record: Any, received: Received) -> list[Adapted]:
-    """The answer of a payload.
+    """Return the answer of a payload.
+
+    Args:
+        record: the payload, decoded from JSON.
+        received: metadata of the record.
 
     Raises:
-        NothingToJudge: it logs another call than one for an answer, or one that asks for tools.
-        UnadaptableRecord: it is no such payload.
+        NothingToJudge: the call type has no answer, or the response only requests tools.
+        UnadaptableRecord: the record is not a ``StandardLoggingPayload``.
     """
     payload = an_object(record, "the record")
     if "status" not in payload or "startTime" not in payload:
@@ -61,12 +66,14 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
     request = _request(payload.get("messages"))
     reply = reply_of(payload.get("response"), request, list(_sources(metadata, caller)))
     failed = payload.get("status") == "failure"
-    if (not reply.text or _is_redacted(reply.text)) and reply.calls_tools and not failed:
+    if not failed:
+        check_known(reply, NAME, "response")
+    if reply.is_step and not failed:
         raise NothingToJudge("tool_call")
     error = mapping(payload.get("error_information"))
     draft = Draft(
         identifier=first_text(payload, "id"),
-        # Whose key it is, the gateway has verified; what a caller says of itself, nobody has.
+        # The gateway verifies the team of the key, but not the tenant that the caller names.
         tenant=first_text(metadata, "user_api_key_team_id") or first_text(caller, "tenant"),
         session_id=first_text(caller, "session_id") or first_text(payload, "session_id"),
         user_id=first_text(caller, "user_id")
@@ -77,8 +84,8 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         answer=None if failed else reply.text,
         contexts=reply.contexts,
         citations=reply.citations,
-        model_id=first_text(payload, "model"),
-        provider=first_text(payload, "custom_llm_provider"),
+        model_id=model_name(first_text(payload, "model"), reply.model),
+        provider=provider_name(first_text(payload, "custom_llm_provider"), first_text(payload, "model")),
         prompt_version=first_text(caller, "prompt_version")
         or first_text(mapping(metadata.get("prompt_management_metadata")), "prompt_id"),
         temperature=number(mapping(payload.get("model_parameters")).get("temperature")),
@@ -105,12 +112,12 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
 
 
 def _request(messages: Any) -> dict[str, Any]:
-    """The messages as a request: a text, a list, or the request itself."""
+    """Return the messages as a request: from a text, a list, or the request itself."""
     return dict(messages) if isinstance(messages, dict) and "messages" in messages else {"messages": messages}
 
 
 def _first_token(payload: Mapping[str, Any]) -> Any:
-    """When the first token was there; without streaming LiteLLM writes the end, which says nothing."""
+    """Return the time of the first token; ``None`` without streaming, where LiteLLM writes the end time instead."""
     first = payload.get("completionStartTime")
     return time(first) if payload.get("stream") is True and first != payload.get("endTime") else None
 
@@ -130,14 +137,16 @@ def _sources(metadata: Mapping[str, Any], caller: Mapping[str, Any]) -> Iterator
                     "metadata": dict(mapping(result.get("attributes"))),
                 }
     for name in ("contexts", "sources"):
-        yield from chunks_of(caller.get(name))
+        yield from chunks_of(caller.get(name) or metadata.get(name))
 
 
 def _kept(
     payload: Mapping[str, Any], metadata: Mapping[str, Any], caller: Mapping[str, Any], uncited: int
 ) -> dict[str, Any]:
     kept = without(payload, _TOLD | _PERSONAL)
-    told = frozenset({"vector_store_request_metadata", "requester_metadata", "user_api_key_end_user_id"})
+    told = frozenset(
+        {"contexts", "sources", "vector_store_request_metadata", "requester_metadata", "user_api_key_end_user_id"}
+    )
     rest = without(metadata, told | _PERSONAL)
     said = without(caller, frozenset({*_CALLER, "contexts", "sources", "traceparent"}))
     return (
@@ -149,12 +158,12 @@ def _kept(
 
 
 def _is_redacted(said: str) -> bool:
-    """Whether a text is nothing but what LiteLLM writes in its place, once for each block."""
+    """Return whether a text consists only of LiteLLM's redaction marker, repeated once for each block."""
     return REDACTED in said and not said.replace(REDACTED, "").strip()
 
 
 def _mark_redacted(draft: Draft) -> None:
-    """What LiteLLM has replaced is withheld, not said."""
+    """Mark redacted parts of a draft as withheld."""
     if draft.answer is not None and _is_redacted(draft.answer):
         draft.answer = None
         draft.withheld.add("answer")

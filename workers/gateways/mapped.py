@@ -1,10 +1,10 @@
-"""Any other format, by a mapping file: for each field of an answer an expression (JMESPath) that finds it.
+"""Read any other format with a mapping file: a JMESPath expression for each field of an answer.
 
 ::
 
     version = 1
     name = "support-bot"
-    each = "events[?type=='completion']"   # one record, or a list of them; the whole document by default
+    each = "events[?type=='completion']"   # one record or a list of records; by default the whole document
 
     [answer]
     answer_id = "request_id"
@@ -17,8 +17,8 @@
     chunk_id = "doc.id"
     content = "doc.body"
 
-A fixed value is a raw text of JMESPath: ``tenant = "'acme'"``. Fields at the top of the record that no
-expression looks at are kept aside.
+A fixed value is a raw string of JMESPath: ``tenant = "'acme'"``. Top-level fields of the record that no expression
+uses are kept in the metadata.
 """
 
 import tomllib
@@ -34,7 +34,7 @@ from schemas.answers import ContextChunk, ProvidedCitation
 from workers.gateways.adapted import Adapted, Draft, Received, finished, named_apart
 from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.reading import count, items, mapping, number, text, time
+from workers.gateways.lenient_reading import count, items, mapping, number, text, time
 
 VERSION = 1
 _TEXTS = ("answer_id", "tenant", "session_id", "user_id", "query", "answer", "model", "provider", "prompt_version", "query_type",
@@ -44,28 +44,29 @@ _NUMBERS = ("temperature", "latency_seconds", "cost_usd")
 _COUNTS = ("prompt_tokens", "completion_tokens")
 _FLAGS = ("failed", "cache_hit")
 FIELDS = frozenset({*_TEXTS, *_TIMES, *_NUMBERS, *_COUNTS, *_FLAGS})
-"""Fields of the table ``answer``."""
+"""Allowed fields of the table ``answer``."""
 _RENAMED = {"answer_id": "identifier", "model": "model_id"}
 _LISTS = {"contexts": frozenset(ContextChunk.model_fields), "citations": frozenset(ProvidedCitation.model_fields)}
 
 _STUMBLES = (JMESPathError, RecursionError, TypeError, ValueError, AttributeError, ArithmeticError)
-"""What JMESPath's functions and comparisons raise for values that they cannot take: not all of it is its own."""
+"""Exceptions that JMESPath raises for values that its functions and comparisons do not support; several are not its own
+classes."""
 
 
 class UnusableMapping(ValueError):
-    """A mapping file that cannot be used; the text names the entry and the remedy."""
+    """Mapping file that cannot be used; the message names the entry and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A mapping that has been read.
+    """A parsed mapping file.
 
     Attributes:
-        name: of the format.
-        each: where the records of a document are; ``None`` for the document itself.
-        answer: expressions by field.
-        lists: by ``contexts`` and ``citations``: where the items are, and expressions by field.
-        used: fields at the top of a record that some expression looks at.
+        name: name of the format.
+        each: expression for the records of a document; ``None`` if the document is one record.
+        answer: compiled expressions by field.
+        lists: for ``contexts`` and ``citations`` the expression for the items, and compiled expressions by field.
+        used: top-level fields of a record that the expressions use.
     """
 
     name: str
@@ -79,12 +80,12 @@ def read_mapping(content: bytes, name: str, where: str | None = None) -> Mapped:
     """Read a mapping file (TOML).
 
     Args:
-        content: of the file.
-        name: of the format, where the file gives none.
-        where: what messages call the file; the name by default.
+        content: content of the file.
+        name: name of the format if the file gives none.
+        where: name of the file for error messages; ``name`` by default.
 
     Raises:
-        UnusableMapping: it is none.
+        UnusableMapping: the file is not a valid mapping.
     """
     where = where or name
     try:
@@ -96,11 +97,11 @@ def read_mapping(content: bytes, name: str, where: str | None = None) -> Mapped:
     unknown = set(tables) - {"version", "name", "each", "answer", *_LISTS}
     if unknown:
         raise UnusableMapping(
-            f"{where}: there is no entry {sorted(unknown)[0]}; there are name, each, answer, contexts, citations"
+            f"{where}: unknown entry {sorted(unknown)[0]}; use name, each, answer, contexts, citations"
         )
     answer = _expressions(tables.get("answer"), FIELDS, f"{where}: answer")
     if "answer" not in answer:
-        raise UnusableMapping(f"{where}: answer.answer is missing; say where the text of the answer is")
+        raise UnusableMapping(f"{where}: answer.answer is missing; give the expression for the text of the answer")
     lists = {}
     for key, fields in _LISTS.items():
         table = tables.get(key)
@@ -114,11 +115,16 @@ def read_mapping(content: bytes, name: str, where: str | None = None) -> Mapped:
 
 
 def adapt(record: Any, received: Received, *, by: Mapped) -> list[Adapted]:
-    """The answers of a document.
+    """Return the answers of a document.
+
+    Args:
+        record: the document.
+        received: metadata of the record.
+        by: the mapping.
 
     Raises:
-        NothingToJudge: it holds no record.
-        UnadaptableRecord: an expression cannot be used on it.
+        NothingToJudge: the document holds no record.
+        UnadaptableRecord: an expression cannot be evaluated on a record, or a value is not valid.
     """
     records = [record] if by.each is None else items(_found(by.each, record, f"{by.name}: each"))
     if not records:
@@ -129,14 +135,16 @@ def adapt(record: Any, received: Received, *, by: Mapped) -> list[Adapted]:
 
 
 def adapter(by: Mapped) -> Any:
-    """The adapter of a mapping."""
+    """Return ``adapt`` bound to a mapping."""
     return partial(adapt, by=by)
 
 
 def _draft(record: Any, by: Mapped) -> Draft:
     draft = Draft(kept={name: value for name, value in mapping(record).items() if name not in by.used})
+    said: Any = None
     for name, expression in by.answer.items():
         value = _found(expression, record, f"{by.name}: answer.{name}")
+        said = value if name == "answer" else said
         if name in _FLAGS:
             _flag(draft, name, value)
             continue
@@ -144,6 +152,12 @@ def _draft(record: Any, by: Mapped) -> Draft:
         setattr(draft, _RENAMED.get(name, name), convert(value))
     if draft.status == "error":
         draft.answer = None
+    elif draft.answer is None and not isinstance(said, str):
+        raise UnadaptableRecord(
+            f"{by.name}: answer.answer finds no text in this record; correct the expression, or leave such records "
+            "out with each",
+            "answer",
+        )
     for key, (where, fields) in by.lists.items():
         rows = [
             _row(each, fields, f"{by.name}: {key}") for each in items(_found(where, record, f"{by.name}: {key}.each"))
@@ -156,7 +170,7 @@ def _draft(record: Any, by: Mapped) -> Draft:
 
 
 def _flag(draft: Draft, name: str, value: Any) -> None:
-    # What JMESPath calls false: nothing, an empty text or list, false itself.
+    # JMESPath's false values are null, an empty text, list or object, and false.
     if name == "cache_hit":
         draft.cache_hit = bool(value) if value is not None else None
     elif value:
@@ -172,19 +186,19 @@ def _row(item: Any, fields: Mapping[str, Any], where: str) -> Any:
 def _expressions(table: Any, known: frozenset[str], where: str) -> dict[str, Any]:
     for name in _table(table, where):
         if name not in known:
-            raise UnusableMapping(f"{where}: there is no field {name}; there are {', '.join(sorted(known))}")
+            raise UnusableMapping(f"{where}: unknown field {name}; use {', '.join(sorted(known))}")
     return {name: _expression(source, f"{where}.{name}") for name, source in table.items()}
 
 
 def _table(table: Any, where: str) -> dict[str, Any]:
     if not isinstance(table, dict):
-        raise UnusableMapping(f"{where} is missing or no table; write one with an expression for each field")
+        raise UnusableMapping(f"{where} is missing or not a table; write a table with an expression for each field")
     return table
 
 
 def _expression(source: Any, where: str) -> Any:
     if not isinstance(source, str):
-        raise UnusableMapping(f"{where} must be an expression of JMESPath in quotes")
+        raise UnusableMapping(f"{where} must be a JMESPath expression in quotes")
     try:
         return jmespath.compile(source)
     except JMESPathError as error:
@@ -197,18 +211,18 @@ def _found(expression: Any, record: Any, where: str) -> Any:
     try:
         return expression.search(record)
     except _STUMBLES as error:
-        raise UnadaptableRecord(f"{where} cannot be used on this record ({type(error).__name__})") from None
+        raise UnadaptableRecord(f"{where} cannot be evaluated on this record ({type(error).__name__})") from None
 
 
 def _roots(expression: Any) -> frozenset[str]:
-    """The fields at the top that an expression looks at; all that it names where that cannot be told."""
+    """Return the top-level fields that an expression uses; all names in the expression where this cannot be decided."""
     names: set[str] = set()
 
     def walk(node: Mapping[str, Any]) -> None:
         children = [child for child in node.get("children", ()) if isinstance(child, dict)]
         if node.get("type") == "field":
             names.add(str(node.get("value")))
-        # What stands to the right of these is looked up in what stands to their left.
+        # The right side of these nodes is looked up in the result of the left side.
         leading = node.get("type") in (
             "subexpression",
             "index_expression",

@@ -1,4 +1,4 @@
-"""Our own format: a ``GeneratedAnswer``, in which a name and a time may be left out."""
+"""Read Touchstone's own format: a ``GeneratedAnswer`` with optional identifier and time."""
 
 from typing import Any
 
@@ -7,17 +7,24 @@ from pydantic import ValidationError
 from schemas.answers import GeneratedAnswer
 from workers.gateways.adapted import Adapted, Received, digest_identifier
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.reading import an_object
+from workers.gateways.lenient_reading import an_object
 
 NAME = "touchstone"
 SHOWN = 5
 
 
 def adapt(record: Any, received: Received) -> list[Adapted]:
-    """The answer; without ``answer_id`` or ``completed_at`` it is named by its envelope or content, and complete now.
+    """Return the answer of a record.
+
+    A missing ``answer_id`` is set from the envelope or the content's digest, a missing ``completed_at`` from the time
+    of arrival.
+
+    Args:
+        record: fields of ``GeneratedAnswer``.
+        received: metadata of the record.
 
     Raises:
-        UnadaptableRecord: it is no answer; the text names the fields.
+        UnadaptableRecord: the record is not a valid answer; the message names the fields.
     """
     fields = {name: value for name, value in an_object(record, "the record").items() if value is not None}
     if received.tenant is not None:
@@ -30,7 +37,7 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         return [Adapted(GeneratedAnswer.model_validate(fields))]
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False, include_context=False)[:SHOWN]
-        told = "; ".join(
+        problems = "; ".join(
             f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg'][:200]}" for detail in details
         )
-        raise UnadaptableRecord(f"no GeneratedAnswer: {told}") from None
+        raise UnadaptableRecord(f"not a GeneratedAnswer: {problems}") from None

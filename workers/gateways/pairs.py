@@ -1,8 +1,8 @@
-"""A request to a model service and its response, side by side: ``{"request": …, "response": …}``.
+"""Read pairs of a request to a model service and its response: ``{"request": …, "response": …}``.
 
-Both are bodies as the service's API has them. Beside them may stand ``id``, ``requested_at``,
-``completed_at``, ``latency_seconds``, ``status_code``, ``error``, ``contexts`` and the fields of an answer
-that no service knows (``tenant``, ``session_id``, ``user_id``, ``query_type``, ``risk_mode`` …).
+Both are bodies in the form of the service's API; the response may also be the list of its streamed chunks. Further optional fields are ``id``, ``requested_at``,
+``completed_at``, ``latency_seconds``, ``status_code``, ``error``, ``contexts``, and fields of an answer that no
+service knows (``tenant``, ``session_id``, ``user_id``, ``query_type``, ``risk_mode`` …).
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,12 @@ from functools import partial
 from typing import Any
 
 from workers.gateways.adapted import Adapted, Draft, Received, finished
-from workers.gateways.contexts import chunks_of
+from workers.gateways.apis.replies import asked, check_known, reply_of
+from workers.gateways.apis.streams import is_stream
+from workers.gateways.contexts import check_sources, chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.reading import an_object, count, first_text, mapping, number, text, time, without
-from workers.gateways.replies import asked, reply_of
+from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, text, time, without
+from workers.gateways.model_names import model_name
 
 _BESIDE = frozenset(
     {
@@ -22,28 +24,42 @@ _BESIDE = frozenset(
         "trace_id", "traceparent",
     }
 )  # fmt: skip
-_SAID = frozenset({"messages", "input", "prompt", "contents", "model", "temperature", "user"})
+_SAID = frozenset({"messages", "input", "prompt", "contents", "documents", "model", "modelId", "temperature", "user"})
 _FAILED = 400
 
 
 def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
-    """The answer of a pair.
+    """Return the answer of a pair.
+
+    Args:
+        record: the pair, decoded from JSON.
+        received: metadata of the record.
+        form: name of the service.
 
     Raises:
-        NothingToJudge: the response asks for tools and says nothing.
-        UnadaptableRecord: there is no response.
+        NothingToJudge: the response only requests tools.
+        UnadaptableRecord: the response is missing and the call did not fail.
     """
     pair = an_object(record, "the record")
-    if not isinstance(pair.get("response"), dict) and not _failed(pair):
+    response = pair.get("response")
+    if not isinstance(response, dict) and not is_stream(response) and not _failed(pair):
         raise UnadaptableRecord(
             f'{form}: field response is missing; send {{"request": …, "response": …}} with the bodies of both, '
-            "or status_code or error for a call that failed"
+            "or status_code or error for a call that failed",
+            "response",
         )
-    request, response = mapping(pair.get("request")), mapping(pair.get("response"))
+    request = mapping(pair.get("request"))
+    check_sources(pair.get("contexts"), form, "contexts")
     given = chunks_of(pair.get("contexts"))
     reply = reply_of(response, request, given)
     failed = _failed(pair) or (reply.error is not None and reply.text is None)
-    if not failed and reply.text is None and reply.calls_tools:
+    if reply.service not in (None, form):
+        raise UnadaptableRecord(
+            f"{form}: response has the shape of {reply.service}; send it in the format {reply.service}", "response"
+        )
+    if not failed:
+        check_known(reply, form, "response")
+    if not failed and reply.is_step:
         raise NothingToJudge("tool_call")
     draft = Draft(
         identifier=first_text(pair, "answer_id", "id") or reply.identifier,
@@ -54,7 +70,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
         answer=None if failed else reply.text,
         contexts=reply.contexts,
         citations=reply.citations,
-        model_id=reply.model or first_text(request, "model"),
+        model_id=model_name(first_text(request, "model", "modelId"), reply.model),
         provider=form,
         prompt_version=first_text(pair, "prompt_version"),
         temperature=_temperature(request),
@@ -80,6 +96,8 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
 openai = partial(adapt, form="openai")
 anthropic = partial(adapt, form="anthropic")
 google = partial(adapt, form="google")
+bedrock = partial(adapt, form="bedrock")
+cohere = partial(adapt, form="cohere")
 
 
 def _failed(pair: Mapping[str, Any]) -> bool:
@@ -93,12 +111,12 @@ def _error_text(pair: Mapping[str, Any]) -> str | None:
 
 
 def _user(request: Mapping[str, Any]) -> str | None:
-    """OpenAI's ``safety_identifier`` and ``user``, Anthropic's ``metadata.user_id``."""
+    """Return the user from OpenAI's ``safety_identifier`` or ``user``, or Anthropic's ``metadata.user_id``."""
     return first_text(request, "safety_identifier", "user") or first_text(mapping(request.get("metadata")), "user_id")
 
 
 def _temperature(request: Mapping[str, Any]) -> float | None:
-    config = mapping(request.get("generationConfig", request.get("generation_config")))
+    config = mapping(request.get("generationConfig", request.get("generation_config", request.get("inferenceConfig"))))
     return number(request.get("temperature", config.get("temperature")))
 
 

@@ -1,1 +1,1 @@
-"""Grafana's dashboards, generated: what they show stands in dashboards.py, never in a mouse click."""
+"""Generate Grafana's dashboards from dashboards.py; no dashboard is edited by hand."""

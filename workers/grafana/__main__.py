@@ -13,7 +13,7 @@ from workers.grafana.dashboards import DASHBOARDS, DEFAULT_CONSOLE, drift_alert
 
 
 def files(console: str = DEFAULT_CONSOLE) -> dict[str, str]:
-    """Every generated file by its path below deploy/grafana; the same each time.
+    """Return every generated file by its path below deploy/grafana; the result is deterministic.
 
     Args:
         console: address of the console, for links.
@@ -29,9 +29,11 @@ def _text(value: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Write the files; returns the exit status."""
+    """Write the files and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--directory", type=Path, default=Path("deploy/grafana"), help="where to; deploy/grafana")
+    parser.add_argument(
+        "--directory", type=Path, default=Path("deploy/grafana"), help="output folder; deploy/grafana by default"
+    )
     parser.add_argument("--console", default=DEFAULT_CONSOLE, help="address of the console, for links")
     arguments = parser.parse_args()
     for path, text in files(arguments.console.rstrip("/")).items():

@@ -1,6 +1,6 @@
-"""The dashboards: what each shows, in the order in which one looks.
+"""Define the dashboards and their panels, in reading order.
 
-``python -m workers.grafana`` writes them to deploy/grafana; a test holds the files against this.
+``python -m workers.grafana`` writes them to deploy/grafana; a test compares the files with this module.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from workers.grafana.panels import CLICKHOUSE, Asked, Measured, Panel, laid_out
 from workers.grafana.sql import panel_sql
 
 SCHEMA_VERSION = 41
-"""Version of Grafana's dashboard model that these are written in (Grafana 12)."""
+"""Version of Grafana's dashboard model in the files (Grafana 12)."""
 
 DEFAULT_CONSOLE = "http://localhost:8080"
-"""Where links lead unless told otherwise."""
+"""Default address of the console in links."""
 
 
 TO_OVERVIEW = {"Overview in the console": "/"}
 TO_ANSWERS = {"Search answers": "/search"}
-TO_HIGH_RISK = {"Answers of high risk": "/search?risk=high"}
+TO_HIGH_RISK = {"High-risk answers": "/search?risk=high"}
 TO_REVIEW = {"Review queue": "/review"}
-"""Where panels lead in the console."""
+"""Links of panels to pages of the console."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Dashboard:
     """One dashboard.
 
     Attributes:
-        uid: fixed, so that links last; also the name of its file.
-        title: of the dashboard.
-        description: for whom, and what for.
-        since: beginning of the time that it opens with.
-        links: titles and paths in the console, for panels that have none of their own.
-        panels: in order.
-        variables: what a reader may choose, besides the console's address.
+        uid: fixed identifier, so that links stay valid; also the name of the file.
+        title: title of the dashboard.
+        description: audience and purpose.
+        since: start of the time range that the dashboard opens with.
+        links: titles and paths in the console, for panels without links.
+        panels: panels in order.
+        variables: variables that the viewer can choose, besides the console's address.
     """
 
     uid: str
@@ -47,7 +47,7 @@ class Dashboard:
     variables: Sequence[dict[str, Any]] = ()
 
     def as_json(self, console: str = DEFAULT_CONSOLE) -> dict[str, Any]:
-        """As Grafana reads it.
+        """Return the dashboard in Grafana's JSON model.
 
         Args:
             console: address of the console, for links.
@@ -86,13 +86,14 @@ def _constant(name: str, label: str, value: str) -> dict[str, Any]:
 TENANT = {
     "name": "tenant", "label": "Tenant", "type": "query", "datasource": CLICKHOUSE, "refresh": 2, "sort": 1,
     "query": "SELECT DISTINCT tenant FROM answer_hours ORDER BY tenant",
-    # Put into the SQL as it is: the empty tenant, which means all that the reader may see.
+    # Inserted into the SQL unchanged: the empty tenant means all tenants that the viewer may see.
     "includeAll": True, "allValue": "''", "multi": False,
     "current": {"text": "All", "value": "$__all"},
 }  # fmt: skip
 RUN = {
     "name": "run", "label": "Run", "type": "textbox", "query": "current",
-    "description": "current, live, or the name of a replay; current is the promoted one where it has judged all, else live",
+    "description": "current, live, or the name of a replay; current is the promoted replay where it has evaluated "
+        "all answers, else live",
     "current": {"text": "current", "value": "current"},
 }  # fmt: skip
 BY = {
@@ -121,13 +122,13 @@ def _quantiles(metric: str) -> Mapping[str, str]:
 OPERATIONS = Dashboard(
     "touchstone-operations",
     "Operations",
-    "For the person on call: does it flow, how far behind is it, what goes wrong.",
+    "For the person on call: throughput, lag and errors.",
     "now-6h",
     TO_OVERVIEW,
     (
         Measured(
-            "Answers a second", "Answers that assembly takes in and enriched answers that it hands on. A gap that stays "
-            "means that answers wait for judgements.",
+            "Answers a second", "Rate of answers that assembly receives and of enriched answers that it sends. A "
+                "lasting gap means that answers wait for reports.",
             unit="ops",
             series={
                 "in": _rate("touchstone_records_consumed_total", where='agent="assembly",topic="answers.generated"'),
@@ -135,8 +136,8 @@ OPERATIONS = Dashboard(
             },
         ),
         Measured(
-            "Consumer lag", "Records that an agent has not yet committed. Growing lag of one agent: see "
-            "'Lag grows' in the operations guide.",
+            "Consumer lag", "Records that an agent has not committed. For growing lag of one agent see 'Lag "
+                "grows' in the operations guide.",
             series={"{{agent}}": "sum by (agent) (touchstone_consumer_lag_records)"},
         ),
         Measured(
@@ -144,51 +145,56 @@ OPERATIONS = Dashboard(
             unit="s", series=_quantiles("touchstone_end_to_end_seconds"),
         ),
         Measured(
-            "Time a stage takes", "95th percentile for one answer or batch.", unit="s",
+            "Duration of stages", "95th percentile for one answer or batch.", unit="s",
             series={"{{stage}}": _quantile(0.95, "touchstone_response_processing_duration_seconds", "stage")},
         ),
         Measured(
-            "Dead letters", "Records given up, by agent and error: read them with touchstone dlq list.", unit="ops",
+            "Dead letters", "Dead-lettered records, by agent and error: read them with touchstone dlq list.", unit="ops",
             stacked=True, series={"{{agent}} {{error}}": _rate("touchstone_records_dead_lettered_total", "agent, error")},
         ),
         Measured(
-            "Retries", "Attempts that were repeated, by agent and error. A store or the broker is away or slow.",
+            "Retries", "Repeated attempts, by agent and error. A store or the broker is unavailable or slow.",
             unit="ops", stacked=True,
             series={"{{agent}} {{error}}": _rate("touchstone_records_retried_total", "agent, error")},
         ),
         Measured(
-            "Waiting and stopped agents", "1 while an agent waits for a store, the broker or a receiver, and once its breaker has "
-            "stopped it for too many dead letters.", maximum=1,
+            "Waiting and stopped agents", "1 while an agent waits for a store, the broker or an export target, "
+                "and 1 after its circuit breaker stopped it.", maximum=1,
             series={
                 "{{agent}} waits": "max by (agent) (touchstone_agent_waiting)",
                 "{{agent}} stopped": "max by (agent) (touchstone_breaker_open)",
             },
         ),
         Measured(
-            "In work", "Records accepted and not yet settled, and answers and reports that wait for each other.",
+            "In progress", "Records in progress, and answers and reports that wait for each other.",
             series={
                 "{{agent}}": "sum by (agent) (touchstone_records_in_flight)",
                 "join: {{kind}}": "sum by (kind) (touchstone_join_pending_answers)",
             },
         ),
         Measured(
-            "Degraded answers", "Answers joined without a report, by the agent that is missing.", unit="ops",
+            "Degraded answers", "Answers joined without a report, by the missing agent.", unit="ops",
             stacked=True, series={"{{missing}}": _rate("touchstone_join_degraded_total", "missing")},
         ),
         Measured(
-            "Judgements that failed", "Judgements with status failed, by agent; the log says why.", unit="ops",
+            "Answers shown without evaluation", "Answers that readers see although their grounding was not evaluated, "
+                "by state.", unit="ops", stacked=True,
+            series={"{{state}}": _rate("touchstone_answers_unevaluated_total", "state")},
+        ),
+        Measured(
+            "Failed evaluations", "Evaluations with the status failed, by agent; the log has the reason.", unit="ops",
             stacked=True, series={"{{agent}}": _rate("touchstone_judgements_total", "agent", 'status="failed"')},
         ),
         Measured(
-            "Answers by hallucination risk", "As they are judged, a second.", unit="ops", stacked=True,
+            "Answers by hallucination risk", "Evaluated answers per second.", unit="ops", stacked=True,
             series={"{{risk_level}}": _rate("touchstone_hallucination_risk_total", "risk_level")}, links=TO_HIGH_RISK,
         ),
         Measured(
-            "Decisions", "Release states, a second.", unit="ops", stacked=True,
+            "Decisions", "Release states per second.", unit="ops", stacked=True,
             series={"{{state}}": _rate("touchstone_decisions_total", "state")},
         ),
         Measured(
-            "Embedding", "95th percentile of a call of the model, and the share of texts that it need not see again.",
+            "Embedding", "95th percentile of a call of the model, and the share of texts found in the cache.",
             unit="s",
             series={
                 "a call": _quantile(0.95, "touchstone_inference_duration_seconds"),
@@ -198,23 +204,25 @@ OPERATIONS = Dashboard(
             },
         ),
         Measured(
-            "Writes to stores", "95th percentile of a confirmed write, by sink.", unit="s",
+            "Writes to stores", "95th percentile of an acknowledged write, by sink.", unit="s",
             series={"{{sink}}": _quantile(0.95, "touchstone_sink_flush_duration_seconds", "sink")},
         ),
         Measured(
-            "Rows stored", "Rows that a store has confirmed, a second.", unit="ops",
+            "Rows stored", "Rows per second that a store has acknowledged.", unit="ops",
             series={"{{table}}": _rate("touchstone_sink_rows_total", "table")},
         ),
         Measured(
             "Memory", "Resident memory of each worker process.", unit="bytes",
-            series={"{{instance}}": "process_resident_memory_bytes * on (instance) group_left () touchstone_build_info"},
+            series={"{{instance}}": "process_resident_memory_bytes * on (instance) group_left () "
+                "touchstone_build_info"},
         ),
         Measured(
-            "Query history", "1 while Redis answers; without it no retry is detected.", kind="stat", width=6, height=5,
+            "Query history", "1 while Redis responds; otherwise no retry is detected.", kind="stat", width=6, height=5,
             series={"available": "min(touchstone_redis_available)"},
         ),
         Measured(
-            "Dropped by rebalances", "Records of partitions that moved; they come again elsewhere.", unit="ops",
+            "Dropped by rebalances", "Records of moved partitions; they are delivered again to another "
+                "worker.", unit="ops",
             width=18, height=5, series={"{{agent}}": _rate("touchstone_records_stale_total", "agent")},
         ),
     ),
@@ -223,59 +231,59 @@ OPERATIONS = Dashboard(
 QUALITY = Dashboard(
     "touchstone-quality",
     "Quality",
-    "For the AI engineer: how good answers are, which model, prompt version or query type makes them worse.",
+    "For the AI engineer: quality of answers by model, prompt version and query type.",
     "now-7d",
     TO_ANSWERS,
     (
         Asked(
-            "Answers", "What becomes of answers. Held ones wait for a person; a fallback said that there is not "
-            "enough evidence.",
+            "Answers", "Release states of answers. Held answers wait for a reviewer; a fallback replaces an "
+                "answer without sufficient evidence.",
             stacked=True, query="answers_over_time", columns=("time", "released", "warned", "held", "fallback"),
         ),
         Asked(
-            "Hallucination risk", "Answers by risk; those that were given no context have none.", stacked=True,
+            "Hallucination risk", "Answers by risk; answers without contexts have none.", stacked=True,
             query="risk_over_time",
         ),
         Asked(
-            "Quality", "Mean quality score, by what is compared.", unit="percentunit", maximum=1, width=8,
+            "Quality", "Mean quality score, by the compared dimension.", unit="percentunit", maximum=1, width=8,
             query="quality_over_time", columns=("time", "name", "quality"),
         ),
         Asked(
-            "Grounding", "Mean grounding score: how far claims rest on their contexts.", unit="percentunit", maximum=1,
+            "Grounding", "Mean grounding score: support of claims by their contexts.", unit="percentunit", maximum=1,
             width=8, query="quality_over_time", columns=("time", "name", "grounding"),
         ),
         Asked(
-            "High risk", "Share of judged answers whose hallucination risk is high.", unit="percentunit", maximum=1,
+            "High risk", "Share of evaluated answers with high hallucination risk.", unit="percentunit", maximum=1,
             width=8, query="quality_over_time", columns=("time", "name", "high_risk_share"), links=TO_HIGH_RISK,
         ),
         Asked(
-            "Side by side", "The same over the whole time, the worst grounding first.", kind="table", unit="percentunit",
+            "Side by side", "The same figures over the whole time, the lowest grounding first.", kind="table", unit="percentunit",
             query="quality_by", units={"name": "string", "answers": "short"},
         ),
         Asked(
-            "Grounding scores", "Answers by grounding score. Below 0.6 there is an alert on the answer.",
+            "Grounding scores", "Answers by grounding score. A score below 0.6 raises an alert.",
             kind="barchart", query="grounding_distribution",
         ),
         Asked(
-            "Signs of failure", "Answers that show a failure signal, a grounding issue, or were decided on for a reason.",
+            "Failure signals", "Answers by failure signal, grounding issue and reason of the decision.",
             kind="table", query="failure_signals", given={"limit": 20}, units={"share": "percentunit"},
         ),
         Asked(
-            "Drift", "Distance of the distribution of scores from the week before, 0 to 1; drifted is worth a look at "
-            "what was changed.",
+            "Drift", "Distance of the score distribution from the previous week, 0 to 1. For a drifted score, "
+                "check recent changes.",
             kind="table", query="drift",
         ),
         Asked(
-            "Answers that rest on the least", "The lowest grounding scores, to be opened in the console.", kind="table",
+            "Answers with the lowest grounding", "The lowest grounding scores, with links to the console.", kind="table",
             width=24, query="worst_answers", links=TO_HIGH_RISK,
         ),
         Asked(
-            "Runs beside each other", "Mean grounding score of the live run and of every replay of the time: what "
-            "another version would have said.",
+            "Comparison of runs", "Mean grounding score of the live run and of all replays in the time range.",
             unit="percentunit", maximum=1, query="runs_over_time", columns=("time", "name", "grounding"),
         ),
         Asked(
-            "Slowest stages", "Time that a stage took for an answer, the model's own answering included.", kind="table",
+            "Slowest stages", "Duration of a stage for an answer, including the response time of the answering "
+                "model.", kind="table",
             unit="s", query="slowest_stages", units={"name": "string", "answers": "short"},
         ),
         Asked(
@@ -288,35 +296,35 @@ QUALITY = Dashboard(
 SOURCES = Dashboard(
     "touchstone-sources",
     "Sources and citations",
-    "For whoever keeps the sources: which of them are contradicted, cited wrongly, or make answers worse.",
+    "For the owners of sources: contradicted sources, wrong citations, and sources of worse answers.",
     "now-7d",
     TO_ANSWERS,
     (
         Asked(
-            "Valid citations and coverage", "Share of answers whose references all exist, and mean share of claims "
-            "that are cited.",
+            "Valid citations and coverage", "Share of answers without invalid references, and mean share of cited "
+                "claims.",
             unit="percentunit", maximum=1, query="citation_validity", columns=("time", "valid_share", "coverage"),
         ),
         Asked(
-            "What is wrong with references", "References that resolve to nothing, by reason.", kind="barchart",
+            "Invalid references", "Invalid references by reason.", kind="barchart",
             query="invalid_references",
         ),
         Asked(
-            "Contradicted sources", "Claims that a source contradicts: is the source out of date, or is it misread?",
+            "Contradicted sources", "Claims that a source contradicts: the source may be outdated or misread.",
             kind="table", width=24, query="contradicted_by_source", given={"limit": 50},
             units={"contradicted_share": "percentunit"},
         ),
         Asked(
-            "Grounding by source", "Mean grounding score of the answers that rest on a source, ten sources of most "
-            "answers.",
+            "Grounding by source", "Mean grounding score of the answers that use a source, for the ten sources "
+                "with the most answers.",
             unit="percentunit", maximum=1, query="quality_by_source", columns=("time", "name", "grounding"),
         ),
         Asked(
-            "Quality by source", "Mean quality score of the answers that rest on a source.", unit="percentunit",
+            "Quality by source", "Mean quality score of the answers that use a source.", unit="percentunit",
             maximum=1, query="quality_by_source", columns=("time", "name", "quality"),
         ),
         Asked(
-            "Alerts on answers", "The latest alerts, with the answer to open.", kind="table", width=24,
+            "Alerts on answers", "The latest alerts, with links to the answers.", kind="table", width=24,
             query="system_alerts", given={"limit": 50},
         ),
     ),
@@ -326,12 +334,12 @@ SOURCES = Dashboard(
 FEEDBACK = Dashboard(
     "touchstone-feedback",
     "Feedback and models",
-    "For the AI engineer and the router: what people make of answers, and what each model earns.",
+    "For the AI engineer and the router: feedback on answers and rewards of models.",
     "now-7d",
     TO_OVERVIEW,
     (
         Asked(
-            "Reward by model", "Mean reward with its 95 % interval. Intervals that overlap tell no difference.",
+            "Reward by model", "Mean reward with its 95 % interval. Overlapping intervals show no clear difference.",
             kind="table", unit="percentunit", width=24, query="reward_by_model",
             units={"name": "string", "answers": "short"},
         ),
@@ -340,17 +348,17 @@ FEEDBACK = Dashboard(
             columns=("time", "name", "reward"),
         ),
         Asked(
-            "Asked again, failed, too slow", "Share of answers after which the same was asked again, whose call "
-            "failed, or that took over 30 s.",
+            "Repeated, failed, slow", "Share of answers whose query was repeated, whose call failed, or that took "
+                "over 30 s.",
             unit="percentunit", maximum=1, query="retry_and_satisfaction",
             columns=("time", "retry_share", "failed_share", "too_slow_share"),
         ),
         Asked(
-            "Satisfaction", "Mean satisfaction by behaviour, and mean of what people said.", unit="percentunit",
+            "Satisfaction", "Mean satisfaction by behaviour, and mean explicit feedback.", unit="percentunit",
             maximum=1, query="retry_and_satisfaction", columns=("time", "satisfaction", "explicit_reward"),
         ),
         Asked(
-            "Answers with a reward", "How many answers the figures beside rest on.", query="retry_and_satisfaction",
+            "Answers with a reward", "Number of answers behind the other figures.", query="retry_and_satisfaction",
             columns=("time", "answers"),
         ),
     ),
@@ -360,16 +368,16 @@ FEEDBACK = Dashboard(
 REVIEW = Dashboard(
     "touchstone-review",
     "Review",
-    "For whoever leads reviewers: what waits, how long, how well people agree, what it costs.",
+    "For the lead of the reviewers: backlog, waiting time, agreement and cost.",
     "now-7d",
     TO_REVIEW,
     (
         Asked(
-            "Requests", "Answers sent to review: all, those whose reader waits, and those that are still open.",
+            "Requests", "Answers sent to review: all, those whose reader waits, and those still open.",
             query="review_backlog",
         ),
         Asked(
-            "Time to decision", "Hours from the answer to the first decision on it.", unit="h", query="time_to_decision",
+            "Time to decision", "Hours from the answer to its first decision.", unit="h", query="time_to_decision",
             columns=("time", "median_hours", "p95_hours"),
         ),
         Asked(
@@ -377,15 +385,16 @@ REVIEW = Dashboard(
             units={"active_seconds": "s", "median_seconds": "s"},
         ),
         Asked(
-            "Was review needed?", "What people decided, by model of the answer: what they approve need not have come.",
+            "Necessity of reviews", "Decisions by model of the answer; approved answers did not need a review.",
             kind="table", query="review_outcomes", units={"needed_share": "percentunit"},
         ),
         Asked(
-            "Agreement", "Pairs of decisions on one answer: share that agree, and Cohen's kappa (0 by chance, 1 always).",
+            "Agreement", "Pairs of decisions on one answer: share of agreement, and Cohen's kappa (0 by chance, 1 "
+                "always).",
             kind="table", query="review_agreement", units={"agreement": "percentunit"}, height=6,
         ),
         Asked(
-            "Cost", "Active hours at 50 an hour, and the cost of an answer that was corrected or rejected.", height=6,
+            "Cost", "Active hours at 50 per hour, and cost per corrected or rejected answer.", height=6,
             query="review_cost", columns=("time", "cost", "cost_of_a_finding"), given={"hourly_cost": 50},
         ),
     ),
@@ -396,13 +405,13 @@ DASHBOARDS = (OPERATIONS, QUALITY, SOURCES, FEEDBACK, REVIEW)
 
 
 def panel_queries() -> list[str]:
-    """Names of the questions that some panel asks."""
+    """Return the names of the queries used by panels."""
     panels = (panel for dashboard in DASHBOARDS for panel in dashboard.panels)
     return sorted({panel.query for panel in panels if isinstance(panel, Asked)})
 
 
 def drift_alert() -> dict[str, Any]:
-    """Grafana's alert on drift, as its provisioning reads it: over the last day, of all tenants together."""
+    """Return Grafana's provisioned alert on drift over the last day, over all tenants together."""
     sql = panel_sql("drift", {"tenant": "", "run": "live"}, ("name", "drifted"))
     threshold = {
         "type": "threshold", "refId": "B", "expression": "A",
@@ -417,7 +426,7 @@ def drift_alert() -> dict[str, Any]:
         "execErrState": "Error",
         "labels": {"severity": "warning"},
         "annotations": {
-            "summary": "The distribution of {{ $labels.name }} scores differs from that of the week before.",
+            "summary": "The distribution of {{ $labels.name }} scores differs from that of the previous week.",
             "__dashboardUid__": QUALITY.uid,
         },
         "data": [

@@ -1,26 +1,26 @@
-"""Panels as Grafana reads them: one small class a kind, and how they are laid out."""
+"""Define panels in Grafana's JSON model, one class for each kind, and their layout."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from workers.grafana.sql import panel_sql
-from workers.stores.queries import named_query
+from workers.stores.clickhouse.named_queries import named_query
 
 CLICKHOUSE = {"type": "grafana-clickhouse-datasource", "uid": "touchstone-clickhouse"}
 PROMETHEUS = {"type": "prometheus", "uid": "touchstone-prometheus"}
-"""Data sources by the identifiers that deploy/grafana/provisioning gives them."""
+"""Data sources, with the identifiers from deploy/grafana/provisioning."""
 
 WIDTH = 24
 """Columns of Grafana's grid."""
 
 ANSWER_LINK = {
     "title": "Open in the console",
-    # Identifiers are of others' making: a ?, # or % in one would end or change the path.
+    # Identifiers come from other systems: a ?, # or % would end or change the path.
     "url": "${console}/answers/${__value.raw:percentencode}",
     "targetBlank": True,
 }
-"""From a cell with an answer's identifier to the answer."""
+"""Link from a cell with an answer's identifier to the answer."""
 
 Kind = Literal["timeseries", "table", "barchart", "stat"]
 _FORMATS = {"timeseries": ("timeseries", 0), "table": ("table", 1)}
@@ -28,18 +28,18 @@ _FORMATS = {"timeseries": ("timeseries", 0), "table": ("table", 1)}
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What all panels have.
+    """The common properties of all panels.
 
     Attributes:
-        title: of the panel.
-        description: what is seen, and what to do about it.
-        kind: how it is drawn.
-        unit: Grafana's name of the unit, as ``percentunit`` or ``s``.
-        width: of 24 columns.
-        height: in rows of 30 pixels.
-        stacked: whether series add up.
-        maximum: upper end of the scale, if it has one.
-        links: titles and paths in the console, instead of those of the dashboard.
+        title: title of the panel.
+        description: meaning of the values, and the action to take.
+        kind: Grafana's type of the visualization.
+        unit: Grafana's name of the unit, such as ``percentunit`` or ``s``.
+        width: width in columns, of 24.
+        height: height in rows of 30 pixels.
+        stacked: true if series are stacked.
+        maximum: upper end of the scale, if fixed.
+        links: titles and paths in the console, instead of the links of the dashboard.
     """
 
     title: str
@@ -53,21 +53,21 @@ class Panel:
     links: Mapping[str, str] = field(default_factory=dict)
 
     def targets(self) -> list[dict[str, Any]]:
-        """What is asked, and whom."""
+        """Return the queries of the panel with their data sources."""
         raise NotImplementedError
 
     def overrides(self) -> list[dict[str, Any]]:
-        """What holds for single columns."""
+        """Return Grafana's overrides for single columns."""
         return []
 
     def as_json(self, number: int, x: int, y: int, links: Mapping[str, str]) -> dict[str, Any]:
-        """The panel at a place of the grid.
+        """Return the panel at a position of the grid.
 
         Args:
-            number: of the panel on its dashboard.
-            x: its first column.
-            y: its first row.
-            links: titles and paths in the console, for a panel that has none of its own.
+            number: number of the panel on its dashboard.
+            x: first column.
+            y: first row.
+            links: titles and paths in the console, for a panel without links.
         """
         targets = self.targets()
         return {
@@ -113,12 +113,12 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Asked(Panel):
-    """A panel on a named question to ClickHouse.
+    """A panel on a named query to ClickHouse.
 
     Attributes:
-        query: the question's name.
-        columns: of its columns only these.
-        given: values of parameters that this panel fixes.
+        query: name of the query.
+        columns: columns to show; all if empty.
+        given: parameter values that this panel fixes.
         units: units of single columns.
     """
 
@@ -128,7 +128,7 @@ class Asked(Panel):
     units: Mapping[str, str] = field(default_factory=dict)
 
     def targets(self) -> list[dict[str, Any]]:
-        """One query, as SQL."""
+        """Return one query, as SQL."""
         query_type, form = _FORMATS["timeseries" if self.kind == "timeseries" else "table"]
         return [
             {
@@ -142,7 +142,7 @@ class Asked(Panel):
         ]
 
     def overrides(self) -> list[dict[str, Any]]:
-        """Units of columns, and answers that open in the console."""
+        """Return the units of columns, and links from answers to the console."""
         found = [_override(column, {"id": "unit", "value": unit}) for column, unit in self.units.items()]
         if self.kind == "table" and "answer_id" in named_query(self.query).sql.partition("FROM")[0]:
             found.append(_override("answer_id", {"id": "links", "value": [ANSWER_LINK]}))
@@ -164,7 +164,7 @@ class Measured(Panel):
     series: Mapping[str, str] = field(default_factory=dict)
 
     def targets(self) -> list[dict[str, Any]]:
-        """One query a series, as PromQL."""
+        """Return one query for each series, as PromQL."""
         return [
             {"refId": chr(ord("A") + place), "datasource": PROMETHEUS, "expr": expression, "legendFormat": legend}
             for place, (legend, expression) in enumerate(self.series.items())
@@ -172,11 +172,11 @@ class Measured(Panel):
 
 
 def laid_out(panels: Sequence[Panel], links: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Panels from left to right in rows; a row is as high as its highest panel.
+    """Place panels from left to right in rows; a row is as high as its highest panel.
 
     Args:
-        panels: in order.
-        links: titles and paths in the console, for panels that have none of their own.
+        panels: panels in order.
+        links: titles and paths in the console, for panels without links.
     """
     placed, x, y, height = [], 0, 0, 0
     for number, panel in enumerate(panels, 1):

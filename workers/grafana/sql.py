@@ -1,8 +1,8 @@
-"""Named questions in the words of Grafana's ClickHouse data source: macros and variables for parameters."""
+"""Write named queries for Grafana's ClickHouse data source: macros and variables replace parameters."""
 
 from collections.abc import Mapping, Sequence
 
-from workers.stores.queries import NamedQuery, named_query
+from workers.stores.clickhouse.named_queries import NamedQuery, named_query
 
 MACROS = {
     "from": "toTimeZone($__fromTime_ms, 'UTC')",
@@ -12,21 +12,21 @@ MACROS = {
     "run": "${run:sqlstring}",
     "by": "${by:raw}",
 }
-"""What stands for a parameter that the reader chooses by the time picker or a variable."""
+"""Replacements of parameters that the viewer sets by the time picker or a variable."""
 
 _DATABASE = "{database:Identifier}."
 
 
 def panel_sql(name: str, given: Mapping[str, str | float] | None = None, columns: Sequence[str] = ()) -> str:
-    """The SQL of a panel; tables are those of the data source's database.
+    """Return the SQL of a panel; tables are read from the data source's database.
 
     Args:
-        name: of the question.
-        given: values of parameters that this panel fixes; they win over variables.
-        columns: of its columns only these, where a panel draws a part.
+        name: name of the query.
+        given: parameter values that this panel fixes; they override variables.
+        columns: columns to select; all if empty.
 
     Raises:
-        UnknownQuery: there is none of that name.
+        UnknownQuery: no query has that name.
         ValueError: a parameter has neither a value nor a variable.
     """
     query = named_query(name)
@@ -36,7 +36,7 @@ def panel_sql(name: str, given: Mapping[str, str | float] | None = None, columns
         return sql
     inner = sql.replace("\n", "\n    ")
     order = ", ".join(column for column in columns if column in ("time", "name"))
-    # An order within is none outside.
+    # The outer query does not keep the order of the inner query.
     return f"SELECT {', '.join(columns)}\nFROM (\n    {inner}\n)\nORDER BY {order}"
 
 

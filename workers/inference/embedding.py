@@ -1,4 +1,4 @@
-"""The embedding service: batches across answers, embeds each distinct text once, never blocks the loop."""
+"""Embed texts in batches across answers, each distinct text once, without blocking the event loop."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -6,11 +6,11 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from workers import metrics
 from workers.inference.backends import EmbeddingBackend
 from workers.inference.batching import BatchingService, BatchLimits, BatchMetrics
+from workers.observability import metrics
 from workers.settings import InferenceSettings
-from workers.stores.vectors import SharedVectors
+from workers.stores.redis.shared_vector_store import SharedVectors
 
 Vector = NDArray[np.float32]
 
@@ -21,7 +21,7 @@ class EmbeddingService(BatchingService[str]):
     Args:
         backend: the model.
         settings: batch size, cache size and deadline.
-        shared: vectors of the same model that other workers have made, if they are shared; closed with the service.
+        shared: vectors of the same model shared with other workers, ``None`` if not shared; closed with the service.
     """
 
     def __init__(
@@ -37,25 +37,25 @@ class EmbeddingService(BatchingService[str]):
 
     @property
     def version(self) -> str:
-        """Name of the model."""
+        """Return the name of the model."""
         return self._backend.name
 
     @property
     def dimensions(self) -> int:
-        """Length of its vectors."""
+        """Return the length of the model's vectors."""
         return self._backend.dimensions
 
     async def embed(self, texts: Iterable[str]) -> dict[str, Vector]:
-        """Vectors of texts.
+        """Return the vectors of texts.
+
+        The deadline covers one call of the model, not the wait for the texts of other callers.
+        A burst therefore delays answers but does not degrade them.
 
         Args:
             texts: distinct or not, in any order.
 
         Returns:
             float32 of shape (dimensions,) and length 1 for each distinct text.
-
-        Waiting behind the texts of others is no failure: the deadline is that of one call of
-        the model, so a burst makes answers late and not degraded.
 
         Raises:
             InferenceTimeout: the model did not return within ``inference.timeout_seconds``.
@@ -64,7 +64,7 @@ class EmbeddingService(BatchingService[str]):
         return await self._rows(texts)
 
     async def stop(self) -> None:
-        """Stop; what is in work is given up."""
+        """Stop, cancel the texts in progress, and close the shared vectors."""
         await super().stop()
         if self._shared is not None:
             await self._shared.close()

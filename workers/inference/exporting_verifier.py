@@ -1,10 +1,10 @@
-"""Export a verifier, a cross-encoder of three labels, as one quantised ONNX file.
+"""Export a verifier (a cross-encoder with three labels) as one quantised ONNX file.
 
     python -m workers.inference.exporting_verifier FOLDER FILE [TOKENS]
 
-The folder is one of transformers' ``BertForSequenceClassification``, whose labels say supported, contradicted
-and unsupported (or entailment, contradiction, neutral) in any order; the file has them in this one. All weights
-are in int8, those of the embeddings as well: a model of 22 million parameters takes some 23 MB.
+The folder holds a ``BertForSequenceClassification`` of transformers. Its labels are supported, contradicted and
+unsupported (or entailment, contradiction, neutral), in any order; the file has the outputs in this order. All
+weights, including the embeddings, are in int8: a model of 22 million parameters takes about 23 MB.
 """
 
 import sys
@@ -23,24 +23,24 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def export_verifier(folder: Path, path: Path, max_tokens: int = MAX_READ) -> None:
-    """Write the file.
+    """Write the ONNX file of a verifier.
 
     Args:
         folder: model and tokenizer.
-        path: the file; beside it lies the graph in fp32 for the while.
-        max_tokens: longest pair that it reads; no more than the model has positions.
+        path: the file; the graph in fp32 is in the same folder during the export.
+        max_tokens: maximum tokens of a pair; the model's number of positions is an upper limit.
 
     Raises:
-        VerifierUnusable: its labels do not say which is which.
+        VerifierUnusable: a label of the model is unknown or missing.
     """
     from transformers import AutoTokenizer, BertForSequenceClassification
 
-    # The eager attention has no branch by shape, which a traced graph would keep as it was.
+    # Other attention implementations branch by shape, and a trace would keep only one branch.
     model: Any = BertForSequenceClassification.from_pretrained(folder, attn_implementation="eager")
     labels = {int(number): str(label) for number, label in model.config.id2label.items()}
     columns = outcome_columns(labels, str(folder))
     if None in columns:
-        raise VerifierUnusable(f"{folder} has {len(columns) - 1} labels; a file has {', '.join(OUTCOMES)}")
+        raise VerifierUnusable(f"{folder} has {len(columns) - 1} labels; three are required: {', '.join(OUTCOMES)}")
     plain = path.with_suffix(".fp32")
     _write_graph(model.eval(), columns, plain)
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
@@ -59,7 +59,7 @@ def _write_graph(model: Any, columns: list[int | None], path: Path) -> None:
     import torch
 
     class Verifier(torch.nn.Module):
-        """Tokens of a pair in, logits in the order of ``OUTCOMES`` out."""
+        """Maps the tokens of a pair to logits in the order of ``OUTCOMES``."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -75,7 +75,7 @@ def _write_graph(model: Any, columns: list[int | None], path: Path) -> None:
     ids = torch.ones((1, 8), dtype=torch.int64)
     axes = {0: "pairs", 1: "tokens"}
     with torch.inference_mode(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the tracer's, on branches that the shape does not decide
+        warnings.simplefilter("ignore")  # the tracer warns of branches that do not depend on the shape
         torch.onnx.export(
             Verifier().eval(), (ids, torch.ones_like(ids), torch.zeros_like(ids)), str(path),
             input_names=list(INPUTS), output_names=["logits"],

@@ -1,4 +1,4 @@
-"""A queue in which nobody waits for all of somebody else's."""
+"""Queue items of several callers so that a caller with many items does not delay the others."""
 
 import asyncio
 from collections import deque
@@ -8,12 +8,12 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 TURN = 8
-"""Items of one asker in a row. Fewer would spread the sentences of an answer, which come out together, over
-more batches than they need."""
+"""Items of one caller per turn. A smaller number would spread the sentences of one answer over more batches than
+necessary."""
 
 
 class FairQueue(Generic[T]):
-    """Items of many askers, who take turns: one with a thousand does not hold up one with two."""
+    """Queue in which callers take turns: a caller with a thousand items does not delay one with two."""
 
     def __init__(self) -> None:
         self._askers: deque[deque[T]] = deque()
@@ -24,7 +24,7 @@ class FairQueue(Generic[T]):
         return self._size
 
     def put(self, items: Iterable[T]) -> None:
-        """Add the items of one asker."""
+        """Add the items of one caller."""
         asked = deque(items)
         if asked:
             self._askers.append(asked)
@@ -32,11 +32,11 @@ class FairQueue(Generic[T]):
             self._filled.set()
 
     async def filled(self) -> None:
-        """Wait until there is an item."""
+        """Wait until the queue has an item."""
         await self._filled.wait()
 
     def take(self, most: int) -> list[T]:
-        """Up to so many items, of each asker in turn."""
+        """Remove and return at most ``most`` items, from each caller in turn."""
         taken: list[T] = []
         while self._askers and len(taken) < most:
             asked = self._askers.popleft()

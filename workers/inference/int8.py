@@ -1,13 +1,12 @@
-"""The embedding model in int8 with ONNX Runtime: the same vectors in any company, at a third of the CPU.
+"""Run the embedding model in int8 with ONNX Runtime: a third of the CPU time, and vectors independent of the batch.
 
-The weights are quantised by channel, activations as they come by (dynamically), by the range of what is
-in the run. In a batch, that range is everybody's, so that a vector would depend on its batch-mates; so
-every text has a run of its own, without padding, and texts share the cores instead: as many runs side by
-side as there are threads, each on one. Short texts lose little by that; docs/reference/performance.md has
-the figures.
+The weights are quantised by channel. Activations are quantised dynamically, by the range of the values in a run. In
+a batch this range depends on all texts, so a vector would depend on the other texts of its batch. Therefore every
+text is run separately and without padding. Several runs use the cores in parallel, each on one thread. Short texts
+lose little speed; docs/reference/performance.md has the figures.
 
-What is exported once is one file: graph, tokenizer and length. Loading it needs neither torch nor
-transformers, which saves their memory and most of the start.
+The model is exported once, to one file with graph, tokenizer and length. Loading the file needs neither torch nor
+transformers, which saves their memory and most of the start time.
 """
 
 import os
@@ -23,31 +22,31 @@ from typing import Any
 
 import numpy as np
 
-from workers.delivery.errors import TouchstoneError
+from workers.errors import TouchstoneError
 from workers.inference.backends import Vectors, model_digest
-from workers.inference.cores import available_cores
+from workers.process.cores import available_cores
 
 OPSET = 17
-"""Of the exported graph; every operator of such models is in it."""
+"""ONNX operator set of the exported graph; it has every operator of such models."""
 EXPORTERS = ("onnx", "onnxruntime", "sentence-transformers", "torch", "transformers")
-"""Libraries that make the file; another version of theirs makes another one."""
+"""Libraries that export the file; another version of one of them exports a different file."""
 EXPORTING = Path(__file__).with_name("exporting.py")
-"""What makes it, and so decides on every vector."""
+"""Module that exports the file; its code determines every vector."""
 TOKENIZER, MAX_TOKENS = "touchstone.tokenizer", "touchstone.max_tokens"
-"""Names of the file's metadata."""
+"""Names of metadata entries in the exported file."""
 
 
 class Int8Unusable(TouchstoneError):
-    """The model cannot be had in int8; the message says why and what to do."""
+    """The model cannot be used in int8; the message names the cause and the remedy."""
 
 
 class Int8Backend:
-    """See the module.
+    """Embedding model in int8; see the module.
 
     Args:
         model: ``all-MiniLM-L6-v2`` for the packaged one, or any name or path.
-        folder: where exported models are kept; made with the first, which takes some 15 s.
-        threads: texts embedded side by side, 0 for as many as there are cores for this process.
+        folder: folder of the exported models, created with the first export, which takes about 15 s.
+        threads: number of texts embedded in parallel, 0 for as many as this process has cores.
 
     Raises:
         Int8Unusable: a library is missing, or the model cannot be exported or loaded.
@@ -62,8 +61,8 @@ class Int8Backend:
             path = exported_path(model, folder)
         except (ImportError, PackageNotFoundError) as error:
             raise Int8Unusable(
-                f"inference.precision is int8, and {error.name} is not installed; "
-                "pip install 'touchstone-worker[int8]', or set it to fp32"
+                f"inference.precision is int8, but {error.name} is not installed; run pip install "
+                "'touchstone-worker[int8]', or set inference.precision to fp32"
             ) from error
         if not path.exists():
             _export(model, path)
@@ -76,7 +75,7 @@ class Int8Backend:
             self._tokenizer.enable_truncation(int(metadata[MAX_TOKENS]))
         except Exception as error:
             raise Int8Unusable(
-                f"{path} cannot be loaded ({type(error).__name__}); remove it, and it is made anew"
+                f"{path} cannot be loaded ({type(error).__name__}); remove it, and it is exported again"
             ) from error
         self._tokenizer.no_padding()
         self.name = f"{model} (int8)"
@@ -89,7 +88,7 @@ class Int8Backend:
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
         if self._pool is None:
             return np.stack([self._run(each) for each in tokens])
-        # The longest first: at the end no thread is left alone with a long one.
+        # Run the longest texts first, so that no thread runs a long text alone at the end.
         order = sorted(range(len(tokens)), key=lambda place: -len(tokens[place]))
         rows = dict(zip(order, self._pool.map(self._run, (tokens[place] for place in order)), strict=True))
         return np.stack([rows[place] for place in range(len(tokens))])
@@ -101,13 +100,13 @@ class Int8Backend:
 
 
 def exported_path(model: str, folder: Path) -> Path:
-    """The file of a model in int8, whether it is there or not.
+    """Return the path of a model's int8 file, which may not exist yet.
 
-    Its name holds digests of the weights, of the code that makes it and the versions of its libraries,
-    so another model, recipe or library has a file of its own.
+    The name contains a digest of the weights, of the exporting code and of the versions of the
+    libraries. So another model, exporting code or library gets another file.
 
     Raises:
-        PackageNotFoundError: one of these libraries is not installed.
+        PackageNotFoundError: one of the libraries is not installed.
     """
     made_by = " ".join(f"{name}=={version(name)}" for name in EXPORTERS)
     recipe = sha256(EXPORTING.read_bytes()).hexdigest()
@@ -116,22 +115,22 @@ def exported_path(model: str, folder: Path) -> Path:
 
 
 def _export(model: str, path: Path) -> None:
-    """Make the file, in a process of its own, whose libraries take half a gigabyte."""
+    """Export the model in a separate process, since the exporting libraries take half a gigabyte of memory."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with TemporaryDirectory(dir=path.parent) as working:
             made = Path(working) / path.name
             command = [sys.executable, "-m", "workers.inference.exporting", model, str(made)]
-            ended = subprocess.run(command, capture_output=True, text=True, check=False)  # our own module
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)  # runs this package's module
             if ended.returncode:
                 reason = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
                 raise Int8Unusable(
-                    f"inference.model {model} cannot be exported to int8: {reason}; set inference.precision to fp32, "
-                    "or name a model of sentence-transformers that takes token numbers and a mask alone"
+                    f"inference.model {model} cannot be exported to int8: {reason}; set inference.precision to "
+                    "fp32, or use a model of sentence-transformers whose only inputs are token numbers and a mask"
                 )
             made.replace(path)
     except OSError as error:
         raise Int8Unusable(
-            f"{path.parent} cannot be written ({error.strerror or error}), and the model in int8 is kept there; "
-            "make it writable, or set inference.export_dir to a folder that is"
+            f"the int8 model cannot be written to {path.parent} ({error.strerror or error}); make the folder "
+            "writable, or set inference.export_dir to a writable folder"
         ) from error

@@ -1,9 +1,11 @@
-"""Loading the models that the settings name, off the loop, and the services in front of them."""
+"""Load the models that the settings name, outside the event loop, and start their services."""
 
 import asyncio
 from importlib.resources import files
 from pathlib import Path
 
+from workers.evaluation.grounding.verifier_combination import VerifierCombination, read_combination, shipped_path
+from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.inference.int8 import Int8Backend
@@ -11,19 +13,17 @@ from workers.inference.transformer_verifier import TransformerVerifier
 from workers.inference.verification import VerificationService
 from workers.inference.verifying import Int8Verifier, VerifierBackend, VerifierUnusable, file_version
 from workers.settings import Settings
-from workers.steps.thresholds import GroundingThresholds
-from workers.steps.verifier_combination import VerifierCombination, read_combination, shipped_path
-from workers.stores.vectors import SharedVectors
+from workers.stores.redis.shared_vector_store import SharedVectors
 
 BUILTIN = "builtin"
-"""The setting's name of the packaged verifier."""
+"""Name of the packaged verifier in the settings."""
 
 
 def open_backend(settings: Settings) -> EmbeddingBackend:
-    """The model; takes seconds.
+    """Load the embedding model, which takes seconds.
 
     Raises:
-        Int8Unusable: int8 is asked for, and a library is missing or the model cannot be exported.
+        Int8Unusable: the precision is int8, and a library is missing or the model cannot be exported.
     """
     inference = settings.inference
     if inference.precision == "int8":
@@ -34,12 +34,12 @@ def open_backend(settings: Settings) -> EmbeddingBackend:
 async def open_embedding(
     settings: Settings, backend: EmbeddingBackend | None = None, shared: SharedVectors | None = None
 ) -> EmbeddingService:
-    """The service, started; whoever opens it stops it.
+    """Start the embedding service; the caller stops it.
 
     Args:
         settings: model, precision, batches, cache.
-        backend: the model, if it is loaded already.
-        shared: vectors of other workers, if they are shared; closed with the service.
+        backend: the model, if it is already loaded.
+        shared: vectors shared with other workers, ``None`` if not shared; closed with the service.
 
     Raises:
         Int8Unusable: see :func:`open_backend`.
@@ -52,17 +52,17 @@ async def open_embedding(
 
 
 def verifier_file(verifier: str) -> Path | None:
-    """The file of a verifier that is one: the packaged one, or that of a path; ``None`` for others."""
+    """Return the ONNX file of the packaged verifier or of a path that ends with ``.onnx``, else ``None``."""
     if verifier == BUILTIN:
         return Path(str(files("workers") / "data" / "verifier.int8.onnx"))
     return Path(verifier) if verifier.endswith(".onnx") else None
 
 
 def open_verifier(settings: Settings) -> VerifierBackend | None:
-    """The verifier of the settings, ``None`` if they name none; takes seconds.
+    """Load the verifier of the settings, which takes seconds; return ``None`` if they name none.
 
     Raises:
-        VerifierUnusable: it is not there or cannot be used; the message says what to do.
+        VerifierUnusable: the verifier is missing or cannot be used; the message names the remedy.
     """
     name, threads = settings.grounding.verifier, settings.inference.threads
     if not settings.grounding.has_verifier:
@@ -72,17 +72,21 @@ def open_verifier(settings: Settings) -> VerifierBackend | None:
         _refuse_other_weights(settings.grounding)
         return TransformerVerifier(name, threads)
     if not path.is_file():
-        told = f"the package lacks {path}: install it again" if name == BUILTIN else "there is no such file"
+        if name == BUILTIN:
+            raise VerifierUnusable(
+                f"grounding.verifier is {name}, but the package lacks {path}; install the package again, "
+                "or set grounding.verifier to none"
+            )
         raise VerifierUnusable(
-            f"grounding.verifier is {name}, and {told}; or set it to none, or to the name, folder or .onnx file of a "
-            "cross-encoder"
+            f"grounding.verifier is {name}, but this file does not exist; set it to none, "
+            "or to the name, folder or .onnx file of a cross-encoder"
         )
     _check_weights(settings.grounding, path)
     return Int8Verifier(path, name, threads)
 
 
 def _fitted_for(thresholds: GroundingThresholds) -> str | None:
-    # Without a combination nothing is judged; a verifier's time can be measured all the same.
+    # Without a combination no answer is evaluated, but the verifier's time can still be measured.
     combination = open_combination(thresholds) if combination_path(thresholds) else None
     return combination.weights if combination else None
 
@@ -90,10 +94,9 @@ def _fitted_for(thresholds: GroundingThresholds) -> str | None:
 def _refuse_other_weights(thresholds: GroundingThresholds) -> None:
     if (fitted_for := _fitted_for(thresholds)) is not None:
         raise VerifierUnusable(
-            f"grounding.verifier is {thresholds.verifier}, and {combination_path(thresholds)} was fitted for a file "
-            f"(sha256 {fitted_for[:12]}), so nothing says what its probabilities are worth; set "
-            "grounding.verifier_combination to one that was fitted for it and names no weights, or grounding.verifier "
-            "to builtin or none"
+            f"grounding.verifier is {thresholds.verifier}, but {combination_path(thresholds)} was fitted for the "
+            f"file with sha256 {fitted_for[:12]}; set grounding.verifier_combination to a file fitted for this "
+            "verifier, or grounding.verifier to builtin or none"
         )
 
 
@@ -101,19 +104,18 @@ def _check_weights(thresholds: GroundingThresholds, path: Path) -> None:
     fitted_for = _fitted_for(thresholds)
     if fitted_for is not None and fitted_for != (found := file_version(path)):
         raise VerifierUnusable(
-            f"grounding.verifier is {thresholds.verifier}, and {path} (sha256 {found[:12]}) is not the file that "
-            f"{combination_path(thresholds)} was fitted for ({fitted_for[:12]}), so nothing says what its probabilities "
-            "are worth; restore the one, or fit the other anew and set grounding.verifier_combination, or set "
-            "grounding.verifier to none"
+            f"grounding.verifier is {thresholds.verifier}, but {combination_path(thresholds)} was fitted for "
+            f"another file: {path} has sha256 {found[:12]} instead of {fitted_for[:12]}; restore the file, or fit "
+            "a combination and set grounding.verifier_combination, or set grounding.verifier to none"
         )
 
 
 async def open_verification(settings: Settings, backend: VerifierBackend | None = None) -> VerificationService | None:
-    """The service, started, ``None`` if the settings name no verifier; whoever opens it stops it.
+    """Start the verification service; return ``None`` if the settings name no verifier. The caller stops it.
 
     Args:
         settings: verifier, batches, cache.
-        backend: the verifier, if it is loaded already.
+        backend: the verifier, if it is already loaded.
 
     Raises:
         VerifierUnusable: see :func:`open_verifier`.
@@ -128,32 +130,34 @@ async def open_verification(settings: Settings, backend: VerifierBackend | None 
 
 
 def combination_path(thresholds: GroundingThresholds) -> Path | None:
-    """The file that says how the verifier joins the rules: that of the settings, or for the packaged one the package's.
+    """Return the file that combines the verifier's scores with the rules.
 
-    ``None`` where another verifier comes without: the package's file was not fitted for it.
+    The settings may name the file. Without a name, the packaged verifier uses the package's file;
+    for any other verifier the result is ``None``, since the package's file was not fitted for it.
     """
     return thresholds.verifier_combination or (shipped_path() if thresholds.verifier == BUILTIN else None)
 
 
 def open_combination(thresholds: GroundingThresholds) -> VerifierCombination | None:
-    """How the verifier of the settings joins the rules, ``None`` if they name none.
+    """Read the combination of the verifier with the rules; return ``None`` if the settings name no verifier.
 
     Raises:
-        VerifierUnusable: the file is not there or is none, or none is named.
+        VerifierUnusable: no file is named, or the file is missing or no combination.
     """
     if not thresholds.has_verifier:
         return None
     path = combination_path(thresholds)
     if path is None:
         raise VerifierUnusable(
-            f"grounding.verifier is {thresholds.verifier}, and nothing says how it joins the rules; set "
-            "grounding.verifier_combination to a file fitted for it, or grounding.verifier to builtin or none"
+            f"grounding.verifier is {thresholds.verifier} without a combination with the rules; set "
+            "grounding.verifier_combination to a file fitted for this verifier, or grounding.verifier to builtin "
+            "or none"
         )
     try:
         return read_combination(path.read_bytes())
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise VerifierUnusable(
-            f"grounding.verifier is {thresholds.verifier}, and {path}, which says how it joins the rules, cannot be used "
-            f"({reason}); set grounding.verifier_combination to a file fitted for it, or grounding.verifier to none"
+            f"grounding.verifier is {thresholds.verifier}, but its combination {path} cannot be used ({reason}); "
+            "set grounding.verifier_combination to a file fitted for this verifier, or grounding.verifier to none"
         ) from error

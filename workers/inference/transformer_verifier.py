@@ -1,7 +1,7 @@
-"""Verifiers that transformers loads by name: cross-encoders and token classifiers, in fp32 on CPU.
+"""Run verifiers that transformers loads by name: cross-encoders and token classifiers, in fp32 on CPU.
 
-One pair a run, without padding, so that a row depends on its pair alone. Code that comes with a model is never
-run: a model that needs its own (``trust_remote_code``) is refused by the library.
+Each run has one pair and no padding, so that a row depends only on its pair. Code that comes with a model is never
+run: the library refuses a model that needs its own code (``trust_remote_code``).
 """
 
 import os
@@ -10,32 +10,32 @@ from typing import Any
 
 import numpy as np
 
+from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.backends import model_digest
-from workers.inference.cores import available_cores
 from workers.inference.verifier_labels import outcome_columns, unsupported_column
 from workers.inference.verifying import OUTCOMES, Verdict, VerifierUnusable
-from workers.steps.verification import VerifierPair
+from workers.process.cores import available_cores
 
 MAX_READ = 512
-"""Most tokens of a pair; its windows are shorter, and most such models read no more."""
+"""Maximum tokens of a pair. Windows of evidence are shorter, and most such models read no more tokens."""
 
 
 class TransformerVerifier:
-    """A verifier by its name at the hub or its folder; see :class:`VerifierBackend`.
+    """Verifier named by its folder or by its name at the hub; see :class:`VerifierBackend`.
 
-    What its outputs say is found by what it is:
+    The kind of model decides how its outputs are read:
 
-    - a classifier of pairs with one output: the probability of supported (its logistic);
-    - with two or three: by the names of its labels, see ``verifier_labels``;
-    - a classifier of tokens (LettuceDetect): the probability of each token of the claim that it is not
-      supported; the claim is supported with 1 minus the highest of them.
+    - Pair classifier with one output: the logistic function of the output is the probability of supported.
+    - Pair classifier with two or three outputs: the names of the labels decide, see ``verifier_labels``.
+    - Token classifier (LettuceDetect): the outputs are the probabilities that the tokens of the claim are
+      unsupported. The probability that the claim is supported is 1 minus the highest of them.
 
     Args:
-        name: for transformers.
-        threads: threads of the model, 0 for as many as there are cores for this process.
+        name: name or folder, as transformers takes it.
+        threads: threads of the model, 0 for as many as this process has cores.
 
     Raises:
-        VerifierUnusable: it cannot be loaded, or does not say what its outputs mean.
+        VerifierUnusable: the model cannot be loaded, or its labels do not say what its outputs mean.
     """
 
     def __init__(self, name: str, threads: int = 0) -> None:
@@ -53,9 +53,9 @@ class TransformerVerifier:
             self._model: Any = _loaded(name, of_tokens=self._of_tokens)
         except Exception as error:
             raise VerifierUnusable(
-                f"grounding.verifier {name} cannot be loaded: {_first_line(error)}; name a folder or model of "
-                "transformers for sequence or token classification that brings no code of its own, or set "
-                "grounding.verifier to none"
+                f"grounding.verifier {name} cannot be loaded: {_first_line(error)}; use a folder or model of "
+                "transformers for sequence or token classification without custom code, or set grounding.verifier "
+                "to none"
             ) from error
         labels = {int(number): str(label) for number, label in self._model.config.id2label.items()}
         self._unsupported = unsupported_column(labels, name) if self._of_tokens else 0
@@ -64,7 +64,7 @@ class TransformerVerifier:
         self._max_tokens = min(int(limit) for limit in limits if limit)
 
     def score(self, pairs: Sequence[VerifierPair]) -> Verdict:
-        """Judge pairs; see :class:`VerifierBackend`."""
+        """Score pairs; see :class:`VerifierBackend`."""
         rows = np.array([self._run(pair) for pair in pairs], dtype=np.float32)
         return rows.reshape(len(pairs), len(OUTCOMES))
 
@@ -83,7 +83,7 @@ class TransformerVerifier:
         return [0.0 if column is None else probabilities[column] for column in self._columns]
 
     def _encoded(self, pair: VerifierPair) -> Any:
-        # The evidence is cut and the claim kept, unless the claim alone is longer than what is read.
+        # Truncate the evidence and keep the claim, unless the claim alone exceeds the limit.
         own = len(self._tokenizer(pair.claim, add_special_tokens=False)["input_ids"])
         room = self._max_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
         return self._tokenizer(
@@ -105,8 +105,8 @@ def _loaded(name: str, *, of_tokens: bool) -> Any:
     model, report = kind.from_pretrained(name, output_loading_info=True)
     missing = sorted(report["missing_keys"])
     if missing:
-        # transformers would fill them with random numbers and go on.
-        raise ValueError(f"it has no weights for {missing[0]}, so it is no such classifier")
+        # transformers would fill missing weights with random numbers and continue.
+        raise ValueError(f"it has no weights for {missing[0]}, so it is not a classifier")
     return model.eval()
 
 

@@ -1,17 +1,17 @@
-"""The verification service: batches across answers, judges each distinct pair once, never blocks the loop."""
+"""Verify pairs in batches across answers, each distinct pair once, without blocking the event loop."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from workers import metrics
+from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.batching import BatchingService, BatchLimits, BatchMetrics
 from workers.inference.verifying import OUTCOMES, Verdict, VerifierBackend
+from workers.observability import metrics
 from workers.settings import InferenceSettings
-from workers.steps.verification import VerifierPair
 
 
 class VerificationService(BatchingService[VerifierPair]):
-    """Verdicts on pairs, from the cache or the verifier; see :class:`BatchingService`.
+    """Verdicts of pairs, from the cache or the verifier; see :class:`BatchingService`.
 
     Args:
         backend: the verifier.
@@ -27,7 +27,7 @@ class VerificationService(BatchingService[VerifierPair]):
         self._backend = backend
 
     async def verify(self, pairs: Iterable[VerifierPair]) -> dict[VerifierPair, Verdict]:
-        """Verdicts on pairs.
+        """Return the verdicts of pairs.
 
         Args:
             pairs: distinct or not, in any order.
@@ -44,11 +44,11 @@ class VerificationService(BatchingService[VerifierPair]):
 
     def _digest(self, item: VerifierPair) -> bytes:
         evidence, claim = (text.encode("utf-8", "surrogatepass") for text in (item.evidence, item.claim))
-        # With the length in front, so that no other division of the same characters is the same pair.
+        # The length comes first, so that another division of the same characters gets another digest.
         return blake2b(len(evidence).to_bytes(8) + evidence + claim, digest_size=16).digest()
 
     def _compute(self, batch: Sequence[VerifierPair]) -> Verdict:
         verdicts = self._backend.score(batch)
         if verdicts.shape != (len(batch), len(OUTCOMES)) or not ((verdicts >= 0.0) & (verdicts <= 1.0)).all():
-            raise ValueError(f"the verifier returned shape {verdicts.shape} or values that are no probabilities")
+            raise ValueError(f"the verifier returned shape {verdicts.shape} or values that are not probabilities")
         return verdicts

@@ -1,4 +1,4 @@
-"""Which output of a classifier says what: found by the names of its labels."""
+"""Map the outputs of a classifier to outcomes by the names of its labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,38 +17,38 @@ NAMES: dict[str, frozenset[str]] = {
         "ungrounded", "hallucination", "hallucinated", "baseless", "notenoughinfo",
     }),
 }  # fmt: skip
-"""Names of the labels of models for natural language inference, fact checking and hallucination, without case,
-spaces and signs."""
+"""Labels of models for natural language inference, fact checking and hallucination detection, in lower case,
+letters and digits only."""
 UNNAMED = {"label0": "supported", "label1": "unsupported"}
-"""Labels without a name of token classifiers: 1 marks what is not supported, as LettuceDetect does."""
+"""Default labels of token classifiers: 1 marks unsupported tokens, as in LettuceDetect."""
 
 
 def outcome_columns(labels: Mapping[int, str], setting: str) -> list[int | None]:
-    """Which output holds the probability of supported, contradicted and unsupported.
+    """Return the output columns of the probabilities of supported, contradicted and unsupported.
 
     Args:
         labels: names of a model's outputs by number, two or three of them.
-        setting: the model as the settings name it, for the message.
+        setting: name of the model in the settings, for the message.
 
     Returns:
-        The column of each of ``OUTCOMES``, ``None`` for one that the model does not tell.
+        The column of each of ``OUTCOMES``, ``None`` for an outcome without a column.
 
     Raises:
-        VerifierUnusable: a label is unknown, or two say the same, or none says supported.
+        VerifierUnusable: a label is unknown, two labels mean the same outcome, or no label means supported.
     """
     found = _outcomes([labels[number] for number in sorted(labels)])
     if None in found or len(set(found)) < len(found) or "supported" not in found or len(found) not in (2, 3):
-        told = ", ".join(f"{number}: {labels[number]}" for number in sorted(labels))
+        described = ", ".join(f"{number}: {labels[number]}" for number in sorted(labels))
         raise VerifierUnusable(
-            f"grounding.verifier {setting} has the labels {told}, which do not say what is supported; save a copy of "
-            "the model and name them in id2label of its config.json (entailment, contradiction, neutral; or supported, "
-            "unsupported), and set grounding.verifier to that folder"
+            f"grounding.verifier {setting} has the labels {described}, of which none means supported, or a meaning is "
+            "unknown; save a copy of the model, name the labels in id2label of its config.json (entailment, "
+            "contradiction, neutral; or supported, unsupported), and set grounding.verifier to that folder"
         )
     return [found.index(outcome) if outcome in found else None for outcome in OUTCOMES]
 
 
 def unsupported_column(labels: Mapping[int, str], setting: str) -> int:
-    """Which output of a token classifier holds the probability that a token is not supported.
+    """Return the output column of a token classifier with the probability that a token is unsupported.
 
     Raises:
         VerifierUnusable: see :func:`outcome_columns`.
@@ -57,8 +57,8 @@ def unsupported_column(labels: Mapping[int, str], setting: str) -> int:
     column = outcome_columns(named, setting)[OUTCOMES.index("unsupported")]
     if column is None or len(labels) != 2:
         raise VerifierUnusable(
-            f"grounding.verifier {setting} marks tokens with {len(labels)} labels; a token classifier needs two, "
-            "supported and unsupported (hallucinated): choose another model, or set grounding.verifier to none"
+            f"grounding.verifier {setting} has {len(labels)} labels for tokens; a token classifier needs two, "
+            "supported and unsupported (hallucinated); use another model, or set grounding.verifier to none"
         )
     return column
 

@@ -1,7 +1,7 @@
-"""Cross-encoders that read evidence and claim together, and the one in int8 with ONNX Runtime.
+"""Define verifiers (cross-encoders that read evidence and claim together), and run one in int8 with ONNX Runtime.
 
-A pair has a run of its own, without padding, for the reason that a text has one in ``int8``: dynamic
-quantisation takes the range of what is in the run. As many runs go side by side as there are threads.
+Each pair is run separately and without padding, for the same reason as the texts in ``int8``: dynamic quantisation
+depends on the range of all values in a run. The number of parallel runs is the number of threads.
 """
 
 import os
@@ -14,56 +14,56 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.delivery.errors import TouchstoneError
-from workers.inference.cores import available_cores
+from workers.errors import TouchstoneError
+from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.int8 import MAX_TOKENS, TOKENIZER
-from workers.steps.verification import VerifierPair
+from workers.process.cores import available_cores
 
 WEIGHTS = "touchstone.weights"
-"""Name of the metadata that holds the digest of the weights that the file was made of."""
+"""Name of the metadata entry with the digest of the weights from which the file was exported."""
 OUTCOMES = ("supported", "contradicted", "unsupported")
-"""What the columns of a verdict stand for, in order."""
+"""Columns of a verdict, in order."""
 
 Verdict = NDArray[np.float32]
 
 
 class VerifierUnusable(TouchstoneError):
-    """The verifier of the settings cannot be had; the message says why and what to do."""
+    """The verifier of the settings cannot be used; the message names the cause and the remedy."""
 
 
 class VerifierBackend(Protocol):
-    """A model that judges claims by their evidence.
+    """A model that verifies claims against their evidence.
 
     Attributes:
-        name: as the settings call it.
-        version: tells other weights apart.
+        name: name of the verifier in the settings.
+        version: identifies the weights.
     """
 
     name: str
     version: str
 
     def score(self, pairs: Sequence[VerifierPair]) -> Verdict:
-        """Judge pairs.
+        """Score pairs.
 
         Args:
             pairs: any number of pairs.
 
         Returns:
             float32 of shape (len(pairs), 3): probabilities of supported, contradicted and
-            unsupported, which sum to 1. A row depends on its pair alone, to the last bit.
+            unsupported, which sum to 1. A row depends only on its pair, to the last bit.
         """
 
 
 class Int8Verifier:
-    """A verifier of one ONNX file; see the module, and ``exporting_verifier`` for what makes the file.
+    """A verifier in one ONNX file; see the module. ``exporting_verifier`` exports such files.
 
     Args:
         path: the file.
-        name: as the settings call it.
-        threads: pairs judged side by side, 0 for as many as there are cores for this process.
+        name: name of the verifier in the settings.
+        threads: number of pairs verified in parallel, 0 for as many as this process has cores.
 
     Raises:
-        VerifierUnusable: a library is missing, or the file is none or no verifier.
+        VerifierUnusable: a library or the file is missing, or the file is no verifier.
     """
 
     def __init__(self, path: Path, name: str, threads: int = 0) -> None:
@@ -73,8 +73,8 @@ class Int8Verifier:
             from tokenizers import Tokenizer
         except ImportError as error:
             raise VerifierUnusable(
-                f"grounding.verifier is {name}, and {error.name} is not installed; "
-                "pip install 'touchstone-worker[int8]', or set it to none"
+                f"grounding.verifier is {name}, but {error.name} is not installed; run pip install "
+                "'touchstone-worker[int8]', or set grounding.verifier to none"
             ) from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -88,15 +88,15 @@ class Int8Verifier:
             self.version = str(metadata[WEIGHTS])[:12]
         except Exception as error:
             raise VerifierUnusable(
-                f"grounding.verifier: {path} is no verifier that can be loaded ({type(error).__name__}); make it with "
-                "python -m workers.inference.exporting_verifier, or set grounding.verifier to none"
+                f"grounding.verifier: {path} is not a verifier that can be loaded ({type(error).__name__}); "
+                "export it with python -m workers.inference.exporting_verifier, or set grounding.verifier to none"
             ) from error
         self.name = name
         workers = threads or available_cores()
         self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="verifier") if workers > 1 else None
 
     def score(self, pairs: Sequence[VerifierPair]) -> Verdict:
-        """Judge pairs; see :class:`VerifierBackend`."""
+        """Score pairs; see :class:`VerifierBackend`."""
         rows = map(self._run, pairs) if self._pool is None else self._pool.map(self._run, pairs)
         return np.array(list(rows), dtype=np.float32).reshape(len(pairs), len(OUTCOMES))
 
@@ -115,8 +115,8 @@ class Int8Verifier:
         try:
             return self._tokenizer.encode(pair.evidence, pair.claim)
         except Exception:
-            # The library refuses to cut the evidence alone where the claim is longer than the model reads, as in a
-            # script in which each character is a token.
+            # The library refuses to truncate the evidence alone if the claim exceeds the model's limit. This happens
+            # in scripts where each character is a token.
             return self._fallback.encode(pair.evidence, pair.claim)
 
 
@@ -127,14 +127,14 @@ def _tokenizer(tokenizer: Any, max_tokens: int, strategy: str) -> Any:
 
 
 def softmax(logits: Verdict) -> Verdict:
-    """Probabilities of logits, shape (n,) each."""
+    """Return the probabilities of logits; both have shape (n,)."""
     powers = np.exp(logits - logits.max())
     found: Verdict = powers / powers.sum()
     return found
 
 
 def file_version(path: Path) -> str:
-    """Digest of a file, hexadecimal; of one that is not there, of nothing: whoever opens it says so."""
+    """Return the hexadecimal digest of a file, or "missing"; the code that opens the file reports the error."""
     if not path.is_file():
         return "missing"
     with path.open("rb") as file:

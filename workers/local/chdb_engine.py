@@ -1,7 +1,7 @@
-"""chDB, ClickHouse's engine in this process, behind one call: run a statement.
+"""Run statements with chDB, ClickHouse's engine inside this process.
 
-Each statement gets a connection of its own (0.2 ms), so that settings, parameters and the
-database of one request never reach another. The engine may be called from several threads.
+Each statement gets its own connection (0.2 ms), so that settings, parameters and the
+database of one request never affect another. The engine may be called from several threads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_QUERY_MEMORY_BYTES = 1_500_000_000
 MAX_SERVER_MEMORY_BYTES = 2_000_000_000
 MAX_RESULT_BYTES = 512 * 1024 * 1024
 MAX_SECONDS = 300
-"""Bound on one statement's run, since a client that went away cannot stop it."""
+"""Maximum duration of one statement, because a disconnected client cannot stop it."""
 
 _APPEND_BYTES = 1024 * 1024
 _SETTINGS = re.compile(rb"\bSETTINGS\b", re.IGNORECASE)
@@ -35,18 +35,18 @@ _OPTIONS = {
     "max_threads": MAX_THREADS,
     "max_result_bytes": MAX_RESULT_BYTES,
     "max_execution_time": MAX_SECONDS,
-    # As the server has them; the embedded engine reads a bare `1` as `SELECT 1`.
+    # The server's values; the embedded engine reads a bare `1` as `SELECT 1`.
     "implicit_select": 0,
     "storage_file_read_method": "pread",
 }
 
 
 class EngineError(Exception):
-    """ClickHouse's refusal of a statement.
+    """A statement that ClickHouse refused.
 
     Attributes:
         code: ClickHouse's error number.
-        symbol: its symbolic name such as UNKNOWN_TABLE; empty if the text has none.
+        symbol: its symbolic name such as UNKNOWN_TABLE; empty if the message contains none.
     """
 
     def __init__(self, code: int, text: str, symbol: str = "") -> None:
@@ -57,15 +57,15 @@ class EngineError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EngineRequest:
-    """A statement and what surrounds it.
+    """A statement and its context.
 
     Attributes:
-        statement: what to run.
-        default_format: the result's format where the statement names none.
-        database: the database of names without one; None for the default one.
+        statement: SQL to run.
+        default_format: format of the result if the statement names none.
+        database: database of unqualified names; None for the default database.
         settings: ClickHouse settings of this statement.
         parameters: values of `{name:Type}`, escaped as in TabSeparated.
-        read_only: whether to refuse whatever changes data.
+        read_only: true to refuse every statement that changes data.
     """
 
     statement: Statement
@@ -78,7 +78,7 @@ class EngineRequest:
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """A statement's result in its format, and its figures as ClickHouse counts them."""
+    """A statement's result in its format, with ClickHouse's statistics."""
 
     body: bytes
     elapsed_s: float
@@ -90,32 +90,34 @@ class EngineResult:
 
 
 class Engine:
-    """The tables of one directory. One process at a time can have them open."""
+    """The tables of one directory; only one process at a time can open the directory."""
 
     def __init__(self, path: Path) -> None:
-        """Open the directory, which is made if missing.
+        """Open the directory, which is created if missing.
 
         Raises:
-            EngineError: another process has it open, or it cannot be read.
-            ValueError: the path holds a character that the engine takes for its own.
+            EngineError: another process has the directory open, or it cannot be read.
+            ValueError: the path contains a character with a special meaning for the engine.
         """
         if set(str(path)) & set("?&%#"):
             raise ValueError(f"The engine cannot open a path with one of ?&%#: {path}")
-        # Here and not above: the import takes a second and fixes the time zone.
+        # Deferred: the import takes a second and fixes the time zone.
         import chdb
 
         self._connect: Callable[[str], Any] = chdb.connect
         options = "&".join(f"{name}={value}" for name, value in _OPTIONS.items())
         self._address = f"{path}?{options}"
-        # The engine closes with its last connection; this one keeps it open in between.
+        # The engine closes with its last connection; this connection keeps it open between statements.
         self._keeper = self._open()
+        self.table_functions = frozenset(self._rows("SELECT name FROM system.table_functions"))
+        self._close_the_file_system()
         self.version: str = self._keeper.query("SELECT version()", "TSV").bytes().decode().strip()
 
     def run(self, request: EngineRequest) -> EngineResult:
-        """Run one statement; blocks until its whole result is there.
+        """Run one statement and block until its complete result is available.
 
         Raises:
-            EngineError: ClickHouse refused it or it failed.
+            EngineError: ClickHouse refused the statement, or it failed.
         """
         connection = self._open()
         try:
@@ -128,8 +130,18 @@ class Engine:
         finally:
             connection.close()
 
+    def _rows(self, sql: str) -> list[str]:
+        return str(self._keeper.query(sql, "TSV").bytes().decode()).split()
+
+    def _close_the_file_system(self) -> None:
+        """Replace the database `default`, in which the embedded engine takes every path for a table, if it is empty."""
+        overlaid = self._rows("SELECT name FROM system.databases WHERE name = 'default' AND engine = 'Overlay'")
+        if overlaid and not self._rows("SELECT name FROM system.tables WHERE database = 'default'"):
+            self._keeper.query("DROP DATABASE default", "TSV")
+            self._keeper.query("CREATE DATABASE default ENGINE = Atomic", "TSV")
+
     def release_memory(self) -> None:
-        """Give freed memory back to the system; the allocator keeps it else."""
+        """Return freed memory to the system; otherwise the allocator keeps it."""
         self._keeper.query("SYSTEM JEMALLOC PURGE", "TSV")
 
     def close(self) -> None:
@@ -143,7 +155,7 @@ class Engine:
             raise _as_engine_error(error) from error
 
     def _prepare(self, connection: Any, request: EngineRequest) -> None:
-        """Set what surrounds the statement, the refusal of changes last."""
+        """Set the context of the statement, and the refusal of changes last."""
         if request.database:
             escaped = request.database.replace("\\", "\\\\").replace("`", "\\`")
             connection.query(f"USE `{escaped}`", "TSV")
@@ -160,9 +172,9 @@ class Engine:
 
 
 def _query(connection: Any, request: EngineRequest) -> EngineResult:
-    """Run a statement that brings no data."""
+    """Run a statement without data."""
     statement = request.statement
-    # A format that the statement names wins over the one given here.
+    # A format in the statement overrides the format given here.
     result = connection.query(statement.sql, request.default_format)
     if statement.returns_rows:
         return EngineResult(
@@ -185,8 +197,8 @@ def _query(connection: Any, request: EngineRequest) -> EngineResult:
 def _insert(connection: Any, sql: bytes, data: InlineData) -> EngineResult:
     """Run an INSERT with its rows, which are parsed before any of their block is visible.
 
-    From a file and not through ``send_insert``: that one reports success where the table refuses
-    the rows (a constraint, too many partitions or parts), and they are lost.
+    The rows are read from a file and not passed to ``send_insert``: that function reports success when the table
+    refuses the rows (a constraint, too many partitions or parts), and the rows are lost.
     """
     started = time.monotonic()
     if _SETTINGS.search(sql):
@@ -205,9 +217,9 @@ def _insert(connection: Any, sql: bytes, data: InlineData) -> EngineResult:
 
 
 def _insert_streamed(connection: Any, sql: bytes, data: InlineData) -> EngineResult:
-    """For an INSERT with SETTINGS of its own, which FROM INFILE would have to stand before.
+    """Run an INSERT with SETTINGS of its own, because FROM INFILE would have to precede them.
 
-    The worker sends settings beside the statement, so this is for people at a prompt.
+    The worker sends settings separately from the statement, so only people at a prompt need this function.
     """
     started = time.monotonic()
     with connection.send_insert(sql, data.format) as insert:
@@ -223,18 +235,18 @@ def _insert_streamed(connection: Any, sql: bytes, data: InlineData) -> EngineRes
 
 
 def _literal(value: str) -> str:
-    """A value as an SQL string."""
+    """Return a value as an SQL string."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
 def engine_error(code: int, symbol: str, text: str) -> EngineError:
-    """An error in ClickHouse's words."""
+    """Return an error with ClickHouse's wording."""
     return EngineError(code, f"Code: {code}. DB::Exception: {text} ({symbol})", symbol)
 
 
 def _as_engine_error(error: Exception) -> EngineError:
-    """ClickHouse's own text, number and name out of the engine's exception."""
+    """Extract ClickHouse's message, number and name from the engine's exception."""
     text = str(error)
     code = _CODE.search(text)
     if code is None:

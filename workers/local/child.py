@@ -1,4 +1,4 @@
-"""One child process that serves a loopback port: start, readiness, log, stop."""
+"""Run one child process that serves a loopback port: start, readiness, log, stop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workers.local.processes import ProcessIdentity, identity_of
 log = structlog.get_logger(__name__)
 
 LOG_LIMIT_BYTES = 8 * 1024 * 1024
-"""A log larger than this is set aside as `<name>.1` before the next start."""
+"""Size above which a log is renamed to `<name>.1` before the next start."""
 _TAIL_LINES = 15
 _TAIL_BYTES = 16 * 1024
 _POLL_S = 0.02
@@ -31,22 +31,22 @@ _PROBE_TIMEOUT_S = 2.0
 _KILL_WAIT_S = 5.0
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _PR_SET_PDEATHSIG = 1
-# Loaded before any fork: between fork and exec nothing may be imported or allocated at length.
+# Loaded before any fork, because imports and large allocations are unsafe between fork and exec.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSpec:
-    """How one service is started and known to be ready.
+    """The start command of one service and its readiness check.
 
     Attributes:
         name: "kafka", "redis" or "clickhouse".
         command: the command line for a given port.
-        ready: asks the port whether the process with this id answers there; False or an
+        ready: checks that the process with this id answers on the port; False or an
             OSError means "not yet".
-        directory: working directory of the process; made if missing. None: the caller's.
+        directory: working directory of the process; created if missing. None: the caller's.
         environment: variables set on top of the caller's.
-        start_timeout_s: seconds it may take to become ready.
+        start_timeout_s: longest time until the service is ready, seconds.
         stop_grace_s: seconds between SIGTERM and SIGKILL.
     """
 
@@ -60,7 +60,7 @@ class ServiceSpec:
 
 
 class ChildProcess:
-    """A running service. Made by `spawn`; ended by `stop`."""
+    """A running service, created by `spawn` and ended by `stop`."""
 
     def __init__(
         self,
@@ -76,17 +76,17 @@ class ChildProcess:
         self._spec = spec
         self._process = process
         self._log_offset = log_offset
-        # None where it ended before we looked: there is nothing left to identify then.
+        # None if the process has already ended; then there is nothing left to identify.
         self.identity: ProcessIdentity | None = identity_of(process.pid)
 
     @classmethod
     async def spawn(cls, spec: ServiceSpec, port: int, log_path: Path) -> ChildProcess:
-        """Start the process; it is not ready yet.
+        """Start the process without waiting until it is ready.
 
         On Linux the child gets SIGTERM when the thread that started it ends, even by
-        SIGKILL of the whole process: call this from a thread that lives as long as the
-        service shall, usually the main one. It has a session of its own, so that Ctrl-C in a
-        terminal reaches the caller alone, who can then stop what uses the service first.
+        SIGKILL of the whole process. Call this method from a thread that lives as long as the
+        service, usually the main thread. The child has its own session, so that Ctrl-C in a
+        terminal reaches only the caller, which can stop the users of the service first.
 
         Raises:
             LocalServiceError: the program or its directory is missing or not usable.
@@ -104,52 +104,52 @@ class ChildProcess:
                     cwd=spec.directory,
                     env={**os.environ, **spec.environment},
                     start_new_session=True,
-                    preexec_fn=_die_with(os.getpid()),
+                    preexec_fn=die_with(os.getpid()),
                 )
         except OSError as error:
             raise LocalServiceError(
                 spec.name,
                 f"it could not be started ({error}).",
-                "Check that its package is complete and the state directory writable.",
+                "Check that its package is complete and that the state directory is writable.",
             ) from error
         log.info("local_service_spawned", service=spec.name, pid=process.pid, port=port)
         return cls(spec, process, port, log_path, offset)
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """Return the process id."""
         return self._process.pid
 
     def has_ended(self) -> bool:
-        """Whether the process has ended."""
+        """Return true if the process has ended."""
         return self._process.returncode is not None
 
     async def wait_ready(self) -> None:
-        """Return when this very process answers on its port.
+        """Wait until this process answers on its port.
 
         Raises:
-            LocalServiceError: it ended first, or was not ready in time.
+            LocalServiceError: the process ended first, or was not ready in time.
         """
         try:
             async with asyncio.timeout(self._spec.start_timeout_s):
                 while not self.has_ended():
                     with contextlib.suppress(OSError, TimeoutError):
                         if await self._spec.ready(self.port, self.pid):
-                            log.info("local_service_ready", service=self.name, port=self.port)
+                            log.info("local_service_started", service=self.name, port=self.port)
                             return
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             raise self.failure(
-                f"it did not answer on port {self.port} within {self._spec.start_timeout_s:g} s."
+                f"it did not respond on port {self.port} within {self._spec.start_timeout_s:g} s."
             ) from None
         raise self.failure(f"it ended while starting (exit status {self._process.returncode}).")
 
     async def wait(self) -> int:
-        """The exit status, when the process has ended; negative for a signal."""
+        """Wait for the end of the process and return the exit status; negative for a signal."""
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """End the process: SIGTERM, and SIGKILL after its grace. Safe to repeat."""
+        """End the process with SIGTERM, and with SIGKILL after the grace period. Safe to repeat."""
         for signal_number, patience_s in (
             (signal.SIGTERM, self._spec.stop_grace_s),
             (signal.SIGKILL, _KILL_WAIT_S),
@@ -165,11 +165,11 @@ class ChildProcess:
                 log.info("local_service_stopped", service=self.name, by=signal_number.name)
 
     def failure(self, problem: str) -> LocalServiceError:
-        """An error about this service that carries the end of its log."""
-        return LocalServiceError(self.name, problem, f"Its whole log: {self.log_path}.", self.log_tail())
+        """Return an error about this service that contains the end of its log."""
+        return LocalServiceError(self.name, problem, f"Complete log: {self.log_path}.", self.log_tail())
 
     def log_tail(self) -> str:
-        """The last lines that the process has written since it was started."""
+        """Return the last lines that the process has written since its start."""
         with contextlib.suppress(OSError), self.log_path.open("rb") as log_file:
             size = log_file.seek(0, os.SEEK_END)
             log_file.seek(max(self._log_offset, size - _TAIL_BYTES))
@@ -182,7 +182,7 @@ async def exchange(port: int, request: bytes, complete: Callable[[bytes], bool])
     """Send bytes to a loopback port and return the answer once it is complete or ended.
 
     Raises:
-        OSError: nothing listens there, or the connection broke.
+        OSError: nothing listens on the port, or the connection broke.
         TimeoutError: no complete answer within two seconds.
     """
     async with asyncio.timeout(_PROBE_TIMEOUT_S):
@@ -202,7 +202,7 @@ async def exchange(port: int, request: bytes, complete: Callable[[bytes], bool])
 
 
 def _open_log(path: Path) -> BinaryIO:
-    """Open a log for appending, after setting an overlong one aside."""
+    """Open a log for appending, after renaming a log that is too long."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.exists() and path.stat().st_size > LOG_LIMIT_BYTES:
         path.replace(path.with_name(f"{path.name}.1"))
@@ -211,15 +211,15 @@ def _open_log(path: Path) -> BinaryIO:
     return log_file
 
 
-def _die_with(parent: int) -> Callable[[], None] | None:
-    """What a child does between fork and exec so that it does not outlive its parent."""
+def die_with(parent: int) -> Callable[[], None] | None:
+    """Return the function that a child runs between fork and exec, so that it does not outlive its parent."""
     if _LIBC is None:
         return None
     libc = _LIBC
 
     def arrange() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before the line above
+        if os.getppid() != parent:  # the parent ended before the line above
             os._exit(1)
 
     return arrange

@@ -1,4 +1,4 @@
-"""The local ClickHouse server's start: `clickhouse_server` in a process of its own."""
+"""Start the local ClickHouse server: `clickhouse_server` in a separate process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from workers.local.ports import LOOPBACK
 
 NAME = "clickhouse"
 DISPLAY_NAME = "touchstone-local-{pid}"
-"""What the server with this process id calls itself in each answer's headers."""
+"""Name of the server in the response headers; it contains the process id."""
 
 
-def clickhouse_service(directory: Path) -> ServiceSpec:
-    """How to start the server with its tables in `directory`."""
+def clickhouse_service(directory: Path, passwords: Path) -> ServiceSpec:
+    """Return the start specification of the server with its tables in `directory`.
+
+    Args:
+        directory: folder of the tables.
+        passwords: file with the passwords by service.
+    """
     path = str(directory.resolve())
 
     def command(port: int) -> list[str]:
@@ -24,6 +29,7 @@ def clickhouse_service(directory: Path) -> ServiceSpec:
             sys.executable, "-m", "workers.local.clickhouse_server",
             "--path", path,
             "--port", str(port),
+            "--passwords", str(passwords.resolve()),
         ]  # fmt: skip
 
     return ServiceSpec(
@@ -32,34 +38,34 @@ def clickhouse_service(directory: Path) -> ServiceSpec:
         _answers_as,
         directory=directory.resolve(),
         environment=_environment(),
-        # The engine is one library of 700 MB: a cold disk or a busy machine needs its time.
+        # The engine is one library of 700 MB, which loads slowly from a cold disk or on a busy machine.
         start_timeout_s=90.0,
         stop_grace_s=20.0,
     )
 
 
 def _environment() -> dict[str, str]:
-    """Variables of the server's process."""
+    """Return the environment variables of the server's process."""
     environment = {
-        # The working directory is data and shall not be searched for modules.
+        # The working directory contains data and must not be searched for modules.
         "PYTHONSAFEPATH": "1",
-        # The engine reads it once, on import; times without a zone are UTC.
+        # The engine reads the time zone once, on import; times without a zone are UTC.
         "TZ": "UTC",
     }
     checkout = Path(__file__).resolve().parents[2]
     if str(checkout) not in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        # Run from a checkout, which the server's interpreter need not know.
+        # In a checkout, the server's interpreter may not find the package otherwise.
         inherited = os.environ.get("PYTHONPATH", "")
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(checkout), inherited]))
     return environment
 
 
 async def _answers_as(port: int, pid: int) -> bool:
-    """Whether the server with this process id answers on the port.
+    """Return true if the server with this process id answers on the port.
 
     Raises:
-        OSError: nothing listens there yet.
-        TimeoutError: the answer did not come.
+        OSError: nothing listens on the port yet.
+        TimeoutError: the response did not arrive in time.
     """
     request = f"GET /ping HTTP/1.1\r\nHost: {LOOPBACK}:{port}\r\nConnection: close\r\n\r\n"
     answer = await exchange(port, request.encode(), lambda _: False)

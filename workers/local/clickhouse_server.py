@@ -1,18 +1,19 @@
-"""ClickHouse's HTTP interface on loopback, with chDB as the engine behind it.
+"""Serve ClickHouse's HTTP interface on loopback, with chDB as the engine.
 
-    python -m workers.local.clickhouse_server --path DIRECTORY --port PORT
+    python -m workers.local.clickhouse_server --path DIRECTORY --port PORT --passwords FILE
 
-The unmodified `clickhouse-connect` client works against it: statements in the URL, the body
+The unmodified `clickhouse-connect` client works with this server: statements in the URL, the body
 or a form; Native results and inserts; parameters, settings, compressed requests; ClickHouse's
-error codes. It differs from ClickHouse in these points, and says so where asked for them:
+error codes. The server differs from ClickHouse in these points, and reports an error where a client asks for them:
 no sessions (SET, USE, temporary tables), no external data, results uncompressed and not
-streamed, users and passwords ignored, DateTime('zone') columns sent without their zone.
+streamed, one user, no files and other hosts in statements, DateTime('zone') columns sent without their zone.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import hmac
 import json
 import os
 import signal
@@ -25,25 +26,27 @@ from pathlib import Path
 
 import structlog
 import uvloop
-from aiohttp import web
+from aiohttp import BasicAuth, web
 
 from workers.local.bodies import DamagedBodyError, TooLargeError, UnknownEncodingError, decoded
 from workers.local.chdb_engine import Engine, EngineError, EngineRequest, EngineResult, engine_error
-from workers.local.clickhouse import DISPLAY_NAME
+from workers.local.clickhouse import DISPLAY_NAME, NAME
+from workers.local.passwords import USER, read_passwords
 from workers.local.ports import LOOPBACK
+from workers.local.statement_policy import VERBS, refusal
 from workers.local.statements import MultipleStatementsError, Statement, read_statement
 
 log = structlog.get_logger(__name__)
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
-"""Bound on a request's body, as sent and decompressed."""
+"""Largest request body, as sent and decompressed, bytes."""
 MAX_CONCURRENT_STATEMENTS = 4
 MAX_URL_BYTES = 1024 * 1024
 SHUTDOWN_GRACE_S = 10.0
-"""How long statements under way may go on after SIGTERM."""
+"""Time that running statements have to finish after SIGTERM, seconds."""
 
 _IDLE_S = 5.0
-# Parameters of the interface itself; whatever else stands in the URL is a setting.
+# Parameters of the interface; every other parameter in the URL is a setting.
 _INTERFACE_PARAMETERS = frozenset(
     {
         "query", "database", "default_format", "query_id", "user", "password", "quota_key",
@@ -79,22 +82,24 @@ _STATUS = {
     "QUERY_IS_TOO_LARGE": 413,
     "NOT_IMPLEMENTED": 501,
     "ACCESS_DENIED": 403,
+    "AUTHENTICATION_FAILED": 403,
     "TIMEOUT_EXCEEDED": 408,
 }
 
 
 class ClickHouseServer:
-    """Answers requests from an engine, a few at a time in threads."""
+    """An HTTP server that runs requests on an engine, a few at a time in threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, password: str) -> None:
         self._engine = engine
+        self._password = password.encode()
         self._threads = ThreadPoolExecutor(MAX_CONCURRENT_STATEMENTS, "statement")
         self._running = 0
         self._statements_since_release = 0
         self._name = DISPLAY_NAME.format(pid=os.getpid())
 
     def application(self) -> web.Application:
-        """The routes of ClickHouse's HTTP interface."""
+        """Return the application with the routes of ClickHouse's HTTP interface."""
         app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_own_clients_only])
         app.router.add_get("/ping", self.ping)
         app.router.add_get("/replicas_status", self.ping)
@@ -103,7 +108,7 @@ class ClickHouseServer:
         return app
 
     async def ping(self, request: web.Request) -> web.Response:
-        """Whether the server answers."""
+        """Answer that the server is alive."""
         del request
         return web.Response(text="Ok.\n", headers=self._headers(""))
 
@@ -113,14 +118,28 @@ class ClickHouseServer:
             return await self.ping(request)
         query_id = request.query.get("query_id") or str(uuid.uuid4())
         try:
+            self._check_password(request)
             question = await _read_request(request)
+            reason = refusal(question.statement, question.settings, self._engine.table_functions)
+            if reason is not None:
+                raise engine_error(497, "ACCESS_DENIED", f"The local server refuses this statement: {reason}.")
             result = await self._run(question)
         except EngineError as error:
             return self._refusal(error, query_id)
         return self._answer(question.statement, question.default_format, result, query_id)
 
+    def _check_password(self, request: web.Request) -> None:
+        user, password = _credentials(request)
+        if not (user == USER and hmac.compare_digest(password.encode("utf-8", "replace"), self._password)):
+            raise engine_error(
+                516,
+                "AUTHENTICATION_FAILED",
+                "Authentication failed: user and password are in the address that touchstone uses, and in passwords.json "
+                "of its state directory",
+            )
+
     def close(self) -> None:
-        """Let statements under way end, and close the engine."""
+        """Wait for running statements, and close the engine."""
         self._threads.shutdown(wait=True)
         self._engine.close()
 
@@ -135,7 +154,7 @@ class ClickHouseServer:
             self._statements_since_release += 1
 
     async def release_memory_when_idle(self) -> None:
-        """After each burst of statements give their memory back, until cancelled."""
+        """Release memory after each burst of statements, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_IDLE_S)
@@ -151,7 +170,7 @@ class ClickHouseServer:
         }
 
     def _answer(self, statement: Statement, default_format: str, result: EngineResult, query_id: str) -> web.Response:
-        """A result with the figures that ClickHouse gives in its headers."""
+        """Return a result with ClickHouse's statistics in the headers."""
         headers = self._headers(query_id)
         headers["X-ClickHouse-Summary"] = json.dumps(_summary(result))
         form = statement.format or default_format
@@ -161,7 +180,7 @@ class ClickHouseServer:
         return web.Response(body=result.body, headers=headers)
 
     def _refusal(self, error: EngineError, query_id: str) -> web.Response:
-        """An error as ClickHouse words it."""
+        """Return an error in ClickHouse's format."""
         headers = self._headers(query_id)
         headers["X-ClickHouse-Exception-Code"] = str(error.code)
         symbol = error.symbol
@@ -176,10 +195,10 @@ class ClickHouseServer:
 async def _own_clients_only(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Keep web pages out: a browser would carry their requests to loopback.
+    """Refuse requests from web pages, which a browser would otherwise send to loopback.
 
-    A browser names the page's origin when it posts, and the page's host when a name of its
-    own resolves to loopback. Clients of a database do neither.
+    A browser sends the page's origin when it posts, and the page's host when a host name of the page
+    resolves to loopback. Clients of a database send neither.
     """
     host = request.host.rpartition(":")[0] or request.host
     if "Origin" in request.headers or host not in {LOOPBACK, "localhost"}:
@@ -187,11 +206,25 @@ async def _own_clients_only(
     return await handler(request)
 
 
+def _credentials(request: web.Request) -> tuple[str, str]:
+    """Return user and password from where ClickHouse takes them: its headers, Basic authorization, or the URL."""
+    headers, query = request.headers, request.query
+    if "X-ClickHouse-User" in headers or "X-ClickHouse-Key" in headers:
+        return headers.get("X-ClickHouse-User", ""), headers.get("X-ClickHouse-Key", "")
+    if "Authorization" in headers:
+        try:
+            login = BasicAuth.decode(headers["Authorization"], encoding="utf-8")
+        except ValueError:
+            return "", ""
+        return login.login, login.password
+    return query.get("user", ""), query.get("password", "")
+
+
 async def _read_request(request: web.Request) -> EngineRequest:
-    """The statement of a request and what surrounds it.
+    """Return the statement of a request and its context.
 
     Raises:
-        EngineError: it is too large, damaged, or asks for what this server does not have.
+        EngineError: the request is too large or damaged, or asks for an unsupported feature.
     """
     url = dict(request.query)
     if url.get("compress", "0") != "0" or url.get("decompress", "0") != "0":
@@ -212,14 +245,14 @@ async def _read_request(request: web.Request) -> EngineRequest:
         raise engine_error(89, "UNKNOWN_COMPRESSION_METHOD", f"Unknown content encoding {error}.") from None
     except DamagedBodyError as error:
         raise engine_error(271, "CANNOT_DECOMPRESS", f"Cannot decompress the body: {error}.") from None
-    # As ClickHouse reads it: the URL's part of the statement, a line break, the body's part.
+    # ClickHouse's order: the URL's part of the statement, a line break, the body's part.
     if prefix := url.get("query", "").encode():
         sql = b"\n".join((prefix, sql)) if sql else prefix
     return _as_engine_request(request, url, _checked(sql))
 
 
 async def _read_form(request: web.Request) -> dict[str, str]:
-    """The fields of a form, which clients use where parameters are too long for the URL."""
+    """Read the fields of a form, which clients use when parameters are too long for the URL."""
     fields: dict[str, str] = {}
     for name, value in (await request.post()).items():
         if not isinstance(value, str):
@@ -229,13 +262,17 @@ async def _read_form(request: web.Request) -> dict[str, str]:
 
 
 def _checked(sql: bytes) -> Statement:
-    """The statement, if it is one that can be run without a session."""
+    """Return the statement after checking that it runs without a session."""
     try:
         statement = read_statement(sql)
     except MultipleStatementsError:
         raise engine_error(62, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed).") from None
     if not statement.verb:
         raise engine_error(62, "SYNTAX_ERROR", "Syntax error: empty query.")
+    if statement.verb not in VERBS and not statement.needs_session:
+        raise engine_error(
+            62, "SYNTAX_ERROR", f"Syntax error: statements that begin with {statement.verb[:40]} are not supported."
+        )
     if statement.needs_session:
         raise engine_error(
             48,
@@ -267,7 +304,7 @@ def _as_engine_request(request: web.Request, url: Mapping[str, str], statement: 
 
 
 def _summary(result: EngineResult) -> dict[str, str]:
-    """A statement's figures as ClickHouse puts them into its header: all as text."""
+    """Return a statement's statistics as in ClickHouse's header, all as text."""
     return {
         "read_rows": str(result.read_rows),
         "read_bytes": str(result.read_bytes),
@@ -280,21 +317,21 @@ def _summary(result: EngineResult) -> dict[str, str]:
     }
 
 
-async def _serve(path: Path, port: int) -> None:
+async def _serve(path: Path, port: int, password: str) -> None:
     """Serve a directory until SIGTERM or SIGINT.
 
     Raises:
         EngineError: the directory is open in another process.
         OSError: the port is in use.
     """
-    server = ClickHouseServer(Engine(path))
+    server = ClickHouseServer(Engine(path), password)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signal_number, stop.set)
     runner = web.AppRunner(
         server.application(),
-        # Bodies are decompressed here: aiohttp knows no lz4 and would not bound the others.
+        # Bodies are decompressed here, because aiohttp does not support lz4 and sets no bound for the other encodings.
         auto_decompress=False,
         access_log=None,
         shutdown_timeout=SHUTDOWN_GRACE_S,
@@ -305,7 +342,7 @@ async def _serve(path: Path, port: int) -> None:
     release = asyncio.create_task(server.release_memory_when_idle())
     try:
         await web.TCPSite(runner, LOOPBACK, port).start()
-        log.info("clickhouse_serving", path=str(path), port=port)
+        log.info("clickhouse_started", path=str(path), port=port)
         await stop.wait()
     finally:
         release.cancel()
@@ -315,15 +352,19 @@ async def _serve(path: Path, port: int) -> None:
 
 
 def main() -> int:
-    """Serve as the command line says. Returns the exit status."""
+    """Serve as given on the command line, and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--path", type=Path, required=True, help="directory of the tables")
     parser.add_argument("--port", type=int, required=True, help="loopback port to listen on")
+    parser.add_argument("--passwords", type=Path, required=True, help="file with the passwords of the services")
     arguments = parser.parse_args()
+    password = read_passwords(arguments.passwords.parent).get(NAME)
+    if not password:
+        parser.error(f"{arguments.passwords} holds no password")
     os.environ["TZ"] = "UTC"
     time.tzset()
     try:
-        uvloop.run(_serve(arguments.path.resolve(), arguments.port))
+        uvloop.run(_serve(arguments.path.resolve(), arguments.port, password))
     except (EngineError, OSError, ValueError) as error:
         print(f"clickhouse_server: {error}", file=sys.stderr)
         return 1

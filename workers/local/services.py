@@ -1,11 +1,11 @@
-"""The local services together: start, find, watch and stop them.
+"""Start, find, watch and stop the local services together.
 
     async with LocalServices(Path(".touchstone")) as services:
         print(services.addresses)
         failure = await services.wait_for_failure()
 
-Other processes find them by `read_addresses`. The broker's log ends with it; the data of
-Redis and ClickHouse stay in the state directory.
+Other processes find the services by `read_addresses`. The log of the light broker is lost when the broker ends. The
+data of Apache Kafka, Redis and ClickHouse stay in the state directory.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from types import TracebackType
 
 import structlog
 
-from workers.local.broker import kafka_service
+from workers.local.apache_kafka import apache_kafka_service
+from workers.local.broker import light_broker_service
 from workers.local.child import ChildProcess, ServiceSpec
 from workers.local.clickhouse import clickhouse_service
 from workers.local.errors import LocalServiceError
+from workers.local.passwords import ensure_passwords, passwords_file
 from workers.local.ports import choose_port, is_free
 from workers.local.state import (
     DEFAULT_STATE_DIR,
@@ -48,7 +50,7 @@ _PORT_ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class ServicePorts:
-    """Fixed loopback ports; None for the last one used or any free one."""
+    """Fixed loopback ports; None for the previous port or any free port."""
 
     kafka: int | None = None
     redis: int | None = None
@@ -69,22 +71,25 @@ class LocalServices:
         kafka: bool = True,
         redis: bool = True,
         clickhouse: bool = True,
+        light_broker: bool = True,
         ports: ServicePorts | None = None,
     ) -> None:
-        # Absolute, so that a later change of the working directory moves nothing.
+        # Absolute, so that a later change of the working directory has no effect.
         self._state = StateDirectory(state_dir.absolute())
         self._wanted = {"kafka": kafka, "redis": redis, "clickhouse": clickhouse}
+        self._light_broker = light_broker
         self._ports = ports or ServicePorts()
         self._children: dict[str, ChildProcess] = {}
         self._stopping = asyncio.Event()
         self._addresses: ServiceAddresses | None = None
+        self._passwords: dict[str, str] = {}
 
     @property
     def addresses(self) -> ServiceAddresses:
-        """Where the services answer.
+        """Return the addresses of the services.
 
         Raises:
-            RuntimeError: they have not been started.
+            RuntimeError: the services have not been started.
         """
         if self._addresses is None:
             raise RuntimeError("The local services have not been started.")
@@ -92,20 +97,21 @@ class LocalServices:
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process ids of the services by name."""
+        """Return the process ids of the services by name."""
         return {name: child.pid for name, child in self._children.items()}
 
     async def start(self) -> ServiceAddresses:
         """Start all services and return when every one of them answers.
 
-        What a start that was killed has left behind is ended first.
+        Services left behind by a killed start are ended first.
 
         Raises:
-            LocalServiceError: services run here already, or one could not be started; then
-                none is left running.
+            LocalServiceError: services already run in this state directory, or one could not be started; in that
+                case none is left running.
         """
         self._state.lock()
         try:
+            self._passwords = ensure_passwords(self._state.path)
             await asyncio.to_thread(self._state.end_orphans)
             async with asyncio.TaskGroup() as starts:
                 for name, spec in self._specs().items():
@@ -117,20 +123,24 @@ class LocalServices:
         except BaseException:
             await self.stop()
             raise
-        self._addresses = ServiceAddresses.of_ports({name: child.port for name, child in self._children.items()})
-        log.info("local_services_ready", state_dir=str(self._state.path), pids=self.pids)
+        self._addresses = ServiceAddresses.of_ports(
+            {name: child.port for name, child in self._children.items()},
+            self._passwords,
+            light_broker=self._light_broker,
+        )
+        log.info("local_services_started", state_dir=str(self._state.path), pids=self.pids)
         return self._addresses
 
     async def stop(self) -> None:
-        """Stop the services, all at once, and forget their addresses. Safe to repeat."""
+        """Stop all services concurrently, and remove the recorded addresses. Safe to repeat."""
         self._stopping.set()
         await asyncio.gather(*(child.stop() for child in self._children.values()))
         self._state.release()
 
     async def wait_for_failure(self) -> LocalServiceError | None:
-        """Wait until a service ends that nobody stopped, and say which one and why.
+        """Wait until a service ends unexpectedly, and return the error with its name and reason.
 
-        Returns None when the services were stopped by `stop` instead.
+        Returns None when the services were stopped by `stop`.
         """
         ends = {asyncio.create_task(child.wait()): child for child in self._children.values()}
         stopping = asyncio.create_task(self._stopping.wait())
@@ -139,7 +149,7 @@ class LocalServices:
             if self._stopping.is_set():
                 return None
             task = next(task for task in ends if task.done())
-            failure = ends[task].failure(f"it ended by itself (exit status {task.result()}).")
+            failure = ends[task].failure(f"it ended unexpectedly (exit status {task.result()}).")
             log.error("local_service_failed", service=failure.service, problem=failure.problem)
             return failure
         finally:
@@ -159,17 +169,21 @@ class LocalServices:
         await self.stop()
 
     def _specs(self) -> dict[str, ServiceSpec]:
-        """How the wanted services are started."""
+        """Return the start specifications of the wanted services."""
         makers: dict[str, Callable[[], ServiceSpec]] = {
-            "kafka": kafka_service,
-            "redis": lambda: valkey_service(self._state.data("valkey")),
-            "clickhouse": lambda: clickhouse_service(self._state.data("clickhouse")),
+            "kafka": light_broker_service
+            if self._light_broker
+            else lambda: apache_kafka_service(self._state.data("apache-kafka")),
+            "redis": lambda: valkey_service(self._state.data("valkey"), self._passwords["redis"]),
+            "clickhouse": lambda: clickhouse_service(self._state.data("clickhouse"), passwords_file(self._state.path)),
         }
         return {name: make() for name, make in makers.items() if self._wanted[name]}
 
     async def _start_one(self, name: str, spec: ServiceSpec) -> None:
-        """Start one service. Between choosing a port and listening on it another program may
-        take it: then another port is chosen, unless the caller fixed it.
+        """Start one service.
+
+        Another program may take the port between the choice and the start. Then another port is chosen, unless the
+        caller fixed the port.
         """
         fixed: int | None = getattr(self._ports, name)
         previous = self._state.previous_ports().get(name)
@@ -189,7 +203,7 @@ class LocalServices:
                 return
 
     def _record(self, *, ready: bool) -> None:
-        """Note which processes run, so that a later start can find or end them."""
+        """Record the running processes, so that a later start can find or end them."""
         self._state.record(
             {
                 name: RecordedProcess(child.identity, child.port)
@@ -197,11 +211,12 @@ class LocalServices:
                 if child.identity is not None
             },
             ready=ready,
+            light_broker=self._light_broker,
         )
 
 
 def _first_failure(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one error to report: a defect of ours before a service's failure."""
+    """Return the error to report: a defect of this program before a service's failure."""
     failures, defects = group.split(LocalServiceError)
     error: BaseException = defects or failures or group
     while isinstance(error, BaseExceptionGroup):

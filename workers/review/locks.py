@@ -1,7 +1,8 @@
-"""Who has which request, and which was decided a moment ago; in Redis, since consoles share it.
+"""Keep reviewer locks and recent decision claims in Redis, shared by all consoles.
 
-Both expire and both may be lost. Without Redis nobody is kept from deciding twice; then the
-request's version is all that is compared, and the order of the log decides (``steps.finality``).
+Locks and claims expire, and Redis may lose them. Without Redis, two reviewers can decide the
+same request. Only the version of the request is compared then, and the order of the log
+determines the final decision (``workers.decision.finality``).
 """
 
 from collections.abc import Sequence
@@ -10,13 +11,13 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from workers.review.models import Lock
-from workers.review.shared import SharedState, SharedStateAway
+from workers.review.review_models import Lock
+from workers.review.shared_state import SharedState, SharedStateAway
 
 CLAIM_SECONDS = 900
-"""So long a decision is remembered here: until its rows say it, also behind a backlog."""
+"""Lifetime of a claim: longer than the delay of the rows, also during a backlog."""
 
-# One step to Redis: whoever has it keeps the time since when; everybody else is told who has it.
+# One atomic step: the holder keeps the start time of the lock; other reviewers get the holder's lock.
 ACQUIRE = """
 local there = redis.call('GET', KEYS[1])
 local wanted = cjson.decode(ARGV[1])
@@ -46,7 +47,7 @@ return ARGV[1]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That a request is decided, before its rows say so."""
+    """Note that a request is decided, kept until the rows of the request show the decision."""
 
     decision_id: str
     by: str
@@ -54,25 +55,25 @@ class Claim:
 
 
 class ReviewLocks:
-    """Locks and claims of requests.
+    """Locks of requests and claims of their decisions.
 
     Args:
         shared: Redis.
-        seconds: a lock expires after this unless it is renewed.
+        seconds: lifetime of a lock that is not renewed.
     """
 
     def __init__(self, shared: SharedState, seconds: float) -> None:
         self._shared = shared
         self._seconds = seconds
-        # What this process knows by itself, for when Redis is away.
+        # The claims that this process has seen, for use while Redis is not available.
         self._claims: dict[str, Claim] = {}
         self._shared_claims: set[str] = set()
 
     async def acquire(self, review_id: str, holder: str, now: datetime) -> Lock | None:
-        """Take a request, or renew the lock that one has.
+        """Lock a request for a reviewer, or renew the reviewer's own lock.
 
         Returns:
-            The lock that there is now, maybe another's; ``None`` without Redis.
+            The current lock, which may belong to another reviewer; ``None`` without Redis.
         """
         wanted = Lock(holder=holder, since=now, expires_at=now + timedelta(seconds=self._seconds))
         milliseconds = str(int(self._seconds * 1000))
@@ -85,26 +86,26 @@ class ReviewLocks:
         return Lock.model_validate_json(value)
 
     async def release(self, review_id: str, holder: str) -> None:
-        """Give a request back, if one has it."""
+        """Release the lock of a request if the holder has it."""
         try:
             await self._shared.ask("eval", RELEASE, 1, self._lock(review_id), holder)
         except SharedStateAway:
-            return  # it expires
+            return  # the lock expires
 
     async def known(self, review_ids: Sequence[str]) -> dict[str, Lock]:
-        """The locks that there are, by request."""
+        """Return the current locks by request."""
         found = await self._read("lock", review_ids) or {}
         return {name: Lock.model_validate_json(value) for name, value in found.items()}
 
     async def claim(self, name: str, claim: Claim) -> Claim:
-        """Note that a request is decided; of two at once one is first.
+        """Claim the decision on a request; of two concurrent claims the first wins.
 
         Args:
-            name: of the request, or of its second review.
-            claim: by whom, when.
+            name: name of the request or of its second review.
+            claim: identifier, author and time of the decision.
 
         Returns:
-            The claim that stands: this one, or an earlier one.
+            The valid claim: this one, or an earlier one.
         """
         standing = claim
         try:
@@ -118,23 +119,23 @@ class ReviewLocks:
         return standing
 
     async def withdraw(self, name: str) -> None:
-        """Forget a claim: its decision was taken back."""
+        """Remove a claim whose decision was undone."""
         self._drop(name)
         try:
             await self._shared.ask("delete", self._claim(name))
         except SharedStateAway:
-            return  # it expires; until then other consoles do not offer the request
+            return  # the claim expires; until then other consoles do not offer the request
 
     async def claims(self, names: Sequence[str]) -> dict[str, Claim]:
-        """The claims that there are, by name."""
+        """Return the current claims by name."""
         found = await self._read("claim", names)
         if found is not None:
-            # What was shared and is gone was taken back, in this console or another.
+            # A shared claim that is missing in Redis was undone by this console or another one.
             for name in self._shared_claims.intersection(names) - found.keys():
                 self._drop(name)
         seen = {name: _claim(value) for name, value in (found or {}).items()}
         ours = {name: self._claims[name] for name in names if name in self._claims}
-        # Also what another console has claimed: whoever was refused by it here must not be offered it again here.
+        # Keep the claims of other consoles too: a refused request must not be offered again to the same reviewer.
         self._claims |= seen
         self._shared_claims |= seen.keys()
         if seen:
@@ -142,7 +143,7 @@ class ReviewLocks:
         return ours | seen
 
     async def claimed_here(self) -> list[str]:
-        """Names that this process has seen claimed and that still are."""
+        """Return names that this process has seen claimed and that are still claimed."""
         return list(await self.claims(list(self._claims)))
 
     async def _read(self, kind: str, names: Sequence[str]) -> dict[str, bytes] | None:

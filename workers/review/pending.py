@@ -1,9 +1,9 @@
-"""Decisions that can still be taken back: published when their time is up.
+"""Hold decisions during their undo window and publish them afterwards.
 
-Nobody else knows of a decision before it is on its topic, so undoing needs no second event
-that the first would have to be held against. A copy is kept in Redis: should this process
-die, the next console publishes it. Without Redis a killed process loses the decisions of the
-last seconds; their requests are open again, and nothing was released.
+A decision is not on its topic during its undo window. Undo therefore needs no second event.
+Redis keeps a copy of each decision: if this process dies, the next console publishes the copy.
+Without Redis, a killed process loses the decisions of the last seconds. Their requests are
+open again, and no answer was released.
 """
 
 import asyncio
@@ -14,21 +14,21 @@ from datetime import datetime, timedelta
 import orjson
 
 from schemas.review import ReviewDecision
-from workers.delivery.errors import UnavailableError, describe
-from workers.logs import get_logger
-from workers.review.shared import SharedState, SharedStateAway
+from workers.errors import UnavailableError, describe
+from workers.observability.logs import get_logger
+from workers.review.shared_state import SharedState, SharedStateAway
 
 LOOK_SECONDS = 0.25
-"""Time between two looks whether something is due."""
+"""Interval between two checks for due decisions."""
 
 MARGIN_SECONDS = 0.5
-"""Published so long after the last moment for an undo, which may still be under way in another console."""
+"""Delay of the publication after the undo window, for an undo in progress in another console."""
 
 ORPHAN_SECONDS = 5.0
-"""A copy so long overdue is one whose console has died."""
+"""Delay after which the console of an overdue copy counts as dead."""
 
 UNDONE_SECONDS = 900
-"""So long it is remembered that a decision was taken back."""
+"""Lifetime of the note that a decision was undone."""
 
 log = get_logger(__name__)
 
@@ -37,18 +37,18 @@ Publish = Callable[[ReviewDecision], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A decision and until when it can be taken back."""
+    """A decision and the end of its undo window."""
 
     decision: ReviewDecision
     undo_until: datetime
 
 
 class PendingDecisions:
-    """Keeps decisions for their undo window.
+    """Decisions in their undo window.
 
     Args:
-        shared: Redis, for the copy.
-        publish: sends a decision, confirmed; a repeat must do no harm.
+        shared: Redis, for the copies.
+        publish: sends a decision and waits for the acknowledgement; must be idempotent.
         now: the clock.
     """
 
@@ -60,23 +60,23 @@ class PendingDecisions:
 
     @property
     def waiting(self) -> int:
-        """Decisions that this process keeps."""
+        """Return the number of decisions that this process holds."""
         return len(self._ours)
 
     async def add(self, decision: ReviewDecision, undo_until: datetime) -> None:
-        """Keep a decision until its time is up."""
+        """Hold a decision until its undo window ends."""
         self._ours[decision.feedback_id] = Pending(decision, undo_until)
         copy = orjson.dumps({"undo_until": undo_until.isoformat(), "decision": decision.model_dump_json()})
         try:
             await self._shared.ask("hset", self._shared.key("pending"), decision.feedback_id, copy)
         except SharedStateAway:
-            return  # this process has it
+            return  # this process holds the decision in memory
 
     async def take_back(self, decision_id: str) -> bool:
-        """Withdraw a decision, also one that another console keeps.
+        """Undo a decision, also one that another console holds.
 
         Returns:
-            Whether it was still there, and in time.
+            ``True`` if the decision was still pending and its undo window was open.
         """
         now = self._now()
         ours = self._ours.get(decision_id)
@@ -87,7 +87,7 @@ class PendingDecisions:
                 copy = await self._shared.ask("hget", self._shared.key("pending"), decision_id)
                 if copy is None or _pending(copy).undo_until < now:
                     return False
-            # Told to the console that keeps it; a copy that is merely gone says nothing, since Redis may forget.
+            # The note informs the console that holds the decision. A missing copy proves nothing: Redis may lose data.
             await self._shared.ask("set", self._shared.key("undone", decision_id), b"1", ex=UNDONE_SECONDS)
             await self._remove(decision_id)
         except SharedStateAway:
@@ -97,19 +97,19 @@ class PendingDecisions:
         return True
 
     async def run(self) -> None:
-        """Publish what is due, until cancelled."""
+        """Publish due decisions until cancelled."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
                 await self.publish_due()
             except UnavailableError as error:
-                log.warning("decisions_wait", error=describe(error), waiting=len(self._ours))
+                log.warning("decisions_delayed", error=describe(error), waiting=len(self._ours))
 
     async def publish_due(self) -> None:
-        """Publish what can no longer be taken back, and what a dead console has left.
+        """Publish decisions whose undo window has ended, and copies of dead consoles.
 
         Raises:
-            UnavailableError: the broker does not confirm; what is left is tried again.
+            UnavailableError: the broker does not acknowledge; the next call tries the rest again.
         """
         due = self._now() - timedelta(seconds=MARGIN_SECONDS)
         for decision_id, pending in list(self._ours.items()):
@@ -120,10 +120,10 @@ class PendingDecisions:
             await self._remove(pending.decision.feedback_id)
 
     async def flush(self) -> None:
-        """Publish everything at once: this console ends.
+        """Publish all decisions at once, before this console stops.
 
         Raises:
-            UnavailableError: the broker does not confirm.
+            UnavailableError: the broker does not acknowledge.
         """
         for decision_id, pending in list(self._ours.items()):
             await self._publish_one(decision_id, pending)
@@ -133,7 +133,7 @@ class PendingDecisions:
             self._ours.pop(decision_id, None)
             return
         await self._publish(pending.decision)
-        # Removed after it is published: a death in between publishes it twice, which does no harm.
+        # Remove after publishing: a crash in between publishes the decision twice, and publishing is idempotent.
         self._ours.pop(decision_id, None)
         await self._remove(decision_id)
 
@@ -147,7 +147,7 @@ class PendingDecisions:
         try:
             await self._shared.ask("hdel", self._shared.key("pending"), decision_id)
         except SharedStateAway:
-            return  # the next console publishes it once more
+            return  # the next console publishes the copy once more; publishing is idempotent
 
     async def _orphans(self) -> list[Pending]:
         try:

@@ -1,1 +1,1 @@
-"""Stores: ClickHouse, LanceDB and Redis behind small interfaces; each confirms before it returns."""
+"""Access ClickHouse, LanceDB and Redis behind small interfaces; each write is confirmed before it returns."""

@@ -24,7 +24,7 @@ SELECT
     sum(h.answers) AS answers,
     sum(quality_sum) / nullIf(sum(quality_scored), 0) AS quality,
     sum(grounding_sum) / nullIf(sum(grounding_scored), 0) AS grounding,
-    sum(risk_high) / nullIf(sum(h.answers), 0) AS high_risk_share
+    sum(risk_high) / nullIf(sum(risk_scored), 0) AS high_risk_share
 FROM {database:Identifier}.source_hours AS h FINAL
 PREWHERE source IN (SELECT source FROM leading)
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})

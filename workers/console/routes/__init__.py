@@ -1,1 +1,1 @@
-"""The routes of the console, one file for each subject."""
+"""Define the routes of the console, one module for each resource."""

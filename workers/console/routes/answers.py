@@ -1,54 +1,73 @@
-"""Answers: one with all that is known of it, lists of them, and new ones from a gateway."""
+"""Serve answers: one answer with its history, filtered lists, and new answers from a gateway."""
 
 import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import Identifier, Label, RiskLevel, UtcDatetime
 from schemas.enriched import ReleaseState
-from schemas.identifiers import fact_id
+from schemas.identifiers import review_ids
 from schemas.topics import ANSWERS_GENERATED
-from workers.console.etags import tagged
-from workers.console.paging import Cursor, Limit, next_cursor, place_of
-from workers.console.principal import Principal
-from workers.console.problems import Problem, documented
-from workers.console.requests import StrictRoute
+from workers.console.http.etags import tagged
+from workers.console.http.paging import Cursor, Limit, next_cursor, place_of
+from workers.console.http.problems import Problem, documented
+from workers.console.http.requests import StrictRoute
+from workers.console.identity.principal import Principal
+from workers.console.identity.security import Ingester, Reader
+from workers.console.presentation.views import (
+    AnswerDetail,
+    AnswerPage,
+    AnswerSummary,
+    answer_detail,
+    blinded,
+    explanation_of,
+)
 from workers.console.resources import Shared
-from workers.console.security import Ingester, Reader
 from workers.console.sending import event_outputs
-from workers.console.views import AnswerDetail, AnswerPage, AnswerSummary, answer_detail, blinded, explanation_of
-from workers.delivery.errors import OversizeRecord
-from workers.review.models import Reviewer
-from workers.steps.explanation import Explanation
-from workers.stores.answers import AnswerFilter, Period, StoredAnswer
+from workers.decision.explanation import Explanation
+from workers.errors import OversizeRecord
+from workers.gateways.adapted import bounded_identifier
+from workers.review.review_models import Reviewer
+from workers.stores.queries.answer_queries import AnswerFilter, Period, StoredAnswer
 
 router = APIRouter(prefix="/api/answers", tags=["answers"], route_class=StrictRoute)
 
-AnswerId = Annotated[str, Path(min_length=1, max_length=200, description="Identifier of an answer.")]
-Tenant = Annotated[str | None, Query(min_length=1, max_length=200, description="Whose; all of the token by default.")]
-Since = Annotated[UtcDatetime | None, Query(description="At this time or later.")]
-Until = Annotated[UtcDatetime | None, Query(description="Before this time.")]
+AnswerId = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=2_000,
+        description="Identifier of an answer; one of more than 200 characters as its gateway gave it.",
+    ),
+    AfterValidator(bounded_identifier),
+]
+Tenant = Annotated[
+    str | None,
+    Query(min_length=1, max_length=200, description="Tenant of the answers; by default all tenants of the token."),
+]
+Since = Annotated[UtcDatetime | None, Query(description="Only entries of this time or later.")]
+Until = Annotated[UtcDatetime | None, Query(description="Only entries before this time.")]
 
 
 class SearchQuery(BaseModel):
-    """What answers to find; nothing finds all."""
+    """Filters of the answer search; without filters every answer matches."""
 
-    q: str = Field(default="", max_length=500, description="In question or answer, or an answer_id.")
+    q: str = Field(default="", max_length=500, description="Text in the question or the answer, or an answer_id.")
     tenant: Identifier | None = None
     model: Label = ""
     risk: RiskLevel | None = None
     state: ReleaseState | None = None
-    since: UtcDatetime | None = Field(default=None, description="Complete then or later.")
-    until: UtcDatetime | None = Field(default=None, description="Complete before.")
+    since: UtcDatetime | None = Field(default=None, description="Only answers completed at this time or later.")
+    until: UtcDatetime | None = Field(default=None, description="Only answers completed before this time.")
 
     def chosen(self, principal: Principal) -> AnswerFilter:
-        """The filter, for what a principal may see.
+        """Convert the filters to a store query within the tenants of the principal.
 
         Raises:
-            Problem: 403.
+            Problem: 403, the token does not include the tenant.
         """
         return AnswerFilter(
             principal.chosen_tenants(self.tenant), self.q, self.model, self.risk or "", self.state or "",
@@ -57,13 +76,13 @@ class SearchQuery(BaseModel):
 
 
 class AnswerBatch(BaseModel):
-    """Answers to be judged."""
+    """Answers to evaluate."""
 
     answers: list[GeneratedAnswer] = Field(min_length=1, max_length=100)
 
 
 class Accepted(BaseModel):
-    """What is in the broker's log."""
+    """Identifiers of the events that the broker has acknowledged."""
 
     accepted: list[str] = Field(description="Identifiers, in the order of the request.")
 
@@ -87,7 +106,7 @@ async def search_answers(
 async def explain_answer(
     answer_id: AnswerId, principal: Reader, resources: Shared, tenant: Tenant = None
 ) -> Explanation:
-    """How the decision on an answer came about: every row of the policy with what was found."""
+    """Explain the decision on an answer: every row of the policy with the values found."""
     stored = await stored_answer(resources, principal, answer_id, tenant)
     return explanation_of(stored, resources.settings)
 
@@ -100,38 +119,38 @@ async def explain_answer(
 async def get_answer(
     answer_id: AnswerId, request: Request, principal: Reader, resources: Shared, tenant: Tenant = None
 ) -> Response:
-    """An answer with claims, citations, decision, feedback and history."""
+    """Return an answer with claims, citations, decision, feedback and history."""
     stored = await stored_answer(resources, principal, answer_id, tenant)
     return tagged(request, answer_detail(stored))
 
 
 @router.post("", status_code=202, responses=documented(401, 403, 413, 422, 429, 503))
 async def send_answers(batch: AnswerBatch, principal: Ingester, resources: Shared) -> Accepted:
-    """Send answers to be judged; all of them are in the broker's log when this returns."""
+    """Send answers for evaluation; the broker has acknowledged all of them when this returns."""
     limit = resources.settings.kafka.max_input_bytes
     for answer in batch.answers:
         principal.require_tenant(answer.tenant)
     values = await asyncio.to_thread(_values, batch.answers, limit)
     outputs = event_outputs(
-        resources, ANSWERS_GENERATED, [(answer.answer_id, answer.answer_id, answer, value) for answer, value in values]
+        resources, ANSWERS_GENERATED, [(answer.answer_id, answer, value) for answer, value in values]
     )
     await resources.producer.send(outputs, agent="console")
     return Accepted(accepted=[answer.answer_id for answer, _ in values])
 
 
 def _values(answers: list[GeneratedAnswer], limit: int) -> list[tuple[GeneratedAnswer, bytes]]:
-    """Answers with the values of their records, read again as the worker will read them.
+    """Serialize answers, and parse them again as the worker will.
 
     Raises:
-        OversizeRecord: one is larger than the worker accepts.
-        UnreadableEvent: one is of a version that is not understood here.
+        OversizeRecord: an answer is larger than the worker accepts.
+        UnreadableEvent: an answer has an unsupported schema version.
     """
     values = []
     for answer in answers:
         value = answer.to_bytes()
         if len(value) > limit:
             raise OversizeRecord(
-                f"answer {answer.answer_id} has {len(value)} bytes and at most {limit} are accepted; send fewer or "
+                f"answer {answer.answer_id} has {len(value)} bytes; at most {limit} are accepted; send fewer or "
                 "shorter contexts"
             )
         values.append((GeneratedAnswer.from_bytes(value), value))
@@ -139,17 +158,21 @@ def _values(answers: list[GeneratedAnswer], limit: int) -> list[tuple[GeneratedA
 
 
 async def stored_answer(resources: Shared, principal: Principal, answer_id: str, tenant: str | None) -> StoredAnswer:
-    """An answer that a principal may see, blinded while they give a second opinion on it; that it is shown is noted.
+    """Return an answer that the principal may see, and record the access.
+
+    The answer is blinded while the principal gives a second review of it.
 
     Raises:
-        Problem: 403, the tenant is another's; 404, there is no such answer.
+        Problem: 403, the token does not include the tenant; 404, the answer does not exist.
+        AccessLogFull: the access cannot be recorded.
     """
     stored = await resources.answers.answer(principal.chosen_tenants(tenant), answer_id)
     if stored is None:
-        raise Problem(404, "there is no such answer; it may be in work still")
+        raise Problem(404, "unknown answer; a new answer may not be evaluated yet")
     resources.accesses.note(principal, "answer", stored.answer["tenant"], [answer_id])
     if stored.decisions and resources.review is not None:
         who = Reviewer(principal.name, principal.tenants)
-        if await resources.review.gives_second_opinion(fact_id(answer_id, "review"), who):
-            return blinded(stored)
+        for review_id in review_ids(stored.answer["tenant"], answer_id):
+            if await resources.review.gives_second_opinion(review_id, who):
+                return blinded(stored)
     return stored

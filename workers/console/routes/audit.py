@@ -1,17 +1,17 @@
-"""The audit: answers with their citations, low grounding (seed 004, 8.4), and who looked at what."""
+"""Serve the audit: answers with their citations, answers with low grounding, and recorded accesses."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from workers.console.paging import Cursor, Limit, next_cursor, place_of
-from workers.console.problems import documented
-from workers.console.requests import StrictRoute
+from workers.console.http.paging import Cursor, Limit, next_cursor, place_of
+from workers.console.http.problems import documented
+from workers.console.http.requests import StrictRoute
+from workers.console.identity.security import Admin
+from workers.console.presentation.views import Access, AccessPage, AuditPage, logged_citations
 from workers.console.resources import Shared
 from workers.console.routes.answers import Since, Tenant, Until
-from workers.console.security import Admin
-from workers.console.views import Access, AccessPage, AuditPage, logged_citations
-from workers.stores.answers import Period
+from workers.stores.queries.answer_queries import Period
 
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
 
@@ -21,13 +21,13 @@ async def audit_citations(
     principal: Admin,
     resources: Shared,
     tenant: Tenant = None,
-    only_invalid: Annotated[bool, Query(description="Only answers with a reference that resolves to nothing.")] = False,
+    only_invalid: Annotated[bool, Query(description="Only answers with an invalid reference.")] = False,
     since: Since = None,
     until: Until = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> AuditPage:
-    """Every answer with its citations and what it could not ground, the latest first."""
+    """List every answer with its citations and ungrounded claims, the latest first."""
     return await _audit(principal, resources, tenant, None, only_invalid, Period(since, until), cursor, limit)
 
 
@@ -36,13 +36,15 @@ async def audit_low_grounding(
     principal: Admin,
     resources: Shared,
     tenant: Tenant = None,
-    below: Annotated[float | None, Query(ge=0, le=1, description="Threshold; that of the settings by default.")] = None,
+    below: Annotated[
+        float | None, Query(ge=0, le=1, description="Threshold; by default the value of the settings.")
+    ] = None,
     since: Since = None,
     until: Until = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> AuditPage:
-    """Answers whose grounding score is below the threshold, the latest first."""
+    """List answers whose grounding score is below the threshold, the latest first."""
     threshold = resources.settings.grounding.grounding_minimum if below is None else below
     return await _audit(principal, resources, tenant, threshold, False, Period(since, until), cursor, limit)
 
@@ -58,7 +60,7 @@ async def audit_accesses(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> AccessPage:
-    """Who was shown which answers, the latest first."""
+    """List the recorded accesses to answers, the latest first."""
     rows = await resources.answers.accesses(
         principal.chosen_tenants(tenant), answer_id, Period(since, until), limit + 1, place_of(cursor)
     )

@@ -1,4 +1,4 @@
-"""Judging one answer now: what a gateway asks before it shows an answer."""
+"""Evaluate one answer synchronously, for a gateway that waits before it shows the answer."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,21 +6,22 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from workers import metrics
-from workers.checking.models import AnswerToCheck, CheckedAnswer
-from workers.checking.service import CheckTimedOut
-from workers.console.problems import Problem, documented
-from workers.console.requests import StrictRoute
+from workers.check.check_models import AnswerToCheck, CheckedAnswer
+from workers.check.check_service import CheckTimedOut
+from workers.console.http.problems import Problem, documented
+from workers.console.http.requests import StrictRoute
+from workers.console.identity.security import Ingester
 from workers.console.resources import Shared
-from workers.console.security import Ingester
+from workers.observability import metrics
 
 router = APIRouter(prefix="/v1", tags=["check"], route_class=StrictRoute)
 
 CALLER_GONE = 499
-"""Told to nobody; what proxies write into their logs for a caller who hung up."""
+"""Status for a disconnected caller, as proxies log it; no client receives it."""
 
 DeadlineMs = Annotated[
-    int | None, Query(ge=20, le=30_000, description="Longest wait in milliseconds; that of the settings by default.")
+    int | None,
+    Query(ge=20, le=30_000, description="Maximum wait in milliseconds; by default the value of the settings."),
 ]
 
 
@@ -28,10 +29,10 @@ DeadlineMs = Annotated[
 async def check_answer(
     answer: AnswerToCheck, request: Request, principal: Ingester, resources: Shared, deadline_ms: DeadlineMs = None
 ) -> Response:
-    """Judge an answer now, as the stream does; nothing is stored, sent on or remembered."""
+    """Evaluate an answer now, as the stream does; the answer is not stored, forwarded or remembered."""
     principal.require_tenant(answer.tenant)
     if resources.check is None:
-        raise Problem(503, "no model is opened here; ask a console that has one")
+        raise Problem(503, "this console has no evaluation models; use a console with models")
     seconds = None if deadline_ms is None else deadline_ms / 1_000
     try:
         told = await _unless_gone(request, resources.check.check(answer, seconds))
@@ -41,7 +42,10 @@ async def check_answer(
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, bytes]) -> bytes | None:
-    """What work returns, or ``None`` where the caller hung up before: the work is cancelled then."""
+    """Return the result of the work, or ``None`` if the caller disconnects first.
+
+    The work is cancelled if the caller disconnects.
+    """
     working = asyncio.create_task(work, name="check")
     watching = asyncio.create_task(_hung_up(request), name="check caller")
     try:
@@ -56,6 +60,6 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, bytes]) -> by
 
 
 async def _hung_up(request: Request) -> None:
-    # The body has been read: what comes after it is the end of the connection.
+    # The body was read before, so the next message is the disconnect.
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,10 +1,13 @@
-"""Answers by HTTP: our own, those of other formats, CloudEvents, OpenTelemetry exports.
+"""Accept answers over HTTP: native answers, other formats, CloudEvents, OpenTelemetry exports.
 
-What is accepted is in the broker's log. A request that is repeated gives the same identifiers, so that
-nothing is judged twice; with an ``Idempotency-Key`` also for answers that have no name of their own.
+The broker has acknowledged every accepted record. A repeated request produces the same
+identifiers, so that no answer is evaluated twice. Answers without an identifier need an
+``Idempotency-Key`` for this.
 """
 
 import asyncio
+import gzip
+import io
 import zlib
 from dataclasses import replace
 from datetime import datetime
@@ -18,29 +21,37 @@ from pydantic_core import from_json, to_json
 from redis.exceptions import RedisError
 
 from schemas.base import UnreadableEvent
-from workers import metrics
-from workers.console.principal import Principal
-from workers.console.problems import FieldProblem, Problem, documented
-from workers.console.requests import StrictRoute
+from workers.console.http.problems import FieldProblem, Problem, documented
+from workers.console.http.requests import StrictRoute
+from workers.console.identity.principal import Principal
+from workers.console.identity.security import Ingester
 from workers.console.resources import ConsoleResources, Shared
-from workers.console.security import Ingester
-from workers.delivery.errors import PoisonError, describe
 from workers.delivery.records import Output
+from workers.errors import PoisonError, describe
 from workers.gateways import native
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.envelopes import Opened, from_http
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.formats import Format
-from workers.gateways.otlp import encoded
-from workers.gateways.outputs import outputs_of, taken_of
-from workers.logs import get_logger
-from workers.privacy import Privacy
+from workers.gateways.traces.otlp_encoding import encoded
+from workers.gateways.traces.otlp_unread import as_message
+from workers.intake.intake_outputs import count_unread, outputs_of, sum_counts, taken_of
+from workers.intake.trace_sources import TraceSources
+from workers.observability import metrics
+from workers.observability.logs import get_logger
+from workers.privacy.record_masking import Privacy
+from workers.process.plugins import PluginError, UnknownPlugin
 
 AGENT = "console"
 MAX_RECORDS = 500
-"""Most records of a batch."""
+"""Maximum number of records in one request."""
+IDEMPOTENCY_SECONDS = 24 * 3_600
+"""Time for which an Idempotency-Key is known."""
 PROTOBUF = "application/x-protobuf"
-REFUSED_CALLS = "calls that cannot be taken, such as an answer of more than 60,000 characters, or too large in all"
+REFUSED_CALLS = (
+    "refused calls, such as answers of more than 60,000 characters, calls that are too large, or messages of an "
+    "unknown shape"
+)
 
 log = get_logger(__name__)
 
@@ -48,22 +59,35 @@ router = APIRouter(prefix="/v1", tags=["intake"], route_class=StrictRoute)
 
 Key = Annotated[
     str | None,
-    Header(alias="Idempotency-Key", min_length=1, max_length=200, description="A repeat of the request has the same."),
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="Key that makes repeats of the request safe: repeats have the same key.",
+    ),
 ]
-Tenant = Annotated[str | None, Query(min_length=1, max_length=200, description="Whose all of them are.")]
-FormatName = Annotated[str, Path(min_length=1, max_length=200, description="A format, built in or of a mapping.")]
+Tenant = Annotated[str | None, Query(min_length=1, max_length=200, description="Tenant of all records.")]
+FormatName = Annotated[
+    str,
+    Path(min_length=1, max_length=200, description="Format of the records: built in, of a mapping or of a plug-in."),
+]
 
 _ONE: dict[str, Any] = {"type": "object", "minProperties": 1}
 _OWN: dict[str, Any] = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
-_ERRORS = documented(401, 403, 413, 415, 422, 429, 503)
+_ERRORS = documented(400, 401, 403, 413, 415, 422, 429, 503)
 
 
 class Taken(BaseModel):
-    """What became of a request."""
+    """The result of an intake request."""
 
     accepted: list[str] = Field(description="Identifiers of the answers, in the order of the request.")
-    skipped: int = Field(default=0, description="Records that hold no answer, such as calls for embeddings.")
-    refused: int = Field(default=0, description="Calls of exports of OpenTelemetry that cannot be taken.")
+    skipped: int = Field(default=0, description="Number of records without an answer, such as embedding calls.")
+    refused: int = Field(default=0, description="Number of refused calls in OpenTelemetry exports.")
+    renamed: dict[str, str] = Field(
+        default_factory=dict,
+        description="Identifiers of more than 200 characters (their first 2,000), with those of their answers.",
+    )
+    unread: dict[str, int] = Field(default_factory=dict, exclude=True)
 
 
 def _body(schema: dict[str, Any], *, batch: bool = True) -> dict[str, Any]:
@@ -75,9 +99,9 @@ def _body(schema: dict[str, Any], *, batch: bool = True) -> dict[str, Any]:
 async def take_answers(
     request: Request, principal: Ingester, resources: Shared, tenant: Tenant = None, key: Key = None
 ) -> Taken:
-    """Send answers to be judged: one, or a list of them, also as CloudEvents.
+    """Send answers for evaluation: one answer or a list, also as CloudEvents.
 
-    ``answer_id`` and ``completed_at`` may be left out.
+    ``answer_id`` and ``completed_at`` are optional.
     """
     return await _take(request, principal, resources, native.NAME, tenant, key)
 
@@ -86,7 +110,7 @@ async def take_answers(
 async def take_records(
     form: FormatName, request: Request, principal: Ingester, resources: Shared, tenant: Tenant = None, key: Key = None
 ) -> Taken:
-    """Send records of another format to be judged: one, or a list of them, also as CloudEvents."""
+    """Send records of another format for evaluation: one record or a list, also as CloudEvents."""
     return await _take(request, principal, resources, form, tenant, key)
 
 
@@ -99,9 +123,9 @@ async def take_records(
     ),
 )
 async def take_traces(request: Request, principal: Ingester, resources: Shared, tenant: Tenant = None) -> Response:
-    """Send spans as an OpenTelemetry exporter does: OTLP/HTTP, JSON or protobuf, also compressed with gzip."""
+    """Receive spans of an OpenTelemetry exporter: OTLP/HTTP, JSON or protobuf, optionally compressed with gzip."""
     taken = await _take(request, principal, resources, "otlp", tenant, None)
-    return _exported(request, "trace", "ExportTraceServiceResponse", {"rejectedSpans": taken.refused})
+    return _exported(request, "trace", "ExportTraceServiceResponse", "rejectedSpans", taken)
 
 
 @router.post(
@@ -112,15 +136,20 @@ async def take_traces(request: Request, principal: Ingester, resources: Shared, 
     ),
 )
 async def take_logs(request: Request, principal: Ingester, resources: Shared, tenant: Tenant = None) -> Response:
-    """Send events as an OpenTelemetry exporter does: OTLP/HTTP, JSON or protobuf, also compressed with gzip."""
+    """Receive log events of an OpenTelemetry exporter: OTLP/HTTP, JSON or protobuf, optionally compressed with gzip."""
     taken = await _take(request, principal, resources, "otlp-logs", tenant, None)
-    return _exported(request, "logs", "ExportLogsServiceResponse", {"rejectedLogRecords": taken.refused})
+    return _exported(request, "logs", "ExportLogsServiceResponse", "rejectedLogRecords", taken)
 
 
-def _exported(request: Request, signal: str, message: str, rejected: dict[str, int]) -> Response:
-    """A success in the encoding of the request: a message without fields, or with how many calls were refused."""
-    told = {name: str(refused) for name, refused in rejected.items() if refused}
-    content = {"partialSuccess": told | {"errorMessage": REFUSED_CALLS}} if told else {}
+def _exported(request: Request, signal: str, message: str, rejected: str, taken: Taken) -> Response:
+    """Build the success response in the encoding of the request: empty, or with what was not accepted and why.
+
+    A message without rejected spans is a warning (OTLP 1.9, "Partial Success").
+    """
+    reasons = [REFUSED_CALLS] if taken.refused else []
+    reasons += [as_message(taken.unread)] if taken.unread else []
+    partial = {"errorMessage": "; ".join(reasons)} | ({rejected: str(taken.refused)} if taken.refused else {})
+    content = {"partialSuccess": partial} if reasons else {}
     if _media_type(request) != PROTOBUF:
         return Response(to_json(content), media_type="application/json")
     return Response(encoded(content, signal, message), media_type=PROTOBUF)
@@ -129,11 +158,13 @@ def _exported(request: Request, signal: str, message: str, rejected: dict[str, i
 async def _take(
     request: Request, principal: Principal, resources: ConsoleResources, form: str, tenant: str | None, key: str | None
 ) -> Taken:
-    """What became of a request."""
-    try:
-        how = resources.settings.gateways.format_named(form)
-    except KeyError as error:
-        raise Problem(404, str(error.args[0])) from None
+    """Adapt the records of a request, send them to the broker and return the result.
+
+    Raises:
+        Problem: 400, damaged gzip; 404, unknown format; 413, too large; 415, unsupported encoding; 422, invalid record;
+            429, too many bytes wait for the broker; 503, the format's plug-in is ambiguous or broken.
+    """
+    how = _format(form, resources)
     body = _decompressed(await request.body(), request, resources.settings.console.max_body_bytes)
     with resources.intake.taking(len(body)):
         known = _KnownRequests(resources, principal, key, sha256(f"{form}\n{tenant}\n".encode() + body).hexdigest())
@@ -146,20 +177,39 @@ async def _take(
             )
             for number, each in enumerate(_records(body, request, received))
         ]
-        taken, outputs = await asyncio.to_thread(_adapted, opened, how, principal, resources)
+        contents = await asyncio.to_thread(_decoded, opened, how)
+        if how.by_trace:
+            gateways, prefix = resources.settings.gateways, resources.settings.redis.key_prefix
+            sources = TraceSources(resources.redis, prefix, gateways.trace_seconds)
+            caller = f"{principal.name}\x1f{received.tenant or ''}"
+            contents = [await sources.joined(each, caller) for each in contents]
+        taken, outputs = await asyncio.to_thread(_adapted, opened, contents, how, principal, resources)
         await resources.producer.send(outputs, agent=AGENT)
         await known.keep(taken)
     return taken
 
 
+def _format(name: str, resources: ConsoleResources) -> Format:
+    try:
+        return resources.settings.gateways.format_named(name)
+    except UnknownPlugin as unknown:
+        raise Problem(404, str(unknown)) from None
+    except PluginError as error:
+        # The text of an import error may quote what the plug-in read: it is for the operator alone.
+        log.error("format_open_failed", format=name, error=str(error))
+        raise Problem(
+            503, f"the plug-in of the format {name} cannot be used; the console's log has the reason"
+        ) from None
+
+
 def _records(body: bytes, request: Request, received: Received) -> list[Opened]:
-    """The records of a request: those of a batch of CloudEvents, those of a list, or one."""
+    """Return the records of a request: a batch of CloudEvents, a list, or a single record."""
     opened = from_http(body, dict(request.headers), received)
-    # In protobuf the length of a message may look like the beginning of a list.
+    # A protobuf length byte can equal the opening bracket of a JSON list.
     may_be_list = len(opened) == 1 and _media_type(request) != PROTOBUF
     found = [each for one in opened for each in (_listed(one) if may_be_list else [one])]
     if not 1 <= len(found) <= MAX_RECORDS:
-        raise Problem(422, f"a request has 1 to {MAX_RECORDS} records; send several")
+        raise Problem(422, f"a request must have 1 to {MAX_RECORDS} records; split it")
     return found
 
 
@@ -172,10 +222,21 @@ def _listed(opened: Opened) -> list[Opened]:
         raise UnadaptableRecord("the body is not valid JSON; send UTF-8 JSON") from None
 
 
+def _decoded(opened: list[Opened], how: Format) -> list[Any]:
+    """Return the decoded contents; the error in place of a content that cannot be decoded."""
+    contents: list[Any] = []
+    for each in opened:
+        try:
+            contents.append(how.decode(each.value))
+        except (PoisonError, UnreadableEvent) as error:
+            contents.append(error)
+    return contents
+
+
 def _adapted(
-    opened: list[Opened], how: Format, principal: Principal, resources: ConsoleResources
+    opened: list[Opened], contents: list[Any], how: Format, principal: Principal, resources: ConsoleResources
 ) -> tuple[Taken, list[Output]]:
-    """All that is to be sent: of a request with a record that cannot be taken, nothing is."""
+    """Build the outputs of a request; a record that cannot be adapted fails the whole request."""
     taken, outputs, limit = Taken(accepted=[]), list[Output](), resources.settings.kafka.max_input_bytes
     privacy = Privacy(resources.settings.privacy, limit)
 
@@ -183,23 +244,34 @@ def _adapted(
         principal.require_tenant(found.answer.tenant)
         return outputs_of(found, privacy, limit, agent=AGENT, pipeline_version=resources.pipeline_version)
 
-    for number, each in enumerate(opened):
+    for number, (each, content) in enumerate(zip(opened, contents, strict=True)):
         try:
-            found = taken_of(how.answers(each.value, each.received), outputs_for, in_part=how.in_part)
+            if isinstance(content, Exception):
+                raise content
+            found = taken_of(how.adapt(content, each.received), outputs_for, in_part=how.in_part)
             taken.accepted += [each.answer.answer_id for each in found.answers]
+            taken.renamed |= {each.given_id: each.answer.answer_id for each in found.answers if each.given_id}
             taken.refused += found.refused
+            taken.unread = sum_counts([taken.unread, found.unread])
             outputs += found.outputs
         except NothingToJudge as nothing:
             metrics.RECORDS_SKIPPED.labels(AGENT, nothing.reason).inc()
+            taken.unread = sum_counts([taken.unread, nothing.unread])
             taken.skipped += 1
         except (PoisonError, UnreadableEvent) as error:
-            where = FieldProblem(field=f"body.{number}", message=describe(error))
-            raise Problem(422, f"record {number} cannot be taken: {describe(error)}", fields=[where]) from None
+            field = getattr(error, "field", None)
+            name = f"body.{number}.{field}" if field else f"body.{number}"
+            where = FieldProblem(field=name, message=describe(error))
+            raise Problem(422, f"record {number} cannot be accepted: {describe(error)}", fields=[where]) from None
+    count_unread(AGENT, taken.unread)
     return taken, outputs
 
 
 def _fixed_tenant(principal: Principal, wanted: str | None) -> str | None:
-    """Whose all records are: as asked for, or the only one that the token is for; else each says it itself."""
+    """Return the tenant of all records: the requested one, or the only tenant of the token.
+
+    Return ``None`` if each record names its own tenant.
+    """
     return principal.tenant(wanted) if wanted or len(principal.tenants) == 1 else None
 
 
@@ -208,72 +280,76 @@ def _media_type(request: Request) -> str:
 
 
 def _decompressed(body: bytes, request: Request, limit: int) -> bytes:
+    """Return the body without its encoding; a gzip body may have several members."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding == "identity":
         return body
     if encoding != "gzip":
-        raise Problem(415, "this Content-Encoding is not read; send gzip or none")
-    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        raise Problem(415, "this Content-Encoding is not supported; send gzip or none")
     try:
-        content = unpacking.decompress(body, limit)
-    except zlib.error:
-        raise UnadaptableRecord("the body is no gzip; send what Content-Encoding says") from None
-    if unpacking.unconsumed_tail:
-        raise Problem(413, f"a body has at most {limit} bytes, also unpacked; send less at once")
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as packed:
+            content = packed.read(limit + 1)
+    except (OSError, EOFError, zlib.error):
+        raise Problem(
+            400, "the body is damaged or incomplete gzip; send the encoding that Content-Encoding names"
+        ) from None
+    if len(content) > limit:
+        raise Problem(413, f"the body is larger than {limit} bytes after decompression; send fewer records per request")
     return content
 
 
 class _KnownRequests:
-    """A request with this key: when it came first and what was answered; kept in Redis.
+    """The stored state of an ``Idempotency-Key`` in Redis: first arrival and response.
 
-    Without Redis the names alone stay the same: they are of key and content, so that another request under the
-    same key takes the place of no answer.
+    Without Redis only the identifiers stay equal. They are derived from key and content, so that a
+    different request with the same key replaces no answer.
 
     Args:
-        resources: of the console.
-        principal: who asks; keys of different senders never meet.
-        key: of the request, if it has one.
-        digest: of what was sent.
+        resources: resources of the console.
+        principal: the caller; keys of different callers are independent.
+        key: key of the request; ``None`` without one.
+        digest: SHA-256 of the request content.
 
     Attributes:
-        received_at: when it came; once it has been looked for, when it came first.
+        received_at: arrival of this request; after ``find``, arrival of the first equal request.
     """
 
     def __init__(self, resources: ConsoleResources, principal: Principal, key: str | None, digest: str) -> None:
         self._redis = resources.redis
         self._prefix = f"{resources.settings.redis.key_prefix}idempotency:"
-        self._seconds = int(resources.settings.gateways.idempotency_hours * 3_600)
         self._key = key and sha256(f"{principal.name}\x1f{key}".encode()).hexdigest()
         self._name = key and sha256(f"{principal.name}\x1f{key}\x1f{digest}".encode()).hexdigest()
         self._digest = digest
         self.received_at = resources.now()
 
     def identifier(self, number: int) -> str | None:
-        """The name of a record that has none."""
+        """Return an identifier for a record that has none; ``None`` without a key."""
         return f"key-{self._name}-{number}" if self._name else None
 
     async def find(self) -> Taken | None:
-        """What was answered before; ``None`` where nothing was, and it is noted then that the request has come.
+        """Return the earlier response to the same request.
+
+        Return ``None`` if there is none, and store the arrival of this request if the key is new.
 
         Raises:
-            Problem: 422, something else was accepted under the key.
+            Problem: 422, a different request was accepted with this key.
         """
-        # Noted only where nothing is, in one step with the look: a note never takes the place of another request's.
+        # Read and write in one atomic step, and only if the key is new: a request never overwrites another one.
         found = await self._set({"at": self.received_at.isoformat()}, nx=True, get=True)
         content = orjson.loads(found or b"{}")
         known, taken = content.get("digest") == self._digest, content.get("taken")
         if taken and not known:
-            raise Problem(422, "this Idempotency-Key came with another request; use a new one for each")
+            raise Problem(422, "this Idempotency-Key was used for another request; use a new key for each request")
         if taken:
             return Taken.model_validate(taken)
         if known:
-            # What came before may be with the broker, and nobody has lived to note it: it must be the same answer,
-            # and its day is part of its place in the stores.
+            # The first request may have reached the broker before the console crashed. The repeat must give the
+            # same answer, and the day of arrival is part of the storage key.
             self.received_at = datetime.fromisoformat(content["at"])
         return None
 
     async def keep(self, taken: Taken) -> None:
-        """Keep what is answered."""
+        """Store the response."""
         await self._set({"taken": taken.model_dump()})
 
     async def _set(self, told: dict[str, Any], **options: Any) -> Any:
@@ -281,8 +357,8 @@ class _KnownRequests:
             return None
         content = orjson.dumps({"digest": self._digest} | told)
         try:
-            return await self._redis.set(self._prefix + self._key, content, ex=self._seconds, **options)
+            return await self._redis.set(self._prefix + self._key, content, ex=IDEMPOTENCY_SECONDS, **options)
         except (RedisError, OSError) as error:
-            # The names stay the same all the same, so that a repeat is sent again and judged as one.
-            log.warning("idempotency_keys_away", error_class=type(error).__name__)
+            # Identifiers are derived from the key and stay equal: a repeat is sent again and deduplicated later.
+            log.warning("idempotency_lookup_failed", error_class=type(error).__name__)
             return None

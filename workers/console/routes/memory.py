@@ -1,36 +1,36 @@
-"""Conversational memory: searched by meaning, with where each turn comes from."""
+"""Search conversational memory by meaning, with the origin of each turn."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from workers.console.problems import Problem, documented
-from workers.console.requests import StrictRoute
+from workers.console.http.problems import Problem, documented
+from workers.console.http.requests import StrictRoute
+from workers.console.identity.security import Reader
+from workers.console.presentation.views import Remembered, RememberedPage
 from workers.console.resources import Shared
 from workers.console.routes.answers import Tenant
-from workers.console.security import Reader
-from workers.console.views import Remembered, RememberedPage
 
 router = APIRouter(prefix="/api/memory", tags=["memory"], route_class=StrictRoute)
 
 
 @router.get("", responses=documented(401, 403, 422, 429, 503))
 async def search_memory(
-    q: Annotated[str, Query(min_length=1, max_length=2_000, description="What to look for, in words.")],
+    q: Annotated[str, Query(min_length=1, max_length=2_000, description="Text to search for.")],
     principal: Reader,
     resources: Shared,
     tenant: Tenant = None,
-    user_id: Annotated[str, Query(max_length=200, description="Only turns of this person.")] = "",
-    session_id: Annotated[str, Query(max_length=200, description="Only turns of this conversation.")] = "",
+    user_id: Annotated[str, Query(max_length=200, description="Only turns of this user.")] = "",
+    session_id: Annotated[str, Query(max_length=200, description="Only turns of this session.")] = "",
     limit: Annotated[int, Query(ge=1, le=50)] = 5,
 ) -> RememberedPage:
     """Find remembered turns by meaning, the nearest first, with answer, sources and scores of each.
 
-    Without a tenant, that of the token if it has one, else ``default``.
+    The default tenant is the only tenant of the token, else ``default``.
     """
     owner = principal.tenant(tenant)
     if resources.memory is None or resources.embedding is None:
-        raise Problem(503, "this console has no memory; start it with the one of the worker (memory.uri)")
+        raise Problem(503, "this console has no memory; start it with the worker's setting memory.uri")
     vectors = await resources.embedding.embed([q])
     rows = await resources.memory.nearest(owner, vectors[q], limit, user_id=user_id, session_id=session_id)
     resources.accesses.note(principal, "memory", owner, [row["answer_id"] for row in rows])

@@ -1,4 +1,4 @@
-"""The overview: how much, how well, how late, and what waits."""
+"""Serve the overview: throughput, quality, delay and backlog of a period."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from workers.console.principal import Principal
-from workers.console.problems import documented
-from workers.console.requests import StrictRoute
+from workers.console.http.problems import documented
+from workers.console.http.requests import StrictRoute
+from workers.console.identity.principal import Principal
+from workers.console.identity.security import Reader
 from workers.console.resources import Shared
 from workers.console.routes.answers import Tenant
-from workers.console.security import Reader
 
 router = APIRouter(prefix="/api/overview", tags=["overview"], route_class=StrictRoute)
 
@@ -20,48 +20,49 @@ PeriodName = Literal["1h", "24h", "7d", "30d"]
 
 
 class Figures(BaseModel):
-    """Counts and means of some answers; means are null where nothing was judged."""
+    """Counts and means of a set of answers; a mean is null if no answer was evaluated."""
 
     answers: int
-    low: int = Field(description="By hallucination risk.")
+    low: int = Field(description="Number of answers by hallucination risk.")
     medium: int
     high: int
     degraded: int
-    reviewed: int = Field(description="Sent to review.")
+    unevaluated: int = Field(description="Number of answers shown to readers without an evaluation of their grounding.")
+    reviewed: int = Field(description="Number of answers sent to review.")
     grounding: float | None
     quality: float | None
     gate: float | None
 
 
 class Point(Figures):
-    """A point of the charts."""
+    """A point in time of the charts."""
 
     at: datetime
-    delay_p50: float = Field(description="Seconds from answered to judged, median.")
+    delay_p50: float = Field(description="Median seconds from answer to evaluation.")
     delay_p95: float
 
 
 class ModelFigures(Figures):
-    """One model beside the others."""
+    """Figures of one model."""
 
     model_id: str
     latency_p50: float | None
-    reward: float | None = Field(description="Mean, of answers on which a person said or did something.")
+    reward: float | None = Field(description="Mean reward of answers with feedback.")
     rewarded: int
 
 
 class SourceFigures(BaseModel):
-    """A source that claims cite and that does not support them."""
+    """A source that does not support the claims that cite it."""
 
     name: str
     source_type: str
     citations: int
     answers: int
-    unsupported: int = Field(description="Claims that cite it and that it does not support.")
+    unsupported: int = Field(description="Number of claims that cite the source without support.")
 
 
 class RaisedAlert(BaseModel):
-    """An alert."""
+    """A raised alert."""
 
     alert_type: str
     severity: str
@@ -72,10 +73,10 @@ class RaisedAlert(BaseModel):
 
 
 class Backlog(BaseModel):
-    """What waits for people."""
+    """Requests that wait for reviewers."""
 
     open: int
-    held: int = Field(description="Those that a reader waits for.")
+    held: int = Field(description="Number of requests whose readers wait.")
     oldest_at: datetime | None
     decided: int
 
@@ -93,25 +94,27 @@ class Overview(BaseModel):
     alerts: list[RaisedAlert]
     backlog: Backlog
     dead_letters: int
-    lag: dict[str, int] | None = Field(description="Records that each agent is behind; null where no agents run here.")
+    lag: dict[str, int] | None = Field(
+        description="Lag of each agent in records; null if no agents run in this process."
+    )
 
 
 @router.get("", responses=documented(401, 403, 422, 429, 503))
 async def get_overview(
     principal: Reader,
     resources: Shared,
-    period: Annotated[PeriodName, Query(description="Up to now.")] = "24h",
+    period: Annotated[PeriodName, Query(description="End of the period; now.")] = "24h",
     tenant: Tenant = None,
 ) -> Overview:
-    """Throughput, risk, quality, models, worst sources, alerts and backlog of a period."""
+    """Return throughput, risk, quality, models, worst sources, alerts and backlog of a period."""
     return await overview_of(principal, resources, period, tenant)
 
 
 async def overview_of(principal: Principal, resources: Shared, period: PeriodName, tenant: str | None) -> Overview:
-    """The figures that a principal may see.
+    """Return the figures of the tenants that the principal may see.
 
     Raises:
-        Problem: 403, the tenant is another's.
+        Problem: 403, the token does not include the tenant.
     """
     until = resources.now()
     since = until - PERIODS[period]
@@ -128,11 +131,11 @@ async def overview_of(principal: Principal, resources: Shared, period: PeriodNam
         alerts=[RaisedAlert.model_validate(row) for row in found.alerts],
         backlog=Backlog.model_validate(backlog),
         dead_letters=found.dead_letters,
-        # Dead letters and lag are of the deployment, not of a tenant.
+        # Dead letters and lag belong to the deployment, not to a tenant.
         lag=dict(resources.lag()) if resources.lag else None,
     )
 
 
 def _finite(row: dict[str, object]) -> dict[str, object]:
-    """A row with null for the mean of nothing, which is NaN."""
+    """Replace NaN, the mean of an empty set, by ``None``."""
     return {name: None if value != value else value for name, value in row.items()}

@@ -1,4 +1,4 @@
-"""The review queue: look, take, decide, take back."""
+"""Serve the review queue: list, lock, decide, undo."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,16 +8,16 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
 from schemas.base import Identifier, Label
-from workers.console.principal import Principal
-from workers.console.problems import FieldProblem, Problem, documented
-from workers.console.requests import StrictRoute
+from workers.console.http.problems import FieldProblem, Problem, documented
+from workers.console.http.requests import StrictRoute
+from workers.console.identity.principal import Principal
+from workers.console.identity.security import require
 from workers.console.resources import ConsoleResources, Shared
-from workers.console.scopes import Scope
-from workers.console.security import require
-from workers.review.errors import InvalidDecision, ReviewConflict, UnknownReview
-from workers.review.models import (
+from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
+from workers.review.review_models import (
     DecisionBody,
     DecisionReceipt,
+    Disagreement,
     Filters,
     Lock,
     QueuePage,
@@ -26,7 +26,8 @@ from workers.review.models import (
     ReviewItem,
     Strict,
 )
-from workers.review.service import ReviewService
+from workers.review.review_service import ReviewService
+from workers.settings.scopes import Scope
 
 router = APIRouter(prefix="/api/reviews", tags=["review"], route_class=StrictRoute)
 
@@ -36,22 +37,28 @@ ERRORS = (401, 403, 429, 503)
 
 
 class PageQuery(Filters):
-    """The filters of the queue, and which page of it."""
+    """Filters and page of the queue."""
 
     cursor: Annotated[str, Field(max_length=1_000)] | None = Field(
-        default=None, description="next_cursor of the page before."
+        default=None, description="next_cursor of the previous page."
     )
     limit: int = Field(default=25, ge=1, le=MAX_PAGE)
 
 
 class EscalationBody(Strict):
-    """Where a request is moved to."""
+    """The target queue of an escalation."""
 
-    queue: Label | None = Field(default=None, min_length=1, description="The setting's queue if absent.")
+    queue: Label | None = Field(
+        default=None, min_length=1, description="Target queue; by default the queue of the settings."
+    )
 
 
 def service_of(resources: Shared) -> ReviewService:
-    """The review service."""
+    """Return the review service.
+
+    Raises:
+        Problem: 503, this console serves no reviews.
+    """
     if resources.review is None:
         raise Problem(503, "this console serves no reviews")
     return resources.review
@@ -64,7 +71,7 @@ Service = Annotated[ReviewService, Depends(service_of)]
 async def list_reviews(
     query: Annotated[PageQuery, Query()], service: Service, who: Who, resources: Shared
 ) -> QueuePage:
-    """A page of the queue, by risk and age; decided ones by time."""
+    """List a page of the queue, open requests by risk and age, decided ones by time."""
     filters = Filters(**query.model_dump(exclude={"cursor", "limit"}))
     if filters.tenant is not None:
         who.require_tenant(filters.tenant)
@@ -76,15 +83,21 @@ async def list_reviews(
 
 @router.get("/stats", responses=documented(*ERRORS))
 async def review_stats(service: Service, who: Who) -> QueueStats:
-    """How the queue stands and how it is worked."""
+    """Return statistics of the queue and of recent decisions."""
     return await service.stats(_reviewer(who))
 
 
-@router.post("/next", responses={**documented(*ERRORS, 422), 204: {"description": "Nothing is open."}})
+@router.get("/disagreements", responses=documented(*ERRORS))
+async def list_disagreements(service: Service, who: Who) -> list[Disagreement]:
+    """List the reviews whose first and second decision differ, the latest first."""
+    return await service.disagreements(_reviewer(who))
+
+
+@router.post("/next", responses={**documented(*ERRORS, 422), 204: {"description": "No open request."}})
 async def next_review(
     filters: Filters, service: Service, who: Who, resources: Shared, response: Response
 ) -> ReviewItem | None:
-    """Take the next request that nobody else has."""
+    """Lock and return the next request that no other reviewer holds."""
     if filters.tenant is not None:
         who.require_tenant(filters.tenant)
     with refusals():
@@ -98,7 +111,7 @@ async def next_review(
 
 @router.get("/{review_id}", responses=documented(*ERRORS, 404, 422))
 async def get_review(review_id: Identifier, service: Service, who: Who, resources: Shared) -> ReviewItem:
-    """A request with everything that the reviewer looks at."""
+    """Return a request with answer, claims, evidence and history."""
     with refusals():
         item = await service.item(review_id, _reviewer(who))
     _note(resources, who, "get_review", item)
@@ -107,21 +120,21 @@ async def get_review(review_id: Identifier, service: Service, who: Who, resource
 
 @router.post("/{review_id}/lock", responses=documented(*ERRORS, 404, 409, 422))
 async def lock_review(review_id: Identifier, service: Service, who: Who) -> Lock | None:
-    """Take a request, or renew the lock; null where locks cannot be kept."""
+    """Lock a request or renew the lock; null if locks are not available."""
     with refusals():
         return await service.lock(review_id, _reviewer(who))
 
 
 @router.post("/{review_id}/unlock", status_code=204, responses=documented(*ERRORS, 404, 422))
 async def unlock_review(review_id: Identifier, service: Service, who: Who) -> None:
-    """Give a request back."""
+    """Release the lock of a request."""
     with refusals():
         await service.unlock(review_id, _reviewer(who))
 
 
 @router.post("/{review_id}/skip", status_code=204, responses=documented(*ERRORS, 404, 409, 422))
 async def skip_review(review_id: Identifier, service: Service, who: Who) -> None:
-    """Leave a request to others."""
+    """Leave a request to other reviewers for a while."""
     with refusals():
         await service.skip(review_id, _reviewer(who))
 
@@ -130,21 +143,21 @@ async def skip_review(review_id: Identifier, service: Service, who: Who) -> None
 async def escalate_review(
     review_id: Identifier, service: Service, who: Who, body: EscalationBody | None = None
 ) -> None:
-    """Move a request to another queue, with a new deadline."""
+    """Move a request to another queue with a new deadline."""
     with refusals():
         await service.escalate(review_id, _reviewer(who), body.queue if body else None)
 
 
 @router.post("/{review_id}/undo", status_code=204, responses=documented(*ERRORS, 404, 409, 422))
 async def undo_review(review_id: Identifier, service: Service, who: Who) -> None:
-    """Take one's decision back while it is not published."""
+    """Undo your own decision before it is published."""
     with refusals():
         await service.undo(review_id, _reviewer(who))
 
 
 @router.post("/{review_id}/decision", status_code=202, responses=documented(*ERRORS, 404, 409, 422))
 async def decide_review(review_id: Identifier, body: DecisionBody, service: Service, who: Who) -> DecisionReceipt:
-    """Decide, vote, or give a second opinion."""
+    """Record a decision, a vote or a second review."""
     with refusals():
         return await service.decide(review_id, body, _reviewer(who))
 
@@ -159,7 +172,13 @@ def _note(resources: ConsoleResources, who: Principal, what: str, item: ReviewIt
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Refusals of the service as problem documents; a conflict says of what kind it is, who was faster, and when."""
+    """Convert errors of the review service to problems.
+
+    A conflict (409) names its kind, the other party and the time.
+
+    Raises:
+        Problem: 404, unknown review; 409, conflict; 422, invalid decision.
+    """
     try:
         yield
     except UnknownReview as error:

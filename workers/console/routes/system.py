@@ -1,4 +1,4 @@
-"""Probes of the console itself; no token needed, nothing told but whether it works."""
+"""Serve the probes of the console; they need no token and report only availability."""
 
 import asyncio
 
@@ -11,13 +11,13 @@ router = APIRouter(tags=["system"])
 
 
 class Alive(BaseModel):
-    """The event loop turns."""
+    """The response of a running event loop."""
 
     alive: bool = True
 
 
 class Ready(BaseModel):
-    """Whether requests can be served."""
+    """The readiness of the console with the state of each dependency."""
 
     ready: bool
     checks: dict[str, str]
@@ -25,13 +25,13 @@ class Ready(BaseModel):
 
 @router.get("/healthz")
 async def healthz() -> Alive:
-    """Say that the console is alive."""
+    """Report that the console is alive."""
     return Alive()
 
 
-@router.get("/readyz", responses={503: {"model": Ready, "description": "Something is away."}})
+@router.get("/readyz", responses={503: {"model": Ready, "description": "A dependency does not respond."}})
 async def readyz(response: Response, resources: Shared) -> Ready:
-    """Say whether what the console needs answers, and if not, what does not."""
+    """Report whether the dependencies of the console answer; 503 names those that do not."""
     checks = await readiness(resources)
     ready = all(problem is None for problem in checks.values())
     if not ready:
@@ -40,6 +40,6 @@ async def readyz(response: Response, resources: Shared) -> Ready:
 
 
 async def readiness(resources: ConsoleResources) -> dict[str, str | None]:
-    """What is in the way of each store; ``None`` for nothing."""
+    """Return the problem of each dependency; ``None`` if it answers."""
     clickhouse, broker = await asyncio.gather(resources.analytics.problem(), resources.producer.problem())
     return {"clickhouse": clickhouse, "broker": broker}

@@ -1,6 +1,8 @@
 // The answer: the source of a citation beside it, and votes.
 
-import { parsed, say, send } from "./common.js";
+import { complain, parsed, say, send } from "./common.js";
+import { differences } from "./diff.js";
+import { showPassages } from "./passages.js";
 
 const panel = document.getElementById("panel");
 const title = document.getElementById("panel-title");
@@ -18,13 +20,9 @@ async function open(link) {
   opener = link;
   panel.hidden = false;
   title.focus();
-  const claim = link.closest("[data-claim]")?.dataset.claim;
-  const passages = [...content.querySelectorAll("[data-passage]")];
-  const passage = passages.find((each) => each.dataset.passage === claim) ?? passages[0];
-  if (passage) {
-    passage.classList.add("selected");
-    passage.scrollIntoView({ block: "nearest" });
-  }
+  const claim = (link.closest("[data-claim]") ?? link.closest("[data-claim-row]"))?.dataset;
+  const [passage] = showPassages(content, claim?.claim ?? claim?.claimRow);
+  (passage ?? content.querySelector("[data-passages]"))?.scrollIntoView({ block: "nearest" });
 }
 
 function close() {
@@ -51,8 +49,11 @@ for (const button of document.querySelectorAll("button.vote")) {
       document.querySelectorAll("button.vote").forEach((each) => each.setAttribute("aria-pressed", String(each === button)));
       say("Thank you, your vote is noted.");
     } catch (error) {
-      say(error.message);
+      complain(error);
     }
   });
 }
 
+
+const correction = document.getElementById("correction-diff");
+if (correction) correction.replaceChildren(...differences(correction.dataset.before, correction.dataset.after));

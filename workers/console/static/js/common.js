@@ -2,27 +2,50 @@
 
 export const csrf = document.querySelector('meta[name="csrf-token"]')?.content ?? "";
 
-/** Say something to everybody, also to those who do not see it. */
+const status = document.getElementById("status");
+const SHOWN_MS = 8_000; // for what went well; an error stays until the next message or until it is closed
+const SLOW_MS = 3_000;
+let hiding = 0;
+
+function buttonFor({ name, run }) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = name;
+  button.addEventListener("click", run);
+  return button;
+}
+
+function show(text, actions, isError) {
+  clearTimeout(hiding);
+  status.classList.toggle("error", isError);
+  status.setAttribute("aria-live", isError ? "assertive" : "polite");
+  status.replaceChildren(document.createTextNode(text), ...actions.map(buttonFor));
+}
+
+/** Report what went well; an action is offered for the time that it is possible. */
 export function say(text, action) {
-  const status = document.getElementById("status");
-  status.replaceChildren(document.createTextNode(text));
-  if (action) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = action.name;
-    button.addEventListener("click", action.run);
-    status.append(button);
-  }
+  show(text, action ? [action] : [], false);
+  hiding = setTimeout(() => status.replaceChildren(), action?.forMs ?? SHOWN_MS);
+}
+
+/** Report an error, with the way to log in again if the session has ended. */
+export function complain(error) {
+  const close = { name: "Close", run: () => status.replaceChildren() };
+  const here = location.pathname + location.search;
+  const logIn = { name: "Log in again", run: () => location.assign(`/login?${new URLSearchParams({ next: here })}`) };
+  if (error.status === 401) show("Your session has ended. What you typed is still here.", [logIn, close], true);
+  else show(error.status ? error.message : "The console does not answer. Try again in a moment.", [close], true);
 }
 
 /** Send JSON and read the whole answer; a refusal is thrown as an error with its problem document. */
 export async function send(path, body, options = {}) {
+  const slow = setTimeout(() => say("The console has not answered yet; still waiting."), SLOW_MS);
   const response = await fetch(path, {
     method: options.method ?? "POST",
     headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
     body: body === undefined ? undefined : JSON.stringify(body),
     keepalive: options.keepalive ?? false,
-  });
+  }).finally(() => clearTimeout(slow));
   const text = await response.text();
   if (!response.ok) {
     const problem = problemOf(text);
@@ -31,7 +54,7 @@ export async function send(path, body, options = {}) {
     error.problem = problem;
     throw error;
   }
-  return { status: response.status, text };
+  return { status: response.status, text, at: Date.parse(response.headers.get("Date")) };
 }
 
 function problemOf(text) {
@@ -49,6 +72,7 @@ export function parsed(html) {
 
 document.getElementById("log-out")?.addEventListener("click", async () => {
   await send("/api/session", undefined, { method: "DELETE" }).catch(() => {});
+  sessionStorage.clear();
   location.assign("/login");
 });
 

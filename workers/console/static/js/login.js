@@ -10,11 +10,11 @@ function target() {
   return address.origin === location.origin && wanted.startsWith("/") ? address.pathname + address.search : "/";
 }
 
-async function logIn(token) {
+async function logIn(token, options = {}) {
   const response = await fetch("/api/session", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ token }),
+    body: JSON.stringify({ token, ...options }),
   });
   if (response.ok) {
     location.replace(target());
@@ -32,5 +32,7 @@ form.addEventListener("submit", (event) => {
 const linked = new URLSearchParams(location.hash.slice(1)).get("token");
 if (linked) {
   history.replaceState(null, "", location.pathname + location.search);
-  logIn(linked);
+  // A link must not replace the session of somebody else silently: the form, with its token, asks.
+  form.elements.token.value = linked;
+  logIn(linked, { switch: false });
 }

@@ -3,6 +3,9 @@
 /* global uPlot */
 
 const RENEW_MS = 30_000;
+const SLOW_MS = 3_000;
+const stale = document.getElementById("stale");
+let drawnAt = new Date();
 const holder = document.getElementById("charts");
 const colours = getComputedStyle(document.documentElement);
 const charts = new Map();
@@ -76,14 +79,32 @@ function draw(element, figures) {
   );
 }
 
+/** Say since when the figures are not renewed, and why. */
+function tellStale(reason) {
+  const words = document.createTextNode(`The charts show the figures of ${drawnAt.toISOString().slice(11, 19)} UTC: ${reason}. `);
+  const link = document.createElement("a");
+  link.href = location.href;
+  link.textContent = "Load the page again";
+  stale.replaceChildren(words, link);
+}
+
 async function renew() {
   const search = new URLSearchParams({ period: holder.dataset.period });
   if (holder.dataset.tenant) search.set("tenant", holder.dataset.tenant);
-  const response = await fetch(`/api/overview?${search}`);
-  if (!response.ok) return;
-  const figures = await response.json();
-  for (const element of holder.querySelectorAll(".chart")) draw(element, figures);
-  holder.dataset.drawn = "true";
+  const slow = setTimeout(() => tellStale("the console has not answered yet"), SLOW_MS);
+  try {
+    const response = await fetch(`/api/overview?${search}`);
+    if (!response.ok) throw new Error(response.status === 401 ? "your session has ended" : `the console answered ${response.status}`);
+    const figures = await response.json();
+    for (const element of holder.querySelectorAll(".chart")) draw(element, figures);
+    holder.dataset.drawn = "true";
+    drawnAt = new Date();
+    stale.replaceChildren();
+  } catch (error) {
+    tellStale(error instanceof TypeError ? "the console does not answer" : error.message);
+  } finally {
+    clearTimeout(slow);
+  }
 }
 
 renew();

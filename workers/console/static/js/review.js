@@ -1,20 +1,21 @@
 // The review queue: one request after the other, on keys, with the next one loaded ahead.
 
-/* global Diff */
-
-import { parsed, say, send } from "./common.js";
+import { complain, parsed, say, send } from "./common.js";
+import { differences } from "./diff.js";
+import { draftOf, keepDraft, writeDraft } from "./drafts.js";
+import { showPassages } from "./passages.js";
 
 const holder = document.getElementById("review-item");
 const help = document.getElementById("help");
+const unsent = document.getElementById("unsent");
 const keysOn = document.getElementById("keys-on");
 const filters = document.getElementById("queue-filters");
 const openCount = document.getElementById("open-count");
 
 const IDLE_MS = 60_000;
-const TYPED = ["comment", "decision-reason"]; // fields whose texts outlive a reload, beside a correction
 const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "cannot_tell" };
-const DIFF_MAX = 2_000;
 const DIFF_WAIT_MS = 150;
+const UNDO_MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
 const LOOK_AGAIN_MS = 15_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 // A third of a lock's time: what was loaded ahead may have half of its time behind it when it is shown.
@@ -28,10 +29,14 @@ let last = null; // the last decision, for undo
 let busy = false;
 let renewed = 0; // when the lock of what is shown was taken or renewed
 let diffTimer = 0;
+let leaving = false; // true if the page is left on purpose
 
 // ---------------------------------------------------------------- loading
 
 const item = () => holder.querySelector("[data-review]");
+
+/** Whether the request that is shown waits for a decision: a decided one is only shown. */
+const isOpen = () => item() !== null && item().dataset.closed === undefined;
 
 function wanted() {
   const entries = [...new FormData(filters)].filter(([, value]) => value !== "");
@@ -136,12 +141,17 @@ setInterval(async () => {
 
 function begin(focus = true) {
   active.reset();
+  const draft = draftOf(item().dataset.review);
+  if (draft && isOpen()) {
+    writeDraft(holder, draft);
+    if (isEdited()) openCorrection(false);
+  }
   if (focus) {
     document.getElementById("question")?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
   const claims = claimsOf();
-  const worst = claims.find((claim) => claim.classList.contains("contradicted")) ?? claims.find((claim) => claim.classList.contains("unsupported"));
+  const worst = claims.find((claim) => claim.classList.contains("contradicted")) ?? claims.find((claim) => claim.classList.contains("unsupported")) ?? claims[0];
   if (worst) select(worst.dataset.claim, false);
 }
 
@@ -154,7 +164,7 @@ async function renew(review) {
 
 /** Keep what somebody looks at; what nobody looks at goes to others in time. */
 function renewShown() {
-  if (item() && !busy && document.visibilityState === "visible") renew(item().dataset.review).catch((error) => say(error.message));
+  if (isOpen() && !busy && document.visibilityState === "visible") renew(item().dataset.review).catch(complain);
 }
 setInterval(renewShown, RENEW_MS);
 document.addEventListener("visibilitychange", () => {
@@ -207,18 +217,21 @@ const claimsOf = () => {
 };
 
 function select(claim, focus = true) {
-  holder.querySelectorAll(".selected").forEach((each) => each.classList.remove("selected"));
+  holder.querySelectorAll("mark[data-claim].selected").forEach((each) => each.classList.remove("selected"));
   const mark = holder.querySelector(`mark[data-claim="${CSS.escape(claim)}"]`);
-  const passage = holder.querySelector(`[data-passage="${CSS.escape(claim)}"]`);
   holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`).forEach((each) => each.classList.add("selected"));
   holder.dataset.selected = claim;
   if (focus) mark?.focus({ preventScroll: true });
-  if (passage) {
-    passage.classList.add("selected");
-    const pane = passage.closest(".contexts");
-    pane.scrollTop += passage.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
-  }
+  holder.querySelectorAll("[data-claim-row]").forEach((row) => row.classList.toggle("selected-row", row.dataset.claimRow === claim));
+  const [passage] = showPassages(holder, claim);
+  const pane = holder.querySelector(".contexts");
+  if (passage) pane.scrollTop += passage.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+  const excerpt = holder.querySelector(`[data-claim-row="${CSS.escape(claim)}"]`)?.dataset.evidence;
+  document.getElementById("no-passage").textContent = passage ? "" : missingPassage(excerpt);
 }
+
+const missingPassage = (excerpt) =>
+  excerpt ? `The evidence of the selected claim is in a context that is not shown here: “${excerpt}”` : "No passage of the contexts was found for the selected claim.";
 
 function step(direction) {
   const claims = claimsOf();
@@ -235,6 +248,7 @@ function judge(verdict) {
   const choice = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.value === verdict);
   if (choice) {
     choice.checked = true;
+    keepDraft(holder, item().dataset.review);
     say(`Claim: ${verdict.replace("_", " ")}.`);
   }
 }
@@ -256,7 +270,7 @@ async function vote(action) {
     for (const name of ["upvote", "downvote"]) buttonOf(name).setAttribute("aria-pressed", String(name === action));
     say(`${action}d. The request still waits for its decision.`);
   } catch (error) {
-    say(error.message);
+    complain(error);
   } finally {
     busy = false;
   }
@@ -264,14 +278,20 @@ async function vote(action) {
 
 async function decide(action) {
   const article = item();
-  if (!article || busy) return;
+  if (!isOpen() || busy) return;
   const review = article.dataset.review;
   const corrected = document.getElementById("corrected");
   if (action === "correct" && !correctionOpen()) {
     openCorrection();
     return;
   }
+  if (action === "correct" && !isEdited()) {
+    complain({ status: 422, message: "The text is unchanged. Edit it, or approve the answer." });
+    return;
+  }
+  if (action !== "correct" && isEdited() && !(await discards(action))) return;
   active.count();
+  keepDraft(holder, review, action === "correct");
   const body = {
     ...said(),
     user_action: action === "warn" ? "approve" : action,
@@ -298,8 +318,9 @@ async function leave(review, act, words, { undoable = false, correcting = false 
     openCount.textContent = String(Math.max(0, Number(openCount.textContent) - 1));
     const receipt = undoable ? JSON.parse(response.text) : {};
     last = receipt.undo_until ? review : null;
+    const forMs = Date.parse(receipt.undo_until) - (response.at || Date.now()) - UNDO_MARGIN_MS;
     await showNext();
-    say(`${words}.`, last ? { name: "Undo (u)", run: undo } : undefined);
+    say(`${words}.`, last && forMs > 0 ? { name: "Undo (u)", run: undo, forMs } : undefined);
   } catch (error) {
     await refused(review, error, correcting);
   } finally {
@@ -315,30 +336,48 @@ async function refused(review, error, correcting) {
   }
   const gone = error.status === 409 || error.status === 404;
   if (gone && correcting) {
-    say(`${error.message}. Nothing was sent; your correction is still here.`);
+    complain({ status: error.status, message: `${error.message}. Nothing was sent; your correction is still here.` });
     return;
   }
   if (gone) {
     forget(review, error.problem.conflict);
     await showNext();
   }
-  say(error.message);
+  complain(error);
 }
 
 const correctionOpen = () => document.getElementById("correction")?.hidden === false;
 
+/** Whether a correction was typed that differs from the answer. */
+const isEdited = () => {
+  const corrected = document.getElementById("corrected");
+  return corrected !== null && corrected.value.trim() !== corrected.defaultValue.trim();
+};
+
+/** Ask what to do with a correction that was typed when another decision is taken; true to discard it. */
+async function discards(action) {
+  document.getElementById("unsent-discard").textContent = `Discard it and ${action === "warn" ? "approve with a warning" : action}`;
+  unsent.returnValue = "";
+  unsent.showModal();
+  await new Promise((resolve) => unsent.addEventListener("close", resolve, { once: true }));
+  if (unsent.returnValue === "send") {
+    openCorrection(false);
+    decide("correct");
+  }
+  return unsent.returnValue === "discard";
+}
+
 /** Show a request as it is now, with what was typed. */
 async function reload(review) {
   const correcting = correctionOpen();
-  const typed = (correcting ? [...TYPED, "corrected"] : TYPED).map((name) => [name, document.getElementById(name).value]);
+  keepDraft(holder, review);
   try {
     const response = await send(`/review/${review}/item`, undefined, { method: "GET" });
     holder.replaceChildren(...parsed(response.text));
   } catch (error) {
-    say(error.message);
+    complain(error);
     return;
   }
-  for (const [name, text] of typed) document.getElementById(name).value = text;
   begin();
   if (correcting) openCorrection();
   say("A more complete result has replaced this request. Nothing was sent: look again and decide.");
@@ -355,10 +394,11 @@ async function undo() {
     last = null;
     done = done.filter((each) => each !== review);
     say("Undone.");
+    leaving = true;
     location.assign(`/review/${review}`);
   } catch (error) {
     last = null;
-    say(error.message);
+    complain(error);
   }
 }
 
@@ -371,6 +411,9 @@ const ACTIONS = {
   escalate: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/escalate`, {}), "escalated"),
   upvote: () => vote("upvote"),
   downvote: () => vote("downvote"),
+  close: closeCorrection,
+  discard: discardCorrection,
+  next: showNext,
 };
 
 const buttonOf = (action) => holder.querySelector(`[data-action="${action}"]`);
@@ -380,29 +423,44 @@ const press = (action) => buttonOf(action) && ACTIONS[action]();
 
 // ---------------------------------------------------------------- correction with its diff
 
-function openCorrection() {
+function openCorrection(focus = true) {
   document.getElementById("correction").hidden = false;
-  document.getElementById("corrected").focus();
+  if (focus) document.getElementById("corrected").focus();
   showDiff();
 }
 
-function showDiff() {
-  const corrected = document.getElementById("corrected");
-  const parts = Diff.diffWordsWithSpace(corrected.defaultValue, corrected.value, { maxEditLength: DIFF_MAX });
-  const nodes = (parts ?? [{ removed: true, value: corrected.defaultValue }, { added: true, value: corrected.value }]).map((part) => {
-    if (!part.added && !part.removed) return document.createTextNode(part.value);
-    const node = document.createElement(part.added ? "ins" : "del");
-    node.textContent = part.value;
-    return node;
-  });
-  document.getElementById("diff").replaceChildren(...nodes);
+/** Close the editor; its text stays in the draft and comes back when the editor is opened again. */
+function closeCorrection() {
+  document.getElementById("correction").hidden = true;
+  document.getElementById("question").focus({ preventScroll: true });
+  if (isEdited()) say("The editor is closed. Your text is kept and not sent; open it with c.");
 }
 
-holder.addEventListener("input", (event) => {
-  if (event.target.id === "corrected") {
+function discardCorrection() {
+  const corrected = document.getElementById("corrected");
+  corrected.value = corrected.defaultValue;
+  keepDraft(holder, item().dataset.review);
+  closeCorrection();
+}
+
+function showDiff() {
+  if (!isOpen()) return; // the request was decided while the diff waited
+  const corrected = document.getElementById("corrected");
+  document.getElementById("diff").replaceChildren(...differences(corrected.defaultValue, corrected.value));
+}
+
+for (const name of ["input", "change"]) {
+  holder.addEventListener(name, (event) => {
+    if (!isOpen()) return;
+    keepDraft(holder, item().dataset.review);
+    if (event.target.id !== "corrected") return;
     clearTimeout(diffTimer);
     diffTimer = setTimeout(showDiff, DIFF_WAIT_MS);
-  }
+  });
+}
+
+addEventListener("beforeunload", (event) => {
+  if (!leaving && isOpen() && isEdited()) event.preventDefault();
 });
 
 // ---------------------------------------------------------------- keys and clicks
@@ -431,12 +489,12 @@ document.addEventListener("keydown", (event) => {
     decide("correct");
     return;
   }
-  if (event.key === "Escape" && field) {
-    field.blur();
-    document.getElementById("question")?.focus({ preventScroll: true });
+  if (event.key === "Escape" && !help.open && !unsent.open && (field || correctionOpen())) {
+    if (correctionOpen() && (!field || field.id === "corrected")) closeCorrection();
+    else document.getElementById("question")?.focus({ preventScroll: true });
     return;
   }
-  if (field || help.open || event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked) return;
+  if (field || help.open || unsent.open || event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked) return;
   const run = KEYS[event.key] ?? (VERDICT_KEYS[event.key] && (() => judge(VERDICT_KEYS[event.key])));
   if (run) {
     event.preventDefault();
@@ -471,11 +529,13 @@ filters.addEventListener("submit", async (event) => {
 });
 addEventListener("pagehide", () => giveBack(taken));
 
-if (item()) {
+if (isOpen()) {
   taken.push(item().dataset.review);
-  renew(item().dataset.review).catch((error) => say(error.message));
+  renew(item().dataset.review).catch(complain);
   begin();
   loadAhead();
+} else if (item()) {
+  begin();
 } else {
   showNext();
 }

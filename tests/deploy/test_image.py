@@ -1,0 +1,74 @@
+"""deploy/Dockerfile, built and started as its user on a read-only file system."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.harness.containers import PodmanMissing, build, podman, run
+from tests.unit.deploy.test_deployment import PROJECT
+
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(3_600)]
+
+IMAGE = f"docker.io/library/touchstone-worker:{PROJECT['project']['version']}"
+CONFINED = ("--rm", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "all", "--security-opt", "no-new-privileges")
+MAX_BYTES = 1_900_000_000
+"""Limit on the size with PyTorch's CPU build and a Debian base; 1.84 GB were measured (docs/operations/deployment.md)."""
+
+
+@pytest.fixture(scope="module")
+def image() -> str:
+    try:
+        build("base", "worker")
+    except PodmanMissing as reason:
+        pytest.skip(f"no containers: {reason}")
+    return IMAGE
+
+
+def started(image: str, *command: str, program: str | None = None) -> "subprocess.CompletedProcess[str]":
+    entry = ("--entrypoint", program) if program else ()
+    return run("podman", "run", *CONFINED, "--memory", "2g", *entry, image, *command)
+
+
+def test_it_starts_as_an_ordinary_user_and_writes_its_state_alone(image: str) -> None:
+    assert started(image, "--version").stdout == f"touchstone {PROJECT['project']['version']}\n"
+    assert started(image, "-u", program="id").stdout.strip() == "10001"
+    written = started(image, "-c", "touch /var/lib/touchstone/a /tmp/b && ! touch /opt/touchstone/c", program="sh")
+    assert written.returncode == 0
+    assert "Read-only file system" in written.stderr
+
+
+def test_without_settings_the_doctor_says_which_are_missing(image: str) -> None:
+    done = started(image, "doctor")
+    assert done.returncode == 1
+    assert "KAFKA_BOOTSTRAP_SERVERS, REDIS_URL, CLICKHOUSE_URL not set" in done.stderr
+
+
+def test_the_models_of_both_precisions_are_in_it(image: str) -> None:
+    for precision in ("int8", "fp32"):
+        settings = ("--env", f"TOUCHSTONE_INFERENCE__PRECISION={precision}", "--network", "none")
+        code = (
+            "from workers.inference.opening import open_backend; from workers.settings import load_settings; "
+            "print(open_backend(load_settings()).encode(['a']).shape)"
+        )
+        done = run("podman", "run", *CONFINED, *settings, "--entrypoint", "python", image, "-c", code)
+        assert done.stdout.strip() == "(1, 384)", done.stderr
+
+
+def test_it_has_no_compiler_no_installer_and_no_path_of_the_build(image: str) -> None:
+    searched = started(image, "-c", "for name in gcc cc c++ make pip pip3; do command -v $name; done", program="sh")
+    assert searched.stdout == ""
+    for interpreter in ("/opt/touchstone/bin/python", "/usr/local/bin/python"):
+        assert "No module named pip" in started(image, "-m", "pip", program=interpreter).stderr
+    launchers = started(image, "/opt/touchstone/bin", program="ls").stdout.split()
+    assert [name for name in launchers if not name.startswith("python")] == ["touchstone"]
+    found = started(image, "/opt/touchstone", "-name", "direct_url.json", program="find").stdout
+    assert found == ""
+
+
+def test_its_size_and_its_environment(image: str) -> None:
+    (told,) = json.loads(podman("image", "inspect", image))
+    assert told["Size"] < MAX_BYTES
+    assert not [each for each in told["Config"]["Env"] if "PASSWORD" in each or "INDEX" in each]
+    assert told["Config"]["User"] == "touchstone"
+    assert told["Healthcheck"]["Test"][0] == "CMD"

@@ -1,0 +1,204 @@
+"""Thousands of bad inputs on a running console and worker: no internal error, no crash, nothing unevaluated goes out."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from schemas.answers import GeneratedAnswer
+from schemas.dead_letters import read_dead_letter
+from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, DEAD_LETTERS, FEEDBACK_EVENTS
+from tests.harness.attacks import Attacks, BadRequest
+from tests.harness.console import EVERYTHING, ConsoleThread, secret
+from tests.harness.tenants import AGENTS, TwoTenants, until
+from workers.inference.backends import SentenceTransformerBackend
+from workers.settings.addresses import Addresses
+
+CPU_SECONDS = 20.0
+"""CPU that the evaluation of one hostile answer of 8,000 code points with four contexts may take, the model included."""
+REQUEST_CPU_SECONDS = 20.0
+"""CPU that one request may take; /v1/check evaluates an answer."""
+DEADLINE = (504, "/v1/check")
+"""The only status of the server that may come: a check of a very long answer has a documented deadline."""
+MEMORY_BYTES = 1_500_000_000
+"""Memory by which all attacks together may raise the peak of the process: console, worker and clients in one."""
+PATIENCE = 900.0
+
+
+@pytest.fixture(scope="module")
+def attacked(
+    addresses: Addresses, tmp_path_factory: pytest.TempPathFactory, backend: SentenceTransformerBackend
+) -> Iterator[ConsoleThread]:
+    """A console and a worker of their own: what is sent here is in nobody's way."""
+    console = ConsoleThread(addresses, tmp_path_factory.mktemp("attacked"), backend)
+    console.start()
+    try:
+        console.start_worker(AGENTS)
+        yield console
+    finally:
+        console.stop()
+
+
+def peak_growth(action: Callable[[], None]) -> int:
+    """Bytes by which the peak of this process exceeds what it held before."""
+
+    def resident(name: str) -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return 1024 * int(next(line.split()[1] for line in lines if line.startswith(name)))
+
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    action()
+    return resident("VmHWM") - before
+
+
+def attack_over_http(console: ConsoleThread, seed: int, count: int) -> None:
+    statuses: Counter[int] = Counter()
+    slowest, refused_by_client = 0.0, 0
+    headers = {"Authorization": f"Bearer {secret(EVERYTHING)}"}
+
+    def attack() -> None:
+        nonlocal slowest, refused_by_client
+        with httpx.Client(base_url=console.url, headers=headers, timeout=120) as client:
+            for each in Attacks(seed).requests(count):
+                began = time.process_time()
+                try:
+                    status = ask(client, each)
+                except (httpx.InvalidURL, httpx.LocalProtocolError):
+                    refused_by_client += 1
+                    continue
+                statuses[status] += 1
+                spent = time.process_time() - began
+                assert status < 500 or (status, each.path) == DEADLINE, (
+                    status,
+                    each.method,
+                    each.path,
+                    each.headers,
+                    (each.content or b"")[:300],
+                )
+                assert spent < REQUEST_CPU_SECONDS, (spent, each.method, each.path)
+                slowest = max(slowest, spent)
+            assert client.get("/healthz").status_code == 200
+
+    growth = peak_growth(attack)
+    print(
+        f"statuses {dict(statuses)}, slowest {slowest:.2f} s of CPU, peak {growth / 1e6:.0f} MB, {refused_by_client} unsent"
+    )
+    assert growth < MEMORY_BYTES
+    assert refused_by_client < count / 10
+    assert statuses[429] == 0, "a limit would have hidden what is behind it"
+    assert len(statuses) >= 8, "the requests get no further than the first check"
+
+
+def ask(client: httpx.Client, each: BadRequest) -> int:
+    request = client.build_request(each.method, each.path, content=each.content, headers=list(each.headers.items()))
+    return client.send(request).status_code
+
+
+def attack_over_topics(console: ConsoleThread, addresses: Addresses, seed: int, count: int) -> None:
+    two = TwoTenants(console, addresses)
+    answers, events = 0, 0
+    known = {record.offset for record in two.records(ANSWERS_ENRICHED)}
+    settled_before = settled(two)
+
+    async def send() -> tuple[int, int]:
+        producer = AIOKafkaProducer(
+            bootstrap_servers=addresses.kafka, enable_idempotence=False, max_request_size=2_000_000
+        )
+        await producer.start()
+        sent: Counter[str] = Counter()
+        try:
+            for number, (key, value, headers) in enumerate(Attacks(seed).records(count)):
+                topic = FEEDBACK_EVENTS if number % 5 == 4 else ANSWERS_GENERATED
+                name = console.settings.topic_name(topic.name)
+                await producer.send(name, value, key=key, headers=headers)
+                sent[topic.name] += 1
+            await producer.flush()
+        finally:
+            await producer.stop()
+        return sent[ANSWERS_GENERATED.name], sent[FEEDBACK_EVENTS.name]
+
+    def attack() -> None:
+        nonlocal answers, events
+        answers, events = asyncio.run(send())
+        until(lambda: settled(two) - settled_before >= answers, "every record is enriched or a dead letter", PATIENCE)
+
+    growth = peak_growth(attack)
+    assert settled(two) - settled_before == answers
+    found = [value for record, value in two.events(ANSWERS_ENRICHED)]
+    print(f"{answers} answers, {events} events, {len(found) - len(known)} enriched, peak {growth / 1e6:.0f} MB")
+    for enriched in found:
+        evaluated = enriched.get("grounding") is not None and enriched["grounding"]["status"] != "failed"
+        assert evaluated or enriched["decision"]["state"] != "released", enriched["answer_id"]
+    assert growth < MEMORY_BYTES
+    assert console.client().get("/readyz").status_code == 200
+    # The worker goes on: an ordinary answer comes through.
+    two.clients["acme"].post("/api/answers", json={"answers": [ordinary(seed)]}).raise_for_status()
+    until(
+        lambda: two.clients["acme"].get(f"/api/answers/ordinary-{seed}").status_code == 200,
+        "an ordinary answer",
+        PATIENCE,
+    )
+
+
+def settled(two: TwoTenants) -> int:
+    """Answers that were enriched or dead-lettered."""
+    letters = [read_dead_letter(each.key, each.value, each.headers) for each in two.records(DEAD_LETTERS)]
+    of_answers = {(each.partition, each.offset) for each in letters if each.topic == ANSWERS_GENERATED.name}
+    enriched = {(value["answer_partition"], value["answer_offset"]) for _, value in two.events(ANSWERS_ENRICHED)}
+    return len(of_answers | enriched)
+
+
+def ordinary(seed: int) -> dict[str, object]:
+    return {
+        "answer_id": f"ordinary-{seed}", "tenant": "acme", "query": "How long?", "answer": "24 months [1].",
+        "contexts": [{"chunk_id": "c", "content": "The warranty is 24 months."}], "completed_at": "2026-11-02T08:00:00Z",
+    }  # fmt: skip
+
+
+def attack_evaluation(console: ConsoleThread, seed: int, count: int) -> None:
+    worst = 0.0
+    for each in Attacks(seed).hostile_answers(count):
+        hostile = GeneratedAnswer.model_validate(each)
+        began = time.process_time()
+        console.judge(hostile)
+        spent = time.process_time() - began
+        assert spent < CPU_SECONDS, (spent, hostile.answer[:100])
+        worst = max(worst, spent)
+    print(f"worst CPU of {count} hostile answers: {worst:.2f} s")
+
+
+def test_300_bad_requests_meet_no_internal_error(attacked: ConsoleThread) -> None:
+    attack_over_http(attacked, 1, 300)
+
+
+def test_100_bad_records_are_settled_and_nothing_unevaluated_is_released(
+    attacked: ConsoleThread, addresses: Addresses
+) -> None:
+    attack_over_topics(attacked, addresses, 2, 100)
+
+
+def test_10_hostile_answers_stay_within_their_budget(attacked: ConsoleThread) -> None:
+    attack_evaluation(attacked, 3, 10)
+
+
+@pytest.mark.long
+def test_3000_bad_requests_meet_no_internal_error(attacked: ConsoleThread) -> None:
+    attack_over_http(attacked, 4, 3_000)
+
+
+@pytest.mark.long
+def test_1000_bad_records_are_settled_and_nothing_unevaluated_is_released(
+    attacked: ConsoleThread, addresses: Addresses
+) -> None:
+    attack_over_topics(attacked, addresses, 5, 1_250)
+
+
+@pytest.mark.long
+def test_100_hostile_answers_stay_within_their_budget(attacked: ConsoleThread) -> None:
+    attack_evaluation(attacked, 6, 100)

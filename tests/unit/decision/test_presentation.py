@@ -1,0 +1,187 @@
+"""What a reader is shown in each state."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.base import RiskLevel
+from schemas.citations import Citation, CitationReport
+from schemas.enriched import Decision, FormattedResponse, ReleaseState
+from schemas.grounding import Claim, ClaimSource, Conflict, GroundingReport, Verdict
+from schemas.quality import QualityReport
+from schemas.reports import Span
+from workers.decision.mitigation import DISCLAIMERS, FALLBACK_TEXT
+from workers.decision.presentation import ReaderPolicy, present
+from workers.evaluation.citations.citation_finder import find_citations
+
+COMPLETED = datetime(2026, 11, 2, 8, 14, 6, tzinfo=UTC)
+REPORT: dict[str, Any] = {
+    "judgement_id": "j", "answer_id": "a", "pipeline_version": "v", "answer_partition": 0, "answer_offset": 0,
+    "judged_at": COMPLETED,
+}  # fmt: skip
+CITATION = Citation(citation_id="c", number=1, chunk_id="c1", source_type="runbook", source_name="Loki")
+REFERENCES = "\n\n## References\n\n[1] **Runbook**: Loki\n"
+
+
+def shown(
+    state: ReleaseState, risk: RiskLevel | None = "low", text: str = "* Loki restarts [1].", citations: int = 1
+) -> FormattedResponse:
+    answer = GeneratedAnswer(
+        answer_id="a", answer=text, completed_at=COMPLETED, contexts=[ContextChunk(chunk_id="c1", content="x")]
+    )
+    return present(
+        answer,
+        CitationReport(**REPORT, agent="citations", citations=[CITATION] * citations),
+        GroundingReport(**REPORT, agent="grounding", hallucination_risk=risk, suggestions=["Add more citations"]),
+        QualityReport(**REPORT, agent="quality", overall_score=0.9),
+        Decision(state=state),
+    )
+
+
+def test_released_answer_is_formatted_with_references() -> None:
+    response = shown("released")
+    assert response.content == "- Loki restarts [1]." + REFERENCES
+    assert response.citations == [CITATION]
+    assert response.quality_score == 0.9
+    assert response.hallucination_risk == "low"
+    assert response.suggestions == ["Add more citations"]
+    assert response.metadata == {
+        "timestamp": "2026-11-02T08:14:06+00:00",
+        "model": "unknown",
+        "context_chunks": 1,
+        "state": "released",
+        "style": "standard",
+    }
+
+
+@pytest.mark.parametrize(
+    ("risk", "disclaimer"), [("high", "high"), ("medium", "medium"), ("low", "medium"), (None, "medium")]
+)
+def test_warned_answer_bears_its_disclaimer_above_the_references(risk: RiskLevel | None, disclaimer: RiskLevel) -> None:
+    assert shown("warned", risk).content == "- Loki restarts [1]." + DISCLAIMERS[disclaimer] + REFERENCES
+
+
+@pytest.mark.parametrize("risk", ["high", "medium", "low", None])
+@pytest.mark.parametrize("state", ["held", "released"])
+def test_other_states_bear_none(state: ReleaseState, risk: RiskLevel | None) -> None:
+    assert shown(state, risk).content == "- Loki restarts [1]." + REFERENCES
+
+
+def test_fallback_shows_nothing_of_the_answer() -> None:
+    response = shown("fallback")
+    assert response.content == FALLBACK_TEXT
+    assert "Loki" not in response.content
+
+
+def test_open_fence_hides_neither_disclaimer_nor_references() -> None:
+    content = shown("warned", "high", "```\nls").content
+    assert content == "```\nls\n```" + DISCLAIMERS["high"] + REFERENCES
+
+
+def test_answer_without_any_report_is_shown() -> None:
+    answer = GeneratedAnswer(answer_id="a", answer="", completed_at=COMPLETED)
+    response = present(answer, None, None, None, Decision(state="released"))
+    assert response.content == ""
+    assert response.quality_score is None
+    assert response.hallucination_risk is None
+
+
+RECORD = ContextChunk(
+    chunk_id="c2", content="Loki was down for 12 minutes.", source_type="database", source_table="daily_summaries",
+    record_id="loki",
+)  # fmt: skip
+
+
+def released(
+    text: str, contexts: list[ContextChunk], policy: ReaderPolicy, *claims: Claim, **fields: Any
+) -> FormattedResponse:
+    answer = GeneratedAnswer(answer_id="a", answer=text, completed_at=COMPLETED, contexts=contexts)
+    grounding = GroundingReport(**REPORT, agent="grounding", hallucination_risk="low", claims=list(claims), **fields)
+    report = CitationReport(
+        **REPORT, agent="citations", **find_citations(answer).model_dump(exclude={"status", "reason"})
+    )
+    return present(answer, report, grounding, None, Decision(state="released"), policy=policy)
+
+
+def claim(text: str, said: str, verdict: Verdict = "supported", **fields: Any) -> Claim:
+    start = text.index(said)
+    span = Span(start=start, end=start + len(said))
+    return Claim(claim_id=said, span=span, text=said, kind="factual", verdict=verdict, **fields)
+
+
+def test_reference_is_added_to_what_is_attributed() -> None:
+    chunks = [ContextChunk(chunk_id="c1", content="x", source_name="Manual"), RECORD]
+    text = "Loki was down for 12 minutes. It restarts."
+    claims = [
+        claim(text, "Loki was down for 12 minutes.", proposed_numbers=[2], primary_number=2, redundant_numbers=[1]),
+        claim(text, "It restarts.", proposed_numbers=[1], primary_number=1),
+    ]
+    response = released(text, chunks, ReaderPolicy(), *claims)
+    assert response.content.startswith(
+        "Loki was down for 12 minutes [Source: daily_summaries/loki]. It restarts [1].\n\n## References\n\n[1] **Document**: Manual"
+    )
+    assert "[2] **Database**: c2 (primary source)\n    Source: daily_summaries/loki" in response.content
+    assert [citation.forms for citation in response.citations] == [["attributed"], ["attributed"]]
+    assert [each["primary"] for each in response.interactive] == [True, True]
+    # Read again, the answer cites the same sources.
+    again = GeneratedAnswer(
+        answer_id="a", answer=response.content.split("##")[0], completed_at=COMPLETED, contexts=chunks
+    )
+    found = find_citations(again)
+    assert found.valid and [citation.citation_id for citation in found.citations] == [
+        citation.citation_id for citation in response.citations
+    ]
+    assert released(text, chunks, ReaderPolicy(inline_citations="link"), *claims).content == text
+
+
+def test_record_that_shares_its_name_is_proposed_by_its_number() -> None:
+    text = "Loki was down for 12 minutes."
+    twin = RECORD.model_copy(update={"chunk_id": "c3"})
+    named = claim(text, text, proposed_numbers=[2], primary_number=2)
+    assert released(text, [RECORD, twin], ReaderPolicy(), named).content.startswith("Loki was down for 12 minutes [2].")
+    hostile = RECORD.model_copy(update={"record_id": "x] **y**"})
+    first = claim(text, text, proposed_numbers=[1], primary_number=1)
+    assert released(text, [hostile], ReaderPolicy(), first).content.startswith("Loki was down for 12 minutes [1].")
+
+
+def test_conflict_is_told_and_both_sources_are_listed() -> None:
+    text = "The dose is 500 mg [1]."
+    chunks = [
+        ContextChunk(chunk_id="c1", content="The dose is 500 mg."),
+        ContextChunk(chunk_id="c2", content="Give 250 mg."),
+    ]
+    sides = [
+        ClaimSource(
+            number=n, chunk_id=f"c{n}", span=Span(start=0, end=1), excerpt=chunk.content, score=0.9, verdict="supported"
+        )
+        for n, chunk in enumerate(chunks, 1)
+    ]
+    conflict = Conflict(claim_id=text, supporting=sides[0], contradicting=sides[1])
+    response = released(text, chunks, ReaderPolicy(inline_citations="keep"), claim(text, text), conflicts=[conflict])
+    note = "> **Note**: The sources disagree. [1] says “The dose is 500 mg.”; [2] says “Give 250 mg.”."
+    assert response.content.startswith(f"{text}\n\n{note}\n\n\n## References\n\n[1]")
+    assert [each["chunk_id"] for each in response.interactive] == ["c1", "c2"]
+
+
+@pytest.mark.parametrize("text", ["- Loki fell.\n", "# Cause\n\nLoki fell.", "Sure! Loki fell. I hope this helps!"])
+def test_answer_of_which_nothing_is_left_says_insufficient_evidence(text: str) -> None:
+    chunk = ContextChunk(chunk_id="c1", content="x")
+    policy = ReaderPolicy(ungrounded_claims="omit")
+    response = released(text, [chunk], policy, claim(text, "Loki fell.", "unsupported"))
+    assert response.content == FALLBACK_TEXT
+
+
+@pytest.mark.parametrize("unit", ["Note:\n", "x", "aa.The ", "* a\n"])
+def test_largest_answer_with_largest_references_fits(unit: str) -> None:
+    hostile = [
+        CITATION.model_copy(
+            update={"source_name": "*" * 200, "source_path": "`" * 2000, "excerpt": "[" * 200, "number": n}
+        )
+        for n in range(1, 201)
+    ]
+    answer = GeneratedAnswer(answer_id="a", answer=(unit * 60_000)[:60_000], completed_at=COMPLETED)
+    report = CitationReport(**REPORT, agent="citations", citations=hostile)
+    response = present(answer, report, None, None, Decision(state="warned"), "verbose")
+    assert len(response.content) < 200_000

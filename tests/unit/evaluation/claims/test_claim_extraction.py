@@ -1,0 +1,276 @@
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.harness.paths import ROOT
+from workers.evaluation.claims.claim_extraction import ExtractedClaim, extract_claims
+from workers.evaluation.text.markers import find_markers
+from workers.evaluation.text.segmentation import segment
+
+
+def claims(text: str, contexts: int = 3) -> list[ExtractedClaim]:
+    sentences = segment(text)
+    return extract_claims(text, sentences, find_markers(text, contexts, sentences))
+
+
+def kinds(text: str) -> list[str]:
+    return [claim.kind for claim in claims(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        *(
+            (text, "factual")
+            for text in ("Loki failed at 14:03.", "The pod uses 2 GiB.", "Certainly the pod restarted 3 times.")
+        ),
+        *((text, "factual") for text in ("There is no data loss.", "TLS is not included in the free plan.")),
+        *(
+            (text, "recommendation")
+            for text in ("Run the job again.", "You should raise the limit.", "First, check the logs.")
+        ),
+        *(
+            (text, "recommendation")
+            for text in ("If it fails, you must restart it.", "Recommendation: Schedule maintenance.")
+        ),
+        *((text, "recommendation") for text in ("Sie sollten den Dienst neu starten.",)),
+        *(
+            (text, "inference")
+            for text in ("It will fail again. [AI Inference - pattern]", "AI inference: it will fail.")
+        ),
+        *((text, "question") for text in ("Shall I restart it?", "再起動しますか？")),
+        *((text, "meta") for text in ("Hello!", "I hope this helps!", "Unable to answer based on given passages.")),
+        *(
+            (text, "meta")
+            for text in (
+                "The provided passages do not mention the cost.",
+                "I'm sorry, I can't help with that.",
+                "I'm sorry, but I cannot list three reasons for the outage, as the document only gives one.",
+            )
+        ),
+        *((text, "meta") for text in ("Sure, I'd be happy to help!", "Here is a summary of the article in 65 words:")),
+        *((text, "meta") for text in ("The cost is not mentioned in the provided documents.", "[^1]: A note.")),
+        ("```\nrm -rf /\n```", "code"),
+    ],
+)
+def test_each_kind_is_told_apart(text: str, kind: str) -> None:
+    assert kinds(text) == [kind]
+
+
+def test_the_seed_004_example_has_facts_a_pattern_and_an_inference() -> None:
+    text = (
+        "Based on yesterday's data, Grinder 5 had the highest downtime at 47 minutes\n"
+        "[Source: daily_summaries/2026-01-04/asset-grinder-5], costing approximately\n"
+        "$2,350 in lost production [Evidence: cost_centers calculation @ $3000/hr].\n\n"
+        "This is consistent with the pattern we've seen over the past week\n"
+        "[Memory: asset-history/grinder-5/mem-id-abc123] where similar issues\noccurred on Monday and Wednesday.\n\n"
+        "**Recommendation:** Schedule preventive maintenance before next shift.\n[AI Inference - based on pattern analysis]"
+    )
+    found = claims(text)
+    assert [claim.kind for claim in found] == ["factual", "factual", "inference"]
+    assert found[0].plain == (
+        "Based on yesterday's data, Grinder 5 had the highest downtime at 47 minutes, costing approximately $2,350 "
+        "in lost production."
+    )
+    assert found[1].antecedent == found[0].plain
+
+
+def test_a_lead_about_the_documents_is_no_part_of_the_claim() -> None:
+    assert claims("Based on the given passages, a P60 is a summary.")[0].plain == "a P60 is a summary."
+
+
+def test_headings_title_rows_and_reference_lists_claim_nothing() -> None:
+    text = "# Cause of the crash\n\n| a | b |\n|---|---|\n\n## References\n\n[1] Runbook: Loki\n"
+    assert [claim.kind for claim in claims(text) if claim.needs_grounding] == []
+
+
+def test_a_row_with_one_value_is_one_claim_read_with_its_titles() -> None:
+    found = claims("| Asset | Downtime |\n|---|---|\n| Grinder 5 | 47 min |\n")
+    assert [claim.plain for claim in found] == ["Asset: Grinder 5; Downtime: 47 min"]
+
+
+def test_each_value_of_a_row_is_a_claim_about_what_the_row_names() -> None:
+    text = "| Asset | Downtime | Cost |\n|---|---|---|\n| Grinder 5 | 47 min [1] | $2,350 [2] |\n| Press | - | 3 |\n"
+    found = claims(text)
+    assert [(claim.plain, claim.cited_numbers) for claim in found] == [
+        ("Asset: Grinder 5; Downtime: 47 min", (1,)),
+        ("Asset: Grinder 5; Cost: $2,350", (2,)),
+        ("Asset: Press; Cost: 3", ()),
+    ]
+    assert text[found[0].start : found[0].end] == "| Grinder 5 | 47 min [1]"
+    assert text[found[1].start : found[1].end] == "$2,350 [2]"
+
+
+def test_a_marker_in_a_cell_of_its_own_stands_for_the_row() -> None:
+    text = "| Asset | Downtime | Cost | Source |\n|---|---|---|---|\n| Grinder 5 | 47 min | $2,350 | [3] |\n"
+    assert [(claim.text, claim.cited_numbers) for claim in claims(text)] == [
+        ("| Grinder 5 | 47 min", (3,)),
+        ("$2,350", (3,)),
+    ]
+
+
+def test_a_counting_first_column_names_nothing() -> None:
+    found = claims("| # | Asset | Downtime | Cost |\n|---|---|---|---|\n| 1 | Grinder 5 | 47 min | $9 |\n")
+    assert found[1].plain == "#: 1; Asset: Grinder 5; Cost: $9"
+
+
+def test_a_table_of_more_values_than_are_listed_is_judged_by_rows() -> None:
+    text = "| a | b | c |\n|---|---|---|\n" + "".join(f"| n{n} | {n} | {n + 1} |\n" for n in range(300))
+    assert len(claims(text)) == 300
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Revenue was $4.2m, costs were $3.1m, and profit was $1.1m.",
+         ["Revenue was $4.2m", "costs were $3.1m", "profit was $1.1m."]),
+        ("The pump failed and the motor was replaced.", ["The pump failed", "the motor was replaced."]),
+        ("The service has 2 GiB, and the `limit` is 4 GiB, but it restarts after 3 minutes.",
+         ["The service has 2 GiB", "the limit is 4 GiB", "it restarts after 3 minutes."]),
+        ("The plan costs $50 a month and includes 3 seats.", ["The plan costs $50 a month", "The plan includes 3 seats."]),
+        ("Sales grew 12 % in March and fell 3 % in April.", ["Sales grew 12 % in March", "Sales fell 3 % in April."]),
+        ("According to the structured data, the shop has a garden and has 3 rooms.",
+         ["According to the structured data, the shop has a garden", "the shop has 3 rooms."]),
+        ("Parking: The shop has a garage and has 3 rooms.", ["Parking: The shop has a garage", "The shop has 3 rooms."]),
+        ("Stop the pump and close the valve.", ["Stop the pump", "close the valve."]),
+        ("The documents do not say so, but the plan costs $50 a month in total.",
+         ["The documents do not say so", "the plan costs $50 a month in total."]),
+    ],
+)  # fmt: skip
+def test_statements_joined_by_and_or_but_are_claims_of_their_own(text: str, parts: list[str]) -> None:
+    assert [claim.plain for claim in claims(text)] == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The report says the pump and the motor were replaced.",
+        "The report says that A, B, and C were replaced.",
+        "Between the pump and the valve is a filter.",
+        "If the pump fails, the pod restarts, and the data is lost.",
+        "It includes logs, metrics, and the data stored in S3.",
+        "It restarts when the memory is full and the limit is reached.",
+        "Run the check and balance system.",
+        "He was kidnapped in 2011 and held hostage for four years.",
+        "It is meant to be enjoyed in full, but not adopted as a belief.",
+        "The scandal began after a man, Mr Example, was found dead and left a note to the press.",
+        "It sells glazed, chocolate dipped, and caramel drizzled, all made daily.",
+        "Mr Example sang Fooled Around and Fell in Love at a concert.",
+        "A more educated and skilled workforce could lead to growth.",
+        "The plan is a document that supports children and young adults with special needs.",
+        "They asked why the problem arose, what was done, and what was learned from it.",
+        "The filter is cheap and easy to clean.",
+        "The pump was inspected and repaired by the night shift.",
+        'The log says "it is done, and it was good" twice.',
+        "The field (a is 1, and b is 2) was dropped.",
+        "`a is 1, and b is 2` was printed.",
+    ],
+)
+def test_what_one_statement_needs_stays_whole(text: str) -> None:
+    assert [claim.text for claim in claims(text)] == [text]
+
+
+def test_parts_of_a_sentence_have_kinds_of_their_own() -> None:
+    assert kinds("The limit is 2 GiB, but you should raise it to 4 GiB.") == ["factual", "recommendation"]
+    assert kinds("The documents do not say so, but the plan costs $50 a month.") == ["meta", "factual"]
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("Loki has 2 GiB [1], and the limit is 4 GiB [2].", [(1,), (2,)]),
+        ("Loki has 2 GiB, and the limit is 4 GiB [2].", [(2,), (2,)]),
+        ("Loki has 2 GiB [1], and the limit is 4 GiB.", [(1,), ()]),
+        ("According to [1], Loki has 2 GiB, and the limit is 4 GiB.", [(1,), (1,)]),
+    ],
+)
+def test_a_marker_stands_for_what_comes_before_it_in_the_sentence(text: str, cited: list[tuple[int, ...]]) -> None:
+    assert [claim.cited_numbers for claim in claims(text)] == cited
+
+
+@pytest.mark.parametrize(
+    ("text", "leans"),
+    [
+        ("Loki failed at 14:03. It was restarted twice. It recovered.",
+         ["", "Loki failed at 14:03.", "Loki failed at 14:03. It was restarted twice."]),
+        ("## Grinder 5\n\n- Downtime: 47 minutes\n- It was repaired.\n", ["Grinder 5", "Grinder 5 Downtime: 47 minutes"]),
+        ("The causes of the crash are:\n\n- low memory\n- a full disk\n",
+         ["", "The causes of the crash are:", "The causes of the crash are:"]),
+        ("Loki failed at 14:03. Because of low memory.", ["", "Loki failed at 14:03."]),
+        ("Loki failed at 14:03. The pod was restarted.", ["", ""]),
+    ],
+)  # fmt: skip
+def test_a_fragment_leans_on_what_it_completes(text: str, leans: list[str]) -> None:
+    found = [claim.antecedent for claim in claims(text)]
+    assert found[-len(leans) :] == leans
+
+
+def test_statements_joined_by_a_semicolon_are_claims_of_their_own() -> None:
+    text = "The limit is 4 GiB; the pod restarts after 3 minutes [1]."
+    found = claims(text)
+    assert [text[claim.start : claim.end] for claim in found] == [
+        "The limit is 4 GiB",
+        "the pod restarts after 3 minutes [1].",
+    ]
+    assert [claim.cited_numbers for claim in found] == [(1,), (1,)]
+
+
+def test_an_enumeration_stays_whole() -> None:
+    assert len(claims("The colours are red; green; blue.")) == 1
+
+
+def test_a_hedged_fact_is_a_claim_all_the_same() -> None:
+    found = claims("Revenue probably fell 30 %.")[0]
+    assert (found.kind, found.hedged) == ("factual", True)
+
+
+def test_markdown_is_not_part_of_what_is_said() -> None:
+    assert claims("**Loki** uses `2 GiB` of <b>memory</b> [1].")[0].plain == "Loki uses 2 GiB of memory."
+
+
+def test_a_lead_to_a_list_claims_nothing_unless_it_has_figures() -> None:
+    assert kinds("The causes are as follows:\n\n- memory\n")[0] == "meta"
+    assert kinds("Based on the passages, here's how to clean the mill properly:\n\nOpen the lid.")[0] == "meta"
+    assert kinds("Loki failed 3 times:\n\n- memory\n")[0] == "factual"
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.text(max_size=200)
+    | st.lists(st.sampled_from(["It is; ", "[1] ", "a b c d; ", "# ", "\n", "? ", "`", "| a |\n", ". "])).map("".join)
+)
+def test_spans_point_into_the_answer_in_order(text: str) -> None:
+    end = 0
+    for claim in claims(text):
+        assert claim.start >= end
+        assert text[claim.start : claim.end] == claim.text
+        end = claim.end
+
+
+REFERENCE = (ROOT / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
+
+
+def documented(section: str) -> list[list[str]]:
+    """The rows of a section's table."""
+    body = REFERENCE.partition(f"## {section}")[2].partition("\n## ")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines() if line[:3] == "| `"]
+
+
+def test_the_reference_gives_the_kinds_that_are_found() -> None:
+    examples = [
+        (kind.strip("`"), example)
+        for kind, _, _, cell in documented("Kinds")
+        for example in re.findall(r"`([^`]+)`", cell)
+    ]
+    assert len(examples) >= 18
+    wrong = [(kind, example, kinds(example)) for kind, example in examples if set(kinds(example)) != {kind}]
+    assert not wrong
+
+
+def test_the_reference_tells_where_a_sentence_is_split() -> None:
+    examples = [cells[2].strip("`") for cells in documented("One sentence, several claims") if cells[2]]
+    assert [len(claims(example)) for example in examples] == [2, 2, 3, 2, 2, 2]
+    whole = REFERENCE.partition("are not split: ")[2].partition("\n")[0]
+    assert [len(claims(example)) for example in re.findall(r"`([^`]+)`", whole)] == [1, 1, 1]

@@ -1,0 +1,67 @@
+"""Check the form of the hand-written whole-answer cases, so that their figures mean what they say.
+
+No case is evaluated here: ``benchmarks.answer_cases`` does that, and one half is held out.
+"""
+
+from collections import Counter
+
+import pytest
+
+from benchmarks.answer_cases import EXPECTED, KINDS, AnswerCase, Kind, read_cases
+
+CASES = read_cases()
+BY_ID = {case.id: case for case in CASES}
+MINIMUM_PAIRS = 10
+"""Fewest pairs of a kind: half of them must be enough to see whether a kind was mended."""
+
+
+def _differing_fields(case: AnswerCase, twin: AnswerCase) -> set[str]:
+    one, other = case.model_dump(), twin.model_dump()
+    return {name for name in one if one[name] != other[name]} - {"id", "twin", "expected"}
+
+
+def test_there_are_240_pairs_and_identifiers_are_unique() -> None:
+    assert len(BY_ID) == len(CASES) >= 480
+
+
+def test_twins_name_each_other_and_expect_the_opposite() -> None:
+    for case in CASES:
+        twin = BY_ID[case.twin]
+        assert twin.twin == case.id != twin.id
+        assert {case.expected, twin.expected} == set(EXPECTED[case.kind]), case.id
+
+
+def test_twins_differ_in_query_contexts_or_answer_alone() -> None:
+    for case in CASES:
+        differing = _differing_fields(case, BY_ID[case.twin])
+        assert len(differing) == 1, case.id
+        assert differing <= {"query", "contexts", "answer"}, case.id
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_enough_pairs_and_one_half_is_held_out(kind: Kind) -> None:
+    halves = Counter((case.heldout, case.is_right) for case in CASES if case.kind == kind)
+    assert len(halves) == 4
+    assert len(set(halves.values())) == 1, "each half has as many right cases as wrong ones"
+    assert sum(halves.values()) >= 2 * MINIMUM_PAIRS
+
+
+def test_refusals_are_written_in_twelve_languages_with_three_wordings_each() -> None:
+    refusals = {case.answer: case.language for case in CASES if case.expected == "refused"}
+    assert len(set(refusals.values())) >= 12
+    assert min(Counter(refusals.values()).values()) >= 3
+
+
+def test_the_languages_beside_english_are_covered() -> None:
+    languages = Counter(case.language for case in CASES if case.kind == "language")
+    assert set(languages) == {"de", "es", "fr", "pt", "it", "nl", "pl", "ru", "ja", "zh"}
+
+
+def test_retries_have_an_earlier_query_and_the_others_an_answer() -> None:
+    for case in CASES:
+        assert (case.earlier_query is not None) == (case.kind == "retry") == (not case.answer), case.id
+
+
+def test_no_answer_stands_twice_beside_the_same_evidence() -> None:
+    asked = Counter((case.query, case.earlier_query, case.answer, str(case.contexts)) for case in CASES)
+    assert max(asked.values()) == 1

@@ -1,0 +1,204 @@
+"""Clauses of English sentences: what is read, and where a claim says otherwise than its evidence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
+from workers.evaluation.clauses.clause_reader import MAX_LENGTH, Clause, read_clauses
+from workers.evaluation.clauses.question_clauses import answered_clauses
+
+
+def told(clause: Clause) -> tuple[str, dict[str, list[str]]]:
+    phrases: dict[str, list[str]] = {}
+    for phrase in clause.phrases:
+        phrases.setdefault(phrase.role, []).extend(sorted(phrase.words))
+    return clause.predicate, phrases
+
+
+def main_clauses(text: str) -> list[Clause]:
+    return [clause for clause in read_clauses(text) if clause.is_main]
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "phrases"),
+    [
+        ("Norex was founded by Lena Vogt.", "found", {"object": ["norex"], "subject": ["lena", "vogt"]}),
+        ("Lena Vogt founded Norex.", "found", {"subject": ["lena", "vogt"], "object": ["norex"]}),
+        ("The patient is allergic to latex.", "allergic", {"subject": ["patient"], "to": ["latex"]}),
+        ("Tenants have to pay the rent.", "pay", {"subject": ["tenant"], "object": ["rent"]}),
+    ],
+)
+def test_a_clause_is_read_as_who_does_what(text: str, predicate: str, phrases: dict[str, list[str]]) -> None:
+    assert told(main_clauses(text)[0]) == (predicate, phrases)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann was born in Graz and her brother Karl in Linz.",
+        "The frame is made of steel and the seat of leather.",
+    ],
+)
+def test_a_clause_without_a_verb_of_its_own_has_its_own_subject(text: str) -> None:
+    first, second = read_clauses(text)[:2]
+    assert first.predicate == second.predicate
+    values = [{word for role in ("in", "of") for word in told(clause)[1].get(role, [])} for clause in (first, second)]
+    assert not values[0] & values[1]
+
+
+def test_a_text_that_is_too_long_is_not_parsed() -> None:
+    assert read_clauses("It is so. " * MAX_LENGTH) == ()
+
+
+OTHERWISE = [
+    # A value or act of another subject.
+    ("Maria Lopez leads sales, while Jonas Berg is responsible for support.", "Maria Lopez leads sales.", "Jonas Berg leads sales.", "subject"),
+    ("Petra Hahn was born in Graz and her brother Karl in Linz.", "Petra Hahn was born in Graz.", "Petra Hahn was born in Linz.", "subject"),
+    ("Norvale has 48,000 inhabitants. Its neighbour Eastbrook has 52,000.", "Norvale has 48,000 inhabitants.", "Norvale has 52,000 inhabitants.", "subject"),
+    ('"Cold Harbour" was written by Iain Mercer; "Warm Front" is by Julia Stone.', '"Cold Harbour" was written by Iain Mercer.', '"Cold Harbour" was written by Julia Stone.', "subject"),
+    ("Ramipril lowers blood pressure. Metformin lowers blood sugar.", "Ramipril lowers blood pressure.", "Metformin lowers blood pressure.", "subject"),
+    ("Anna is the treasurer of the club. Tom is its chairman.", "Anna is the treasurer.", "Anna is the chairman.", "subject"),
+    ("The bakery closes at 6 pm. The pharmacy closes at 8 pm.", "The pharmacy closes at 8 pm.", "The pharmacy closes at 6 pm.", "subject"),
+    ("The capital of Kestria is Velm. The largest city is Oster.", "The capital of Kestria is Velm.", "The capital of Kestria is Oster.", "subject"),
+    # Exchanged parts.
+    ("Norex sold its shares to Veltra in June.", "Norex sold its shares to Veltra.", "Veltra sold its shares to Norex.", "role"),
+    ("The architect Sana Mirza was hired by Copperfield Homes.", "Copperfield Homes hired Sana Mirza.", "Sana Mirza hired Copperfield Homes.", "role"),
+    ("In the final, the Harriers beat the Comets 3-1.", "The Harriers beat the Comets 3-1.", "The Comets beat the Harriers 3-1.", "role"),
+    ("The hall opened in 2011 and was renovated in 2019.", "The hall opened in 2011.", "The hall opened in 2019.", "role"),
+    # Another verb.
+    ("Acme signed the contract in May.", "Acme signed the contract in May.", "Acme cancelled the contract in May.", "predicate"),
+    ("The company hired 40 employees in spring.", "The company employed 40 employees in spring.", "The company dismissed 40 employees in spring.", "negation"),
+    # Denied or not.
+    ("Cancellation is not possible after delivery.", "You cannot cancel after delivery.", "You can cancel after delivery.", "negation"),
+    ("Smoking is prohibited in the lab.", "Smoking is not allowed in the lab.", "Smoking is allowed in the lab.", "negation"),
+    # More than the evidence says.
+    ("Only residents over 65 can apply for the pass.", "Residents over 65 can apply for the pass.", "All residents can apply for the pass.", "quantifier"),
+    ("Refunds are granted if the item is unused.", "Refunds are granted if the item is unused.", "Refunds are always granted.", "quantifier"),
+    ("Tenants must give notice before leaving.", "Tenants must give notice before leaving.", "Tenants may give notice before leaving.", "quantifier"),
+    ("Shoes can be returned within 30 days, provided that they have not been worn.", "Shoes can be returned within 30 days.", "Shoes can be returned within 30 days even if they have been worn.", "quantifier"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("evidence", "true", "false", "kind"), OTHERWISE)
+def test_a_claim_that_says_otherwise_is_noticed_and_its_true_twin_is_not(
+    evidence: str, true: str, false: str, kind: str
+) -> None:
+    sentences = evidence.split(". ")
+    assert clause_mismatches(main_clauses(true), sentences) == ()
+    assert kind in clause_mismatches(main_clauses(false), sentences)
+
+
+SILENT = [
+    # Somebody who is named otherwise, or may be meant.
+    ("Tenacious is a comedy duo. The duo was formed in Dallas.", "Tenacious was formed in Dallas."),
+    ("Lena Vogt is a chemist. She founded Norex in 1998.", "Lena Vogt founded Norex in 1998."),
+    ("Norex acquired Alpha in 2010. In 2015 it bought Beta.", "Norex acquired Beta in 2015."),
+    ("Tom Reed, the mayor of Norvale, opened the hall.", "The mayor of Norvale opened the hall."),
+    # Other words for the same.
+    ("A little girl is drawing at a table.", "A tiny girl is drawing at a table."),
+    ("Next to it stands Meridian House, which reaches 148 metres.", "Meridian House is 148 metres tall."),
+    ("Meteora is the second studio album by Buddy Guy.", "Meteora is not a rock album."),
+    # Notes without verbs.
+    ("Latency p95 412 ms, p99 1.31 s. Error budget: 40.3 minutes, 30 % left.", "p95 latency is 412 ms."),
+    (
+        "The maintenance technician suspects swarf from the new batch.",
+        "The technician suspects swarf from the new batch.",
+    ),
+    (
+        "Press 2: ram guide wear measured at 0.18 mm, limit 0.25 mm.",
+        "The wear was 0.18 mm, below the limit of 0.25 mm.",
+    ),
+    # Both at once.
+    ("The offices in Berlin and Paris opened in May.", "The Paris office opened in May."),
+    ("Anna and Tom lead sales.", "Tom leads sales."),
+]
+
+
+@pytest.mark.parametrize(("evidence", "claim"), SILENT)
+def test_what_the_evidence_may_mean_is_no_mismatch(evidence: str, claim: str) -> None:
+    assert clause_mismatches(main_clauses(claim), evidence.split(". ")) == ()
+
+
+ANSWERS = [
+    ("Is smoking allowed in the lab?", "Smoking is not allowed in the lab.", "No.", "Yes."),
+    ("Is the patient allergic to penicillin?", "The patient is allergic to penicillin and latex.", "Yes.", "No."),
+    ("Is the museum open on Mondays?", "The museum is closed on Mondays.", "No.", "Yes."),
+    ("Do employees have to wear helmets on site?", "All employees must wear helmets on site.", "Yes, they do.", "No, they don't have to."),
+    ("Was the bridge finished before 1900?", "The bridge was finished in 1894.", "Yes.", "No."),
+    ("Was the bridge finished before 1900?", "The bridge was finished in 1912.", "No.", "Yes."),
+    ("Did the company make a profit in 2023?", "In 2023 the company made a loss.", "No.", "Yes."),
+    ("Is breakfast included in the price?", "The price includes breakfast.", "Yes, it is.", "No, breakfast is not included."),
+    ("Where does Anna live?", "Anna lives in Oslo. Ben lives in Rome.", "In Oslo.", "In Rome."),
+    ("Who founded Norex?", "Norex was founded by Lena Vogt in 1998. Its head is Paul Ertl.", "Lena Vogt.", "Paul Ertl."),
+    ("What is the capital of France?", "Paris is the capital of France. Berlin is the capital of Germany.", "Paris.", "Berlin."),
+    ("How many rooms does the hotel have?", "The hotel has 84 rooms and 12 suites.", "84.", "12."),
+    ("When was it closed?", "The mine was opened in 2011 and closed in 2019.", "In 2019.", "In 2011."),
+    ("Are employees required to work on Sundays?", "Employees are not required to work on Sundays.", "No.", "Yes."),
+    ("Who is the head?", "Priya Nair became the head in 2020, succeeding Marcus Webb, who now is chairman.", "Priya Nair.", "Marcus Webb."),
+    ("Who bought the mill?", "Brandt bought the mill from Olsen in 1950.", "Brandt.", "Olsen."),
+    ("Which plan includes SSO?", "The Basic plan includes support. The Enterprise plan includes SSO.", "Enterprise.", "Basic."),
+    ("How much is the deposit?", "The rent is 900 euros; the deposit is two months' rent.", "Two months' rent.", "One month's rent."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "evidence", "true", "false"), ANSWERS)
+def test_a_short_answer_is_read_with_its_question(question: str, evidence: str, true: str, false: str) -> None:
+    sentences = evidence.split(". ")
+    assert clause_mismatches(answered_clauses(question, true), sentences, question) == ()
+    assert clause_mismatches(answered_clauses(question, false), sentences, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "evidence", "answer", "confirmed"),
+    [
+        ("Was the bridge finished before 1900?", "The bridge was finished in 1894.", "Yes.", True),
+        ("Was the bridge finished before 1900?", "The bridge was finished in 1894.", "No.", False),
+        ("Is smoking allowed in the lab?", "Smoking is prohibited in the lab.", "No.", True),
+        ("Is smoking allowed in the lab?", "Smoking is prohibited in the office.", "No.", False),
+        ("Is it open?", "It may be open.", "Certainly.", False),
+    ],
+)
+def test_only_what_the_evidence_says_in_full_confirms_a_short_answer(
+    question: str, evidence: str, answer: str, confirmed: bool
+) -> None:
+    assert are_confirmed(answered_clauses(question, answer), [evidence]) is confirmed
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which band is from Glastonbury, Reef or Simple Plan?", "Reef"),
+        ("What did Marta study?", "Physics."),
+        ("Why?", "No."),
+        ("", "Yes."),
+        ("Who?", ""),
+    ],
+)
+def test_a_question_that_is_not_understood_gives_no_clause_to_compare(question: str, answer: str) -> None:
+    assert clause_mismatches(answered_clauses(question, answer), ["Reef is from Glastonbury."], question) == ()
+
+
+WORDS = [
+    "Ann",
+    "Ben",
+    "Norex",
+    "the firm",
+    "sold",
+    "was sold",
+    "by",
+    "in",
+    "2011",
+    "12 rooms",
+    "not",
+    "and",
+    "which",
+    ",",
+    "is",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14))
+def test_no_sequence_of_words_contradicts_itself(words: list[str]) -> None:
+    text = " ".join(words)
+    assert clause_mismatches(main_clauses(text), [text]) == ()

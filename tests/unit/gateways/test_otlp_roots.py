@@ -1,0 +1,263 @@
+"""One answer for one question: roots, steps, tools, second instrumentations, evaluations, and several questions."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from workers.gateways.adapted import Adapted, Received
+from workers.gateways.errors import NothingToJudge, UnadaptableRecord
+from workers.gateways.formats import format_named
+
+NOW = datetime(2026, 11, 3, tzinfo=UTC)
+BEGIN = 1_793_606_043
+KIND = "openinference.span.kind"
+
+
+def span(number: int, parent: int = 0, at: float = 0, seconds: float = 1, trace: str = "a", **more: Any) -> Any:
+    """A span with a number as its identifier; ``__`` in the names of attributes stands for a dot."""
+    status = {"code": 2} if more.pop("failed", False) else {}
+    values = {name.replace("__", "."): value for name, value in more.items()}
+    attributes = [
+        {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
+        for key, value in values.items()
+    ]
+    return {
+        "traceId": trace * 32,
+        "spanId": f"{number:016x}",
+        "parentSpanId": f"{parent:016x}" if parent else "",
+        "name": f"span {number}",
+        "startTimeUnixNano": str(int((BEGIN + at) * 1e9)),
+        "endTimeUnixNano": str(int((BEGIN + at + seconds) * 1e9)),
+        "status": status,
+        "attributes": attributes,
+    }
+
+
+def frame(number: int, parent: int = 0, kind: str = "CHAIN", **more: Any) -> Any:
+    return span(number, parent, openinference__span__kind=kind, **more)
+
+
+def call(number: int, parent: int = 0, asked: str = "Q?", said: Any = "An answer.", **more: Any) -> Any:
+    message = {"role": "assistant", "content": said} if isinstance(said, str | None) else said
+    return span(
+        number,
+        parent,
+        gen_ai__operation__name="chat",
+        gen_ai__input__messages=[{"role": "user", "content": asked}],
+        gen_ai__output__messages=[message],
+        **more,
+    )
+
+
+def retrieval(number: int, parent: int, text: str, **more: Any) -> Any:
+    return span(number, parent, gen_ai__retrieval__documents=[{"id": text, "content": text}], **more)
+
+
+def answers(*spans: Any) -> list[Adapted]:
+    export = {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+    return format_named("otlp").answers(json.dumps(export).encode(), Received(NOW))
+
+
+def said(*spans: Any) -> list[str]:
+    return [each.answer.answer for each in answers(*spans)]
+
+
+CALLS_TOOL = {"role": "assistant", "content": "Let me look that up.", "tool_calls": [{"id": "1"}]}
+
+
+def test_what_a_program_makes_of_its_models_text_is_the_answer() -> None:
+    raw = "[[ ## reasoning ## ]]\nTerms.\n\n[[ ## answer ## ]]\n24 months.\n\n[[ ## completed ## ]]"
+    root = frame(1, input__value={"question": "How long?"}, output__value={"reasoning": "Terms.", "answer": "24 months."},
+                 seconds=9)  # fmt: skip
+    outer, inner = call(2, 1, said=raw, seconds=5), call(3, 2, said=raw, at=1, seconds=2)
+    (found,) = answers(inner, outer, root)
+    assert (found.answer.answer, found.answer.query) == ("24 months.", "How long?")
+    assert found.answer.answer_id == f"{'a' * 32}-{1:016x}"
+    assert [step["span"] for step in found.kept["steps"]] == ["span 2"]
+
+
+def test_the_same_call_in_a_call_is_one_answer() -> None:
+    assert said(call(1, seconds=5), call(2, 1, at=1)) == ["An answer."]
+
+
+def test_the_same_call_in_a_trace_of_another_instrumentation_is_one_answer() -> None:
+    text = "The warranty lasts 24 months."
+    root = frame(1, output__value=text, seconds=9)
+    other = call(4, trace="b", said=text, at=2, seconds=1)
+    assert said(root, call(2, 1, said=text, at=1, seconds=4), other) == [text]
+    later = call(4, trace="b", said=text, at=20)
+    assert said(root, call(2, 1, said=text, at=1, seconds=4), later) == [text, text], "another call with the same text"
+
+
+@pytest.mark.parametrize("reasons", [None, ["tool_use"], ["tool_calls"], ["tool-calls"]])
+def test_a_call_that_asks_for_a_tool_is_no_answer_whatever_it_says(reasons: Any) -> None:
+    message = CALLS_TOOL if reasons is None else {"role": "assistant", "content": "Let me look that up."}
+    more = {} if reasons is None else {"said": message | {"finish_reason": reasons[0]}}
+    with pytest.raises(NothingToJudge, match="tool_call"):
+        answers(call(1, **({"said": message} | more)))
+    assert said(call(1, **({"said": message} | more)), call(2, at=2)) == ["An answer."]
+
+
+@pytest.mark.parametrize(
+    ("name", "response"),
+    [
+        ("anthropic", {"type": "message", "stop_reason": "tool_use", "content": [
+            {"type": "text", "text": "Let me look that up."}, {"type": "tool_use", "id": "1", "name": "f", "input": {}}]}),
+        ("anthropic", {"type": "message", "stop_reason": "tool_use", "content": [{"type": "text", "text": "Let me see."}]}),
+        ("openai", {"choices": [{"finish_reason": "tool_calls", "message": CALLS_TOOL}]}),
+        ("openai", {"output": [{"type": "message", "content": [{"type": "output_text", "text": "Let me see."}]},
+                               {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}]}),
+        ("google", {"candidates": [{"finishReason": "STOP", "content": {"parts": [
+            {"text": "Let me see."}, {"functionCall": {"name": "f", "args": {}}}]}}]}),
+    ],
+)  # fmt: skip
+def test_a_response_that_calls_a_tool_is_no_answer_whatever_it_says(name: str, response: Any) -> None:
+    with pytest.raises(NothingToJudge, match="tool_call"):
+        format_named(name).answers(json.dumps({"response": response}).encode(), Received(NOW))
+
+
+def test_a_tool_of_the_service_ends_within_the_response_and_its_text_is_the_answer() -> None:
+    content = [{"type": "server_tool_use", "id": "1", "name": "web_search", "input": {}},
+               {"type": "web_search_tool_result", "tool_use_id": "1", "content": []}, {"type": "text", "text": "Found."}]  # fmt: skip
+    response = {"type": "message", "stop_reason": "end_turn", "content": content}
+    (found,) = format_named("anthropic").answers(json.dumps({"response": response}).encode(), Received(NOW))
+    assert found.answer.answer == "Found."
+
+
+def test_an_agent_without_an_output_of_its_own_has_that_of_its_last_call() -> None:
+    agent = frame(1, kind="AGENT", seconds=9)
+    assert said(agent, call(2, 1, said=CALLS_TOOL), call(3, 1, said="Second.", at=2), call(4, 1, said="Third.", at=4)) == [
+        "Third."
+    ]  # fmt: skip
+
+
+def test_a_batch_without_an_output_of_its_own_has_an_answer_for_each_question() -> None:
+    batch = frame(1, seconds=9)
+    first, second = frame(2, 1, output__value="First."), frame(3, 1, output__value="Second.", at=2)
+    assert said(batch, first, call(4, 2, said="x"), second, call(5, 3, said="y", at=2)) == ["First.", "Second."]
+
+
+def test_calls_around_which_no_framework_is_are_answers_each() -> None:
+    root = span(1, seconds=9)
+    assert said(root, call(2, 1, said="One answer."), call(3, 1, said="Other answer.", at=2)) == [
+        "One answer.",
+        "Other answer.",
+    ]
+
+
+def test_a_question_that_a_model_rewrote_is_a_step() -> None:
+    rewritten = "How long is the warranty of the pump?"
+    first = call(1, asked="Rewrite: how long?", said=rewritten)
+    (found,) = answers(first, call(2, asked=f"Answer: {rewritten}", said="24 months.", at=2))
+    assert found.answer.answer == "24 months."
+    assert [step["text"] for step in found.kept["steps"]] == [rewritten]
+    earlier = call(2, asked=f"Answer: {rewritten}", said="24 months.", at=-5)
+    assert len(answers(first, earlier)) == 2, "a step comes before what it is a step to"
+
+
+def test_a_short_text_that_a_question_holds_by_chance_is_no_step() -> None:
+    assert len(answers(call(1, said="Yes."), call(2, asked="Yes. And more?", at=2))) == 2
+
+
+@pytest.mark.parametrize("kind", ["EVALUATOR", "GUARDRAIL"])
+def test_a_call_of_another_evaluation_is_no_answer(kind: str) -> None:
+    assert said(call(1), frame(2, kind=kind, at=2), call(3, 2, said="faithful: yes", at=2)) == ["An answer."]
+
+
+def test_sources_of_one_question_are_none_of_the_next_in_its_trace() -> None:
+    first = [frame(2, 1, output__value="First."), retrieval(3, 2, "one", seconds=0.1), call(4, 2, at=0.2, seconds=0.5)]
+    second = [frame(5, 1, output__value="Second.", at=5), retrieval(6, 5, "two", at=5, seconds=0.1), call(7, 5, at=6)]
+    found = answers(span(1, seconds=20), *first, *second)
+    assert [[chunk.content for chunk in each.answer.contexts or ()] for each in found] == [["one"], ["two"]]
+
+
+def test_sources_beside_the_root_are_those_of_the_question() -> None:
+    beside = retrieval(2, 1, "one", seconds=0.1)
+    (found,) = answers(span(1, seconds=20), beside, frame(3, 1, output__value="First.", at=1), call(4, 3, at=1))
+    assert [chunk.content for chunk in found.answer.contexts or ()] == ["one"]
+
+
+def test_a_question_failed_if_its_root_did_and_not_if_a_step_was_tried_again() -> None:
+    root = frame(1, output__value="Done.", seconds=9)
+    (found,) = answers(root, call(2, 1, said=None, failed=True), call(3, 1, at=2))
+    assert (found.answer.status, found.answer.answer) == ("success", "Done.")
+    (found,) = answers(frame(1, kind="AGENT", seconds=9, failed=True), call(2, 1))
+    assert (found.answer.status, found.answer.answer) == ("error", "")
+    (found,) = answers(call(2, said=None, failed=True))
+    assert found.answer.status == "error"
+
+
+def test_two_spans_that_name_each_other_as_parents_end_the_search() -> None:
+    assert len(answers(frame(1, 2), frame(2, 1), call(3, 1))) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"role": "assistant", "parts": [{"type": "hologram", "light": "Yes."}]}, {"role": "assistant", "content": {"a": 1}},
+     {"completion": "Yes."}, 7],
+)  # fmt: skip
+def test_a_message_of_an_unknown_shape_is_refused_and_costs_no_other_answer(message: Any) -> None:
+    odd = span(1, gen_ai__operation__name="chat", gen_ai__output__messages=[message])
+    with pytest.raises(UnadaptableRecord, match=r"gen_ai\.output\.messages has an unknown shape"):
+        answers(odd)
+    (found,) = answers(odd, call(2, trace="b"))
+    assert found.refused == 1
+
+
+def test_a_message_that_is_empty_in_a_known_shape_is_an_empty_answer() -> None:
+    (found,) = answers(call(1, said={"role": "assistant", "parts": [], "finish_reason": "length"}))
+    assert (found.answer.answer, found.answer.withheld, found.answer.finish_reason) == ("", [], "length")
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ({"choices": [{"message": {"role": "assistant", "content": "Yes."}}]}, "Yes."),
+        ({"type": "message", "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}, "Yes."),
+        ({"candidates": [{"content": {"parts": [{"text": "Yes."}]}, "finishReason": "STOP"}]}, "Yes."),
+        ([{"role": "assistant", "content": "Yes."}], "Yes."),
+        ({"role": "assistant", "content": "Yes."}, "Yes."),
+        ("Yes.", "Yes."),
+    ],
+)
+def test_the_output_value_of_a_call_is_read_in_every_form_of_a_response(output: Any, expected: str) -> None:
+    assert said(frame(1, kind="LLM", output__value=output)) == [expected]
+
+
+# ---------------------------------------------------------------- what is not evaluated
+
+
+def test_calls_without_content_are_counted_and_steps_are_not() -> None:
+    silent = span(1, gen_ai__operation__name="chat", gen_ai__request__model="m")
+    (found,) = answers(silent)
+    assert (found.answer.withheld, dict(found.unread)) == (["answer", "query"], {"no_content": 1})
+    step = span(2, 3, gen_ai__operation__name="chat", gen_ai__request__model="m")
+    (found,) = answers(step, frame(3, output__value="Yes."))
+    assert dict(found.unread) == {}
+
+
+def test_a_call_for_a_tool_without_content_is_a_step() -> None:
+    with pytest.raises(NothingToJudge, match="tool_call") as nothing:
+        answers(span(1, gen_ai__operation__name="chat", llm__finish_reason="tool_calls"))
+    assert dict(nothing.value.unread) == {}
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [{"gen_ai__operation__name": "divine"}, {"openinference__span__kind": "ORACLE"}, {"gen_ai__request__model": "m"},
+     {"llm__model_name": "m"}, {"ai__operationId": "ai.divine"}],
+)  # fmt: skip
+def test_spans_of_an_unknown_operation_are_counted_and_those_of_other_libraries_are_not(attributes: Any) -> None:
+    with pytest.raises(NothingToJudge) as nothing:
+        answers(span(1, **attributes), span(2, http__request__method="GET"))
+    expected = {} if "ai__operationId" in attributes else {"unknown_operation": 1}
+    assert dict(nothing.value.unread) == expected
+
+
+@pytest.mark.parametrize("operation", ["embeddings", "execute_tool", "retrieval"])
+def test_spans_of_known_operations_without_an_answer_are_not_counted(operation: str) -> None:
+    with pytest.raises(NothingToJudge) as nothing:
+        answers(span(1, gen_ai__operation__name=operation, gen_ai__request__model="m"))
+    assert dict(nothing.value.unread) == {}

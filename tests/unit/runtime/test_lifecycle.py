@@ -1,0 +1,122 @@
+"""A worker opens what its chosen agents open, and closes all of it, whatever fails."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.topics import ANSWERS_ENRICHED
+from workers.agents.base import AgentContext, AgentDefinition, Handler
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Result, WorkItem
+from workers.runtime import agent_choice
+from workers.runtime.worker import Worker
+from workers.services.shared_service import SharedService
+from workers.settings import Settings
+from workers.settings.addresses import Addresses
+
+EMPTY = Addresses("", "", "", local=True)
+
+
+class Log:
+    """Notes what is opened and closed, in order; closing what ``failing`` names fails."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+        self.failing: set[str] = set()
+
+    @asynccontextmanager
+    async def open(self, name: str) -> AsyncIterator[str]:
+        self.events.append(f"open {name}")
+        try:
+            yield name
+        finally:
+            self.events.append(f"close {name}")
+            if name in self.failing:
+                raise OSError(f"{name} does not close")
+
+    @property
+    def closed(self) -> list[str]:
+        return [event.removeprefix("close ") for event in self.events if event.startswith("close ")]
+
+
+async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+    return [[] for _ in works]
+
+
+Make = Callable[..., Worker]
+
+
+@pytest.fixture
+def log() -> Log:
+    return Log()
+
+
+@pytest.fixture
+def make(log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Makes a worker with agents that open these resources; ``pool`` is shared, and ``away`` cannot be opened."""
+
+    def definition(name: str, resources: Sequence[str]) -> AgentDefinition:
+        async def open_agent(context: AgentContext, stack: AsyncExitStack) -> Handler:
+            for resource in resources:
+                if resource == "away":
+                    raise ConnectionError("away")
+                shared: Any = context.services.clickhouse()
+                await stack.enter_async_context(shared if resource == "pool" else log.open(resource))
+            return handle
+
+        return AgentDefinition(name, (ANSWERS_ENRICHED,), open_agent)
+
+    async def connect(_: ConfirmedProducer) -> None:
+        log.events.append("open producer")
+
+    async def disconnect(_: ConfirmedProducer) -> None:
+        log.events.append("close producer")
+
+    def worker(names: Sequence[str] | None = None, **agents: Sequence[str]) -> Worker:
+        definitions = {name: definition(name, resources) for name, resources in agents.items()}
+        monkeypatch.setattr(agent_choice, "AGENTS", definitions)
+        monkeypatch.setattr(ConfirmedProducer, "start", connect)
+        monkeypatch.setattr(ConfirmedProducer, "stop", disconnect)
+        made = Worker(Settings(_env_file=None, state_dir=tmp_path), EMPTY, names)
+        shared: Any = SharedService(lambda: log.open("pool"))
+        made.services.clickhouse = shared
+        return made
+
+    return worker
+
+
+async def test_what_fails_to_open_closes_what_was_opened_before_it_in_reverse_order(make: Make, log: Log) -> None:
+    worker = make(first=["a", "b"], second=["c", "away"], third=["d"])
+    with pytest.raises(ConnectionError):
+        await worker._open()
+    await worker.stop()
+    assert log.events == ["open a", "open b", "open c", "close c", "close b", "close a"]
+
+
+async def test_an_agent_that_is_not_chosen_opens_nothing(make: Make, log: Log) -> None:
+    worker = make(["second"], first=["a", "pool"], second=["b"])
+    await worker._open()
+    await worker.stop()
+    assert log.events == ["open b", "open producer", "close producer", "close b"]
+
+
+async def test_two_agents_share_one_pool_and_the_producer_closes_first(make: Make, log: Log) -> None:
+    worker = make(first=["pool", "a"], second=["pool", "b"])
+    await worker._open()
+    await worker.stop()
+    assert log.events == [
+        "open pool", "open a", "open b", "open producer", "close producer", "close b", "close a", "close pool",
+    ]  # fmt: skip
+
+
+async def test_a_failing_close_does_not_hide_the_others(make: Make, log: Log) -> None:
+    worker = make(first=["a", "b"], second=["c"])
+    log.failing = {"b", "c"}
+    await worker._open()
+    with pytest.raises(OSError, match="b does not close") as raised:
+        await worker.stop()
+    assert log.closed == ["producer", "c", "b", "a"]
+    assert str(raised.value.__context__) == "c does not close"

@@ -1,0 +1,222 @@
+"""Settings: names, aliases, bounds, and that a wrong one is told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from schemas.topics import DEFAULT_PARTITIONS
+from workers.pipeline.versions import pipeline_version
+from workers.settings import Settings, UnknownSetting, load_settings, refuse_unknown_groups
+from workers.settings.addresses import Addresses, NotConfigured, apply_local_defaults, find_addresses
+
+
+@pytest.fixture(autouse=True)
+def nothing_around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No variable and no .env of the machine that runs the tests."""
+    for name in ("KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "CLICKHOUSE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    load_settings.cache_clear()
+    yield
+    load_settings.cache_clear()
+
+
+def test_defaults_need_nothing() -> None:
+    settings = Settings()
+    assert settings.kafka_bootstrap_servers is None
+    assert settings.kafka.partitions == DEFAULT_PARTITIONS
+    assert settings.release.default_risk_mode == "observer"
+    assert settings.grounding.grounding_minimum == 0.6
+    assert settings.gate.gate_score == 0.8
+
+
+def test_names_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHSTONE_KAFKA__TOPIC_PREFIX", "prod.")
+    monkeypatch.setenv("TOUCHSTONE_KAFKA__PARTITIONS", "12")
+    monkeypatch.setenv("TOUCHSTONE_GROUNDING__RISK_HIGH", "0.75")
+    monkeypatch.setenv("TOUCHSTONE_RELEASE__DEFAULT_RISK_MODE", "gatekeeper")
+    monkeypatch.setenv("TOUCHSTONE_STATE_DIR", "/var/lib/touchstone")
+    monkeypatch.setenv("TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER", "false")
+    settings = load_settings()
+    assert (settings.kafka.topic_prefix, settings.kafka.partitions) == ("prod.", 12)
+    assert settings.kafka.idempotent_producer is False
+    assert settings.grounding.risk_high == 0.75
+    assert settings.release.default_risk_mode == "gatekeeper"
+    assert settings.state_dir == Path("/var/lib/touchstone")
+    # The others of the group keep their defaults.
+    assert settings.kafka.replication == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [
+        ("kafka_bootstrap_servers", "KAFKA_BOOTSTRAP_SERVERS"),
+        ("redis_url", "REDIS_URL"),
+        ("clickhouse_url", "CLICKHOUSE_URL"),
+    ],
+)
+def test_addresses_answer_to_both_names_and_ours_wins(monkeypatch: pytest.MonkeyPatch, field: str, name: str) -> None:
+    monkeypatch.setenv(name, "usual:1")
+    assert getattr(Settings(), field) == "usual:1"
+    monkeypatch.setenv(f"TOUCHSTONE_{name}", "ours:2")
+    assert getattr(Settings(), field) == "ours:2"
+    assert getattr(Settings(**{field: "argument:3"}), field) == "argument:3"
+
+
+def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As compose files make them: otherwise the local broker passes for one of the settings."""
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "")
+    monkeypatch.setenv("TOUCHSTONE_KAFKA__SASL_PASSWORD", "")
+    settings = Settings()
+    assert settings.kafka_bootstrap_servers is None
+    assert settings.kafka.sasl_password is None
+
+
+def test_a_dot_env_file_is_read_and_the_environment_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(
+        "REDIS_URL=redis://file:1\nTOUCHSTONE_LOG_LEVEL=WARNING\nTOUCHSTONE_HTTP__METRICS_PORT=9100\nSOME_OTHER=1\n"
+    )
+    monkeypatch.setenv("TOUCHSTONE_LOG_LEVEL", "ERROR")
+    settings = Settings()
+    assert settings.redis_url == "redis://file:1"
+    assert settings.http.metrics_port == 9100
+    assert settings.log_level == "ERROR"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field"),
+    [
+        ("TOUCHSTONE_KAFKA__PARTITION", "4", "kafka.partition"),
+        ("TOUCHSTONE_KAFKA__PARTITIONS", "0", "kafka.partitions"),
+        ("TOUCHSTONE_KAFKA__PARTITIONS", "many", "kafka.partitions"),
+        ("TOUCHSTONE_KAFKA__TOPIC_PREFIX", "a/b", "kafka.topic_prefix"),
+        ("TOUCHSTONE_CLICKHOUSE__DATABASE", "x; DROP DATABASE y", "clickhouse.database"),
+        ("TOUCHSTONE_GROUNDING__RISK_HIGH", "1.5", "grounding.risk_high"),
+        ("TOUCHSTONE_GROUNDING__RISKHIGH", "0.7", "grounding.riskhigh"),
+        ("TOUCHSTONE_DELIVERY__COMMIT_INTERVAL_SECONDS", "nan", "delivery.commit_interval_seconds"),
+        ("TOUCHSTONE_DELIVERY__COMMIT_INTERVAL_SECONDS", "0", "delivery.commit_interval_seconds"),
+        ("TOUCHSTONE_HTTP__METRICS_PORT", "70000", "http.metrics_port"),
+        ("TOUCHSTONE_LOG_LEVEL", "LOUD", "log_level"),
+    ],
+)
+def test_a_wrong_or_unknown_setting_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, field: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError) as caught:
+        load_settings()
+    assert [".".join(map(str, error["loc"])) for error in caught.value.errors()] == [field]
+
+
+def test_an_unknown_group_is_refused_with_those_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHSTONE_KAFAK__PARTITIONS", "4")
+    with pytest.raises(UnknownSetting, match=r"TOUCHSTONE_KAFAK__PARTITIONS.*kafka, delivery"):
+        load_settings()
+
+
+def test_names_that_kubernetes_sets_are_let_pass() -> None:
+    refuse_unknown_groups(["TOUCHSTONE_PORT", "TOUCHSTONE_SERVICE_HOST", "TOUCHSTONE_PORT_9100_TCP_ADDR", "OTHER__X"])
+
+
+def test_secrets_are_not_shown() -> None:
+    settings = Settings(
+        kafka={"sasl_password": "hunter2hunter2"}, clickhouse={"password": SecretStr("correct-horse")}
+    )  # fmt: skip
+    for shown in (repr(settings), str(settings), settings.model_dump_json()):
+        assert "hunter2" not in shown
+        assert "correct-horse" not in shown
+    assert settings.clickhouse.password.get_secret_value() == "correct-horse"
+
+
+def test_names_at_the_broker_take_the_prefixes() -> None:
+    settings = Settings(kafka={"topic_prefix": "prod.", "group_prefix": "judges"})
+    assert settings.topic_name("answers.generated") == "prod.answers.generated"
+    assert settings.group_name("grounding") == "judges-grounding"
+
+
+def test_an_input_is_at_most_a_third_of_a_record() -> None:
+    assert Settings(kafka={"max_record_bytes": 900_000}).kafka.max_input_bytes == 300_000
+
+
+def test_addresses_that_are_missing_are_named_with_both_remedies(tmp_path: Path) -> None:
+    settings = Settings(redis_url="redis://r:1", state_dir=tmp_path)
+    with pytest.raises(NotConfigured) as caught:
+        find_addresses(settings)
+    message = str(caught.value)
+    assert "KAFKA_BOOTSTRAP_SERVERS, CLICKHOUSE_URL not set" in message
+    assert "touchstone services" in message
+
+
+def test_only_what_is_needed_must_be_there(tmp_path: Path) -> None:
+    settings = Settings(clickhouse_url="http://c:8123", state_dir=tmp_path)
+    assert find_addresses(settings, ["clickhouse"]).clickhouse == "http://c:8123"
+    with pytest.raises(NotConfigured, match=r"KAFKA_BOOTSTRAP_SERVERS not set.*set it"):
+        find_addresses(settings, ["kafka"])
+
+
+def test_only_the_local_broker_goes_without_the_idempotent_producer(tmp_path: Path) -> None:
+    given = Settings(
+        kafka_bootstrap_servers="k:1", redis_url="redis://r:1", clickhouse_url="http://c:1", state_dir=tmp_path
+    )
+    addresses = find_addresses(given)
+    assert not addresses.local
+    assert apply_local_defaults(given, addresses).kafka == given.kafka
+
+
+def test_the_embedded_broker_gets_settings_that_it_needs() -> None:
+    given = Settings(_env_file=None)
+    kafka = apply_local_defaults(given, Addresses("127.0.0.1:9092", "", "", local=True)).kafka
+    assert not kafka.idempotent_producer
+    assert kafka.fetch_wait_seconds < given.kafka.fetch_wait_seconds
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"grounding": {"risk_high": 0.71}},
+        {"quality": {"clarity": 0.69}},
+        {"gate": {"gate_score": 0.79}},
+        {"inference": {"model": "other"}},
+        {"release": {"style": "compact"}},
+        {"release": {"default_risk_mode": "gatekeeper"}},
+        {"memory": {"remember_without_context": True}},
+    ],
+    ids=str,
+)
+def test_whatever_changes_a_judgement_changes_the_version(changes: dict[str, object]) -> None:
+    assert pipeline_version(Settings(**changes)) != pipeline_version(Settings())
+
+
+@pytest.mark.parametrize(
+    "changes", [{"kafka": {"partitions": 9}}, {"inference": {"batch_texts": 8}}, {"log_level": "ERROR"}], ids=str
+)
+def test_what_changes_no_judgement_leaves_the_version(changes: dict[str, object]) -> None:
+    assert pipeline_version(Settings(**changes)) == pipeline_version(Settings())
+
+
+def test_pattern_packs_are_read_by_name_and_by_path_and_change_the_pipeline_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "shop.toml"
+    file.write_text('name = "shop"\nversion = "1"\n[[rules]]\nsignal = "refusal"\nmatch = ["sold out"]\n')
+    plain = pipeline_version(Settings())
+    monkeypatch.setenv("TOUCHSTONE_QUALITY__PACKS", f'["software", "{file}"]')
+    settings = Settings()
+    assert [pack.name for pack in settings.quality.packs] == ["software", "shop"]
+    assert pipeline_version(settings) != plain
+
+
+@pytest.mark.parametrize(
+    "content", [None, "name = 1", 'name = "a"\nversion = "1"\n[[rules]]\nsignal = "refusal"\nmatch = ["("]']
+)
+def test_a_pattern_pack_that_cannot_be_used_is_named(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "broken.toml"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("TOUCHSTONE_QUALITY__PACKS", f'["{file}"]')
+    with pytest.raises(ValidationError, match=r"broken\.toml"):
+        Settings()

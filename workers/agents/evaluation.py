@@ -1,0 +1,178 @@
+"""Build the agent of an evaluator: answers.generated → evaluate → its report topic.
+
+Reading, the stages of the pipeline and writing run in threads, so that a long answer does not hold up the event loop.
+A record that cannot be read is skipped here: assembly dead-letters it, once.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import UnreadableEvent
+from schemas.identifiers import record_key
+from schemas.quality import EarlierAnswer
+from schemas.topics import ANSWERS_GENERATED
+from workers.agents.base import AgentContext, AgentDefinition, Handler, Store, event_output, read_answer, traceparent
+from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.errors import OversizeRecord, StoreUnavailable, UnreadableRecord
+from workers.observability import metrics
+from workers.observability.caller_traces import exemplar
+from workers.observability.logs import get_logger
+from workers.pipeline.evaluator import AnyEvaluator, Needs
+from workers.pipeline.evaluator_registry import evaluator_plugins, open_evaluator
+from workers.pipeline.models import ServiceModels
+from workers.pipeline.pipeline import AnswerCase, EvaluationPipeline
+from workers.pipeline.reports import Origin, report_topic
+from workers.settings import Settings
+from workers.stores.lancedb.memory_store import MemoryStore
+
+MAX_EARLIER_RESPONSE = 2_000
+"""Maximum length of the stored beginning of an earlier answer, code points."""
+
+log = get_logger(__name__)
+
+
+def evaluation_agent(
+    name: str,
+    evaluator: Callable[[Settings], AnyEvaluator],
+    needs: Needs = Needs(),  # noqa: B008  frozen
+) -> AgentDefinition:
+    """Return the agent of an evaluator.
+
+    Args:
+        name: name of the evaluator, and the end of the consumer group.
+        evaluator: function that creates the evaluator from the settings.
+        needs: its needs besides the answer; a verifier is opened only if the settings name one.
+    """
+
+    async def open_agent(context: AgentContext, stack: AsyncExitStack) -> Handler:
+        services = context.services
+        embedder = await stack.enter_async_context(services.embedder()) if needs.vectors else None
+        verifier = await stack.enter_async_context(services.verifier()) if needs.verifier else None
+        memory = await stack.enter_async_context(services.memory()) if needs.memory else None
+        return evaluation_handler(evaluator(context.settings), context, ServiceModels(embedder, verifier), memory)
+
+    stores: frozenset[Store] = frozenset({"memory"}) if needs.memory else frozenset()
+    return AgentDefinition(name, (ANSWERS_GENERATED,), open_agent, embeds=needs.vectors or needs.memory, stores=stores)
+
+
+def plugin_agents(settings: Settings) -> list[AgentDefinition]:
+    """Return the agents of the evaluator plug-ins that the settings enable.
+
+    Raises:
+        PluginError: a plug-in is unknown, ambiguous or broken.
+    """
+    found = [open_evaluator(plugin, settings) for plugin in evaluator_plugins(settings)]
+    return [evaluation_agent(each.name, partial(_already_open, each), each.needs) for each in found]
+
+
+def _already_open(evaluator: AnyEvaluator, _: Settings) -> AnyEvaluator:
+    return evaluator
+
+
+def evaluation_handler(
+    evaluator: AnyEvaluator, context: AgentContext, models: ServiceModels, memory: MemoryStore | None = None
+) -> Handler:
+    """Return the handler of an evaluator's agent.
+
+    It sends exactly one report for every readable record. If the evaluation fails, the report has the status ``failed``
+    and a reason.
+
+    Args:
+        evaluator: evaluates one answer.
+        context: settings, version, clock and threads.
+        models: the models that the evaluator needs.
+        memory: earlier answers, if the evaluator needs them.
+    """
+    pipeline = EvaluationPipeline(context.settings, [evaluator])
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        loop, pool = asyncio.get_running_loop(), context.steps_pool
+        answers = await loop.run_in_executor(pool, _read_all, evaluator.name, works, context)
+        earlier: Sequence[Sequence[EarlierAnswer]] = [()] * len(works)
+        if memory is not None:
+            limit = context.settings.memory.earlier_answers
+            earlier = await asyncio.gather(*(_earlier_or_none(answer, memory, limit) for answer in answers))
+
+        def prepare() -> list[AnswerCase | None]:
+            given = zip(answers, works, earlier, strict=True)
+            return [
+                None if answer is None else pipeline.prepare(answer, work.record, before)
+                for answer, work, before in given
+            ]
+
+        def write() -> list[Result]:
+            return [[] if case is None else _outputs(pipeline, case, context) for case in cases]
+
+        cases = await loop.run_in_executor(pool, prepare)
+        await pipeline.run([case for case in cases if case is not None], models, pool)
+        return await loop.run_in_executor(pool, write)
+
+    return handle
+
+
+def _read_all(agent: str, works: Sequence[WorkItem], context: AgentContext) -> list[GeneratedAnswer | None]:
+    return [_read(work.record, agent, context) for work in works]
+
+
+def _read(record: Record, agent: str, context: AgentContext) -> GeneratedAnswer | None:
+    try:
+        return read_answer(record, context.settings.kafka.max_input_bytes)
+    except UnreadableEvent as error:
+        metrics.RECORDS_SKIPPED.labels(agent, error.code).inc()
+    except OversizeRecord:
+        metrics.RECORDS_SKIPPED.labels(agent, "oversize").inc()
+    except UnreadableRecord:
+        metrics.RECORDS_SKIPPED.labels(agent, "header").inc()
+    return None
+
+
+def _outputs(pipeline: EvaluationPipeline, case: AnswerCase, context: AgentContext) -> list[Output]:
+    origin = Origin(context.settings, context.pipeline_version, context.now())
+    outputs = []
+    for report, value in pipeline.reports(case, origin):
+        metrics.JUDGEMENTS.labels(report.agent, report.status).inc()
+        metrics.RESPONSE_PROCESSING_SECONDS.labels(report.agent).observe(report.duration_seconds, exemplar(case.answer))
+        outputs.append(
+            event_output(
+                report_topic(report.agent),
+                report,
+                key=record_key(case.answer.tenant, case.answer.answer_id),
+                event_id=report.judgement_id,
+                agent=report.agent,
+                time=report.judged_at,
+                pipeline_version=context.pipeline_version,
+                traceparent=traceparent(case.answer),
+                # Other producers may use any partitioning: the report goes to the partition of its answer.
+                partition=case.record.partition,
+                value=value,
+            )
+        )
+    return outputs
+
+
+async def _earlier_or_none(answer: GeneratedAnswer | None, memory: MemoryStore, limit: int) -> Sequence[EarlierAnswer]:
+    return () if answer is None else await earlier_answers(answer, memory, limit)
+
+
+async def earlier_answers(answer: GeneratedAnswer, memory: MemoryStore, limit: int) -> list[EarlierAnswer]:
+    """Return at most ``limit`` remembered answers to the same question of the same tenant, given before this one.
+
+    If memory does not respond, the result is empty, and only the comparison with earlier answers is missing.
+    """
+    if not limit or not answer.query.strip():
+        return []
+    try:
+        rows = await memory.same_question(answer.tenant, answer.query, answer.completed_at, limit)
+    except StoreUnavailable:
+        log.warning("memory_read_failed", answer_id=answer.answer_id)
+        return []
+    return [
+        EarlierAnswer(
+            answer_id=row["answer_id"], timestamp=row["timestamp"], response=row["response"][:MAX_EARLIER_RESPONSE]
+        )
+        for row in rows
+        if row["answer_id"] != answer.answer_id
+    ]

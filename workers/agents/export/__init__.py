@@ -1,0 +1,1 @@
+"""Define the agents that send results to other systems."""

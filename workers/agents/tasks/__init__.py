@@ -1,0 +1,1 @@
+"""Run the periodic tasks of the one elected worker."""

@@ -1,0 +1,138 @@
+"""Decide open reviews past their deadline: one elected worker writes review.decisions or review.events.
+
+If two workers both count as elected for a moment, they write the same event with the same identifier.
+"""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from schemas.headers import Headers, event_headers
+from schemas.identifiers import record_key
+from schemas.review import POLICY, ReviewRequest
+from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS
+from workers.agents.base import AgentContext, OwnedPartitions
+from workers.agents.tasks.elected import repeat_while_elected
+from workers.delivery.records import Output
+from workers.errors import UnavailableError
+from workers.observability import metrics
+from workers.observability.logs import get_logger
+from workers.review.decision_events import DeadlineAction, decided_by_deadline, escalated
+from workers.settings import ReviewSettings
+from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.tables.review_tables import QueueRow
+
+NAME = "deadlines"
+BATCH = 100
+"""Maximum number of reviews per check; each contains its subject."""
+PATIENCE_SECONDS = 60.0
+"""Time for the row of a decision to arrive, before the same decision is written again."""
+
+_Deadline = tuple[str, str, datetime]
+
+log = get_logger(__name__)
+
+
+class DeadlineSweeper:
+    """Find passed deadlines periodically.
+
+    Args:
+        context: producer, clock and settings.
+        store: the review queue.
+    """
+
+    def __init__(self, context: AgentContext, store: ReviewStore) -> None:
+        self._context = context
+        self._store = store
+        self._sent: dict[_Deadline, datetime] = {}
+
+    async def run(self, owned: OwnedPartitions) -> None:
+        """Repeat until cancelled, while this worker is elected."""
+        await repeat_while_elected(self._look, self._restart, owned, self._context.settings.review.sweep_seconds)
+
+    async def _look(self) -> None:
+        try:
+            await self.sweep()
+            await self._observe()
+        except UnavailableError as error:
+            log.warning("deadline_check_failed", error=str(error))
+
+    def _restart(self) -> None:
+        self._sent.clear()
+
+    async def sweep(self) -> int:
+        """Decide or escalate reviews past their deadline.
+
+        Returns:
+            Number of written events.
+
+        Raises:
+            UnavailableError: ClickHouse does not respond, or the broker does not acknowledge.
+        """
+        now = self._context.now()
+        self._forget(now)
+        overdue = await self._store.overdue(now, BATCH + len(self._sent))
+        overdue = [place for place in overdue if _deadline(place) not in self._sent][:BATCH]
+        requests = await self._store.requests([place.key for place in overdue]) if overdue else {}
+        outputs: list[Output] = []
+        for place in overdue:
+            request = requests.get(place.key)
+            if request is None:
+                continue  # the other row follows
+            action = deadline_action(place, self._context.settings.review)
+            outputs.append(
+                self._escalation(place, now) if action == "escalate" else self._decision(place, request, action)
+            )
+            metrics.DEADLINES_PASSED.labels(action).inc()
+        await self._context.producer.send(outputs, agent=NAME)
+        self._sent |= {_deadline(place): now for place in overdue if place.key in requests}
+        return len(outputs)
+
+    def _decision(self, place: QueueRow, request: ReviewRequest, action: DeadlineAction) -> Output:
+        decision = decided_by_deadline(request, action, _deadline(place)[2])
+        headers = self._headers(decision.feedback_id, "ReviewDecision", decision.timestamp)
+        return Output(
+            REVIEW_DECISIONS, record_key(decision.tenant, decision.answer_id).encode(), decision.to_bytes(), headers
+        )
+
+    def _escalation(self, place: QueueRow, now: datetime) -> Output:
+        settings = self._context.settings.review
+        event = escalated(
+            place.review_id, place.answer_id, place.tenant,
+            by=POLICY, queue=settings.escalation_queue, at=_deadline(place)[2],
+            deadline=now + timedelta(hours=settings.escalation_hours),
+        )  # fmt: skip
+        headers = self._headers(event.event_id, "ReviewEvent", event.occurred_at)
+        return Output(REVIEW_EVENTS, record_key(event.tenant, event.answer_id).encode(), event.to_bytes(), headers)
+
+    def _headers(self, event_id: str, event_type: str, time: datetime) -> Headers:
+        return event_headers(
+            event_id=event_id,
+            event_type=event_type,
+            time=time,
+            pipeline_version=self._context.pipeline_version,
+            agent=NAME,
+        )
+
+    def _forget(self, now: datetime) -> None:
+        since = now - timedelta(seconds=PATIENCE_SECONDS)
+        self._sent = {key: at for key, at in self._sent.items() if at > since}
+
+    async def _observe(self) -> None:
+        now = self._context.now()
+        figures = await self._store.figures((), now)
+        metrics.REVIEWS_OPEN.labels("yes").set(figures.held)
+        metrics.REVIEWS_OPEN.labels("no").set(figures.open - figures.held)
+        age = (now - figures.oldest_at).total_seconds() if figures.oldest_at else 0.0
+        metrics.REVIEW_OLDEST_SECONDS.set(age)
+
+
+def deadline_action(place: QueueRow, settings: ReviewSettings) -> DeadlineAction | Literal["escalate"]:
+    """Return what the policy does about a passed deadline: reject, warn, keep or escalate."""
+    if not place.held:
+        return "keep" if place.queue == settings.escalation_queue else settings.deadline_shown
+    return settings.deadline_last if place.queue == settings.escalation_queue else settings.deadline_held
+
+
+def _deadline(place: QueueRow) -> _Deadline:
+    assert place.deadline_at is not None
+    return *place.key, place.deadline_at

@@ -1,0 +1,1 @@
+"""Keep topics as Parquet files beyond their retention, and send them back."""

@@ -1,0 +1,1 @@
+"""Evaluate one answer synchronously, for a caller that waits."""

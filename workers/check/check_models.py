@@ -1,0 +1,101 @@
+"""Define request and response of ``POST /v1/check``."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from pydantic import BaseModel, Field
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import EventTime, Identifier, Label, Many, Metadata, RiskLevel, Score, Seconds
+from schemas.enriched import EnrichedAnswer, EvaluationResult, ReleaseState
+from schemas.evaluations import EvaluatorScore
+from schemas.grounding import Claim, GroundingIssue
+from schemas.quality import FailureSignal
+from schemas.release import ReleasedAnswer
+from workers.decision.evaluator_scores import evaluator_scores
+
+
+class AnswerToCheck(GeneratedAnswer):
+    """An answer in the format of the stream; fields that only the stream needs are optional."""
+
+    answer_id: Identifier = Field(
+        default_factory=lambda: f"check-{uuid4()}",
+        description="Identifier of the answer; generated if absent. Send the same identifier to the stream.",
+    )
+    completed_at: EventTime = Field(
+        default_factory=lambda: datetime.now(UTC), description="Completion time of the answer; now by default."
+    )
+
+
+class CheckedAnswer(BaseModel):
+    """Hold the findings on an answer, the decision, and the text that may be shown."""
+
+    answer_id: Identifier
+    state: ReleaseState = Field(
+        description="released and warned: show content. fallback: show content instead of the answer. held: show "
+        "nothing."
+    )
+    content: str | None = Field(
+        description="Markdown for the reader, equal to the release of the stream; null while held."
+    )
+    reasons: Many[Label] = Field(description="Stable codes of the reasons.")
+    review: bool = Field(description="True if the stream would request a review.")
+    hallucination_risk: RiskLevel | None
+    grounding_score: Score | None
+    gate_score: Score | None
+    quality_score: Score | None
+    evaluation: EvaluationResult = Field(description="The seven characteristics with their explanations.")
+    claims: Many[Claim] = Field(description="Claims with verdicts and offsets in answer and sources.")
+    issues: Many[GroundingIssue]
+    signals: Many[FailureSignal] = Field(description="Failure signals of the answer.")
+    ungrounded_claims: Many[str]
+    citations: Many[Metadata] = Field(description="What the content cites, for a user interface.")
+    degraded: bool = Field(
+        description="True if an evaluation is missing, because it did not finish within the deadline or failed."
+    )
+    failed: Many[Label] = Field(description="Which ones.")
+    evaluations: Many[EvaluatorScore] = Field(description="Scores of evaluator plug-ins.")
+    late: bool = Field(
+        description="True if the model did not respond within the deadline; evaluations that need it have failed."
+    )
+    without_verifier: bool = Field(
+        description="True if a configured verifier was too late or failed; claims are then evaluated by the rules only."
+    )
+    pipeline_version: Label
+    seconds: Seconds = Field(description="Seconds from the request to the result.")
+
+
+def checked_answer(enriched: EnrichedAnswer, released: ReleasedAnswer, *, late: bool, seconds: float) -> CheckedAnswer:
+    """Build the response to a check from the results of the pipeline.
+
+    Args:
+        enriched: the enriched answer.
+        released: the release of the stream.
+        late: True if the model was too late.
+        seconds: duration of the check.
+    """
+    grounding, quality = enriched.grounding, enriched.quality
+    return CheckedAnswer(
+        answer_id=enriched.answer_id,
+        state=enriched.decision.state,
+        content=released.content,
+        reasons=enriched.decision.reasons,
+        review=enriched.decision.review,
+        hallucination_risk=grounding.hallucination_risk if grounding else None,
+        grounding_score=grounding.grounding_score if grounding else None,
+        gate_score=enriched.evaluation.score,
+        quality_score=quality.overall_score if quality else None,
+        evaluation=enriched.evaluation,
+        claims=grounding.claims if grounding else [],
+        issues=grounding.issues if grounding else [],
+        signals=quality.signals if quality else [],
+        ungrounded_claims=released.ungrounded_claims,
+        citations=released.citations,
+        degraded=enriched.degraded,
+        failed=enriched.failed,
+        evaluations=evaluator_scores(enriched),
+        late=late,
+        without_verifier=bool(grounding and grounding.without_verifier),
+        pipeline_version=enriched.pipeline_version,
+        seconds=seconds,
+    )

@@ -1,1 +1,0 @@
-"""Judging one answer now, for who waits: a gateway's guardrail call."""

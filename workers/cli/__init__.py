@@ -1,0 +1,1 @@
+"""Provide the commands of ``touchstone``: parse, call, print."""

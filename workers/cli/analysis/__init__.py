@@ -1,0 +1,1 @@
+"""Provide the commands that evaluate, compare and explain answers."""

@@ -1,0 +1,209 @@
+"""Provide ``touchstone eval grounding`` and ``touchstone calibrate``, which use labelled answers."""
+
+import json
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+
+from workers.cli.analysis.eval_quality import quality
+from workers.cli.output import console, errors, printable
+from workers.errors import TouchstoneError
+from workers.evaluation.grounding.calibration import GroundingCalibration, shipped_calibration
+from workers.inference.backends import EmbeddingBackend
+from workers.inference.opening import open_backend, open_combination, open_verifier
+from workers.measurement import fitting
+from workers.measurement import measurement_report as report
+from workers.measurement import risk_methods as methods
+from workers.measurement.labelled_answers import LabelledRow, read_labelled
+from workers.measurement.measured_answers import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
+from workers.settings import Settings
+
+app = typer.Typer(no_args_is_help=True, help="Measure the evaluation on labelled answers.")
+calibrate = typer.Typer(no_args_is_help=True, help="Fit calibrations on labelled answers.")
+
+Data = Annotated[list[Path], typer.Option("--data", help="Labelled answers, .jsonl or .jsonl.gz; may be repeated.")]
+
+
+class Method(StrEnum):
+    """Methods of scoring answers."""
+
+    TOUCHSTONE = "touchstone"
+    SEED = "seed"
+    COSINE = "cosine"
+    LEXICAL = "lexical"
+    ALL = "all"
+
+
+app.command("quality")(quality)
+
+
+@app.command("grounding")
+def eval_grounding(
+    data: Data,
+    method: Annotated[Method, typer.Option(help="Method that scores the answers.")] = Method.TOUCHSTONE,
+    cross_validate: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Sets that the calibration was fitted on; their sources are scored by a fit that excludes them."
+        ),
+    ] = None,
+    calibration_file: Annotated[
+        Path | None, typer.Option("--calibration", help="Use another calibration file.")
+    ] = None,
+    verifier: Annotated[
+        str,
+        typer.Option(help="Also use this verifier: builtin, or a value of grounding.verifier; none by default."),
+    ] = "none",
+    show_errors: Annotated[int, typer.Option("--errors", min=0, help="Number of the largest errors to print.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a reliability diagram of the risk to this file.")] = None,
+) -> None:
+    """Measure hallucination risk and claim verdicts on labelled answers.
+
+    Reported for each set and for all together: AUROC of the risk, balanced accuracy and F1 of "has
+    unsupported content" at the shipped threshold, the same for claims where spans are marked,
+    calibration error, and the cost of an answer.
+
+    Examples:
+      touchstone eval grounding --data answers.jsonl.gz --method all
+      touchstone eval grounding --data answers.jsonl.gz --verifier builtin
+      touchstone eval grounding --data a.jsonl.gz --cross-validate a.jsonl.gz --errors 10
+    """
+    calibration = _calibration(calibration_file)
+    settings = Settings(_env_file=None)
+    settings.grounding = settings.grounding.model_copy(update={"verifier": verifier})
+    if settings.grounding.has_verifier and cross_validate:
+        raise TouchstoneError(
+            "--cross-validate excludes the source of a row from the fit of the rules, but the verifier's "
+            "combination was fitted on all sources; omit --cross-validate or --verifier (python -m "
+            "training.combine cross-validates both together)"
+        )
+    # First, so that an unusable verifier is reported before minutes of embedding.
+    combination, asked = open_combination(settings.grounding), open_verifier(settings)
+    backend = open_backend(settings)
+    rows, embed_ms = _measure(_labelled(data), backend, calibration)
+    scored: dict[str, list[methods.Scored]] = {}
+    wanted = [name for name in Method if name is not Method.ALL] if method is Method.ALL else [method]
+    for name in wanted:
+        if name is Method.TOUCHSTONE:
+            scored[name] = _touchstone(rows, calibration, cross_validate, backend)
+        elif name is Method.SEED:
+            scored[name] = methods.seed(rows, _embed([t for row in rows for t in methods.seed_texts(row)], backend))
+        else:
+            scored[name] = methods.cosine(rows) if name is Method.COSINE else methods.lexical(rows)
+    if combination is not None and asked is not None:
+        with Progress(console=errors, transient=True) as progress:
+            task = progress.add_task("verifying", total=len(rows))
+            scored["verified"] = methods.verified(
+                rows, calibration, combination, asked.score, lambda: progress.advance(task)
+            )
+    figures = [each for name, of_name in scored.items() for each in _figures(name, rows, of_name)]
+    figures.sort(key=lambda each: each.set == "all")
+    console.print(report.table(figures))
+    console.print(f"embedding took {embed_ms:.1f} ms an answer; calibration {calibration.version}", highlight=False)
+    gallery = list(report.gallery(rows, scored[wanted[0]], show_errors)) if show_errors else []
+    for mistake in gallery:
+        console.print_json(printable(json.dumps(mistake, ensure_ascii=False)))
+    if plot is not None:
+        report.draw_reliability(rows, scored[wanted[0]], plot)
+    if json_file is not None:
+        document = {
+            "calibration": calibration.version,
+            "verifier": verifier,
+            "cross_validated": cross_validate is not None,
+            "threshold": calibration.threshold,
+            "embedding_milliseconds": round(embed_ms, 2),
+            "figures": [each.as_dict() for each in figures],
+            "errors": gallery,
+        }
+        json_file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@calibrate.command("grounding")
+def calibrate_grounding(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="File for the calibration.")],
+    version: Annotated[str, typer.Option(help="Version of the calibration; it becomes part of the pipeline version.")],
+    words: Annotated[
+        list[Path] | None, typer.Option(help="Additional sets for the weights of words; their labels are not used.")
+    ] = None,
+) -> None:
+    """Fit the grounding calibration: minutes on two cores, the same result for the same input.
+
+    Examples:
+      touchstone calibrate grounding --data spans.jsonl.gz --data graded.jsonl.gz --out grounding.json --version 2
+    """
+    rows = _labelled(data)
+    if not any(row.spans for row in rows):
+        raise TouchstoneError("the field spans is empty in every row; at least one set must mark unsupported spans")
+    weights = fitting.word_weights([*rows, *_labelled(words or [])])
+    backend = open_backend(Settings(_env_file=None))
+    measured, _ = _measure(rows, backend, GroundingCalibration(fitting.empty_document(weights)))
+    with console.status("fitting"):
+        document = fitting.fit_calibration(measured, weights, version)
+    document["fitted_on"] = sorted({row.set for row in rows})
+    out.write_text(json.dumps(document, separators=(",", ":"), ensure_ascii=False) + "\n", encoding="utf-8")
+    console.print(f"{len(measured)} answers, cut {document['claim']['cut']}, answer {document['answer']} → {out}")
+
+
+def _labelled(paths: Sequence[Path]) -> list[LabelledRow]:
+    return read_labelled(paths, Settings(_env_file=None).files.max_line_bytes)
+
+
+def _calibration(file: Path | None) -> GroundingCalibration:
+    if file is None:
+        return shipped_calibration()
+    try:
+        return GroundingCalibration(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError) as error:
+        raise TouchstoneError(f"--calibration {file} is not a valid calibration ({error!r})") from error
+
+
+def _touchstone(
+    rows: Sequence[MeasuredRow],
+    calibration: GroundingCalibration,
+    fitted_on: Sequence[Path] | None,
+    backend: EmbeddingBackend,
+) -> list[methods.Scored]:
+    if not fitted_on:
+        return methods.touchstone(rows, calibration)
+    words = {"weights": dict(calibration.words.weights), "unknown": calibration.words.unknown}
+    fitted, _ = _measure(_labelled(fitted_on), backend, calibration)
+    with Progress(console=errors, transient=True) as progress:
+        task = progress.add_task("fitting without each fifth of the sources", total=fitting.FOLDS)
+        return methods.touchstone_cross_validated(rows, fitted, words, lambda: progress.advance(task))
+
+
+def _measure(
+    rows: Sequence[LabelledRow], backend: EmbeddingBackend, calibration: GroundingCalibration
+) -> tuple[list[MeasuredRow], float]:
+    prepared = prepare_rows(rows)
+    started = time.perf_counter()
+    vectors = _embed([text for taken, _ in prepared for text in taken.texts], backend)
+    seconds = time.perf_counter() - started
+    measured = [measure_row(row, taken, vectors, calibration) for row, (taken, _) in zip(rows, prepared, strict=True)]
+    return measured, 1_000 * seconds / max(1, len(rows))
+
+
+def _embed(texts: Sequence[str], backend: EmbeddingBackend) -> Vectors:
+    vectors: Vectors = {}
+    with Progress(console=errors, transient=True) as progress:
+        task = progress.add_task("embedding", total=len(set(texts)))
+        for part in embed_in_batches(texts, backend):
+            vectors |= part
+            progress.advance(task, len(part))
+    return vectors
+
+
+def _figures(name: str, rows: Sequence[MeasuredRow], scored: Sequence[methods.Scored]) -> list[Any]:
+    sets = list(dict.fromkeys(row.row.set for row in rows))
+    found = []
+    for each in [*sets, "all"] if len(sets) > 1 else sets:
+        chosen = [index for index, row in enumerate(rows) if each in (row.row.set, "all")]
+        found.append(report.figures(each, name, [rows[index] for index in chosen], [scored[index] for index in chosen]))
+    return found

@@ -1,0 +1,144 @@
+"""Provide ``touchstone explain``, which shows the reasons of a decision."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from schemas.answers import GeneratedAnswer
+from workers.cli.output import console, print_json, printable, read_settings
+from workers.decision.explanation import Explanation, explain, explain_row
+from workers.errors import TouchstoneError
+from workers.gateways.adapted import bounded_identifier
+from workers.gateways.answer_files import read_events
+from workers.pipeline.local_pipeline import LocalPipeline
+from workers.settings import Settings
+from workers.settings.addresses import find_addresses
+from workers.stores.clickhouse.analytics_store import connect
+from workers.stores.clickhouse.score_rows import stored_scores
+from workers.stores.queries.answer_queries import SCORES
+from workers.stores.tables.answer_tables import AnswerRow
+from workers.stores.tables.table_row import select_rows
+
+ROW = (
+    select_rows(AnswerRow)
+    + " WHERE answer_id = {{id:String}} AND ({{tenant:String}} = '' OR tenant = {{tenant:String}})"
+    " ORDER BY enriched_at DESC LIMIT 1 BY tenant"
+)
+
+
+def explain_command(
+    what: Annotated[
+        str, typer.Argument(metavar="FILE|ANSWER_ID", help="File of answers, - for standard input, or an answer_id.")
+    ],
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant of an answer in ClickHouse.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Explain how the decision on an answer came about.
+
+    A file contains generated answers, which are evaluated here, or enriched answers. An answer_id is
+    looked up in ClickHouse, which stores scores and reasons, but no methods and evidence.
+
+    Examples:
+      touchstone explain answers.jsonl
+      touchstone explain demo-1 --json
+    """
+    settings = read_settings(quiet=True)
+    is_file = what == "-" or Path(what).exists()
+    found = _of_file(what, settings) if is_file else [asyncio.run(_of_store(what, tenant, settings))]
+    if as_json:
+        print_json([each.model_dump(mode="json") for each in found])
+        return
+    for each in found:
+        _print(each)
+
+
+def _of_file(file: str, settings: Settings) -> list[Explanation]:
+    pipeline: LocalPipeline | None = None
+    explained = []
+    for event in read_events(file, settings.files.max_line_bytes):
+        if isinstance(event, GeneratedAnswer):
+            pipeline = pipeline or LocalPipeline(settings)
+            event = pipeline.evaluate(event)
+        explained.append(explain(event, settings.gate, settings.grounding, settings.decision))
+    if not explained:
+        raise TouchstoneError(f"{file} contains no answers")
+    return explained
+
+
+async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explanation:
+    client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
+    try:
+        statement = ROW.format(database=settings.clickhouse.database)
+        parameters = {"id": bounded_identifier(answer_id), "tenant": tenant}
+        result = await client.query(statement, parameters=parameters)
+        rows: list[dict[str, Any]] = list(result.named_results())
+        scores = SCORES.format(database=settings.clickhouse.database)
+        found = await client.query(scores, parameters=_key(rows[0])) if len(rows) == 1 else None
+    finally:
+        await client.close()
+    if not rows:
+        raise TouchstoneError(f"{answer_id} is neither a file here nor an answer in ClickHouse")
+    if len(rows) > 1:
+        owners = ", ".join(sorted(str(row["tenant"]) for row in rows))
+        raise TouchstoneError(f"{answer_id} is an answer of several tenants ({owners}); choose one with --tenant")
+    evaluations = stored_scores(list(found.named_results())) if found else []
+    return explain_row(rows[0], settings.gate, settings.grounding, settings.decision, evaluations)
+
+
+def _key(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("tenant", "completed_at", "answer_id", "run")}
+
+
+def _print(explanation: Explanation) -> None:
+    head = f"{explanation.answer_id}: {explanation.state}"
+    if explanation.review:
+        head += ", in review"
+    console.print(Text(printable(head, keep="")), style="bold")
+    because = ", ".join(explanation.reasons) or "no row of the policy applies"
+    _line(f"{explanation.risk_mode}; because: {because}")
+    if reasoning := explanation.gate.get("reasoning"):
+        _line(reasoning)
+    console.print(_rows(explanation))
+    console.print(_characteristics(explanation))
+    for signal in explanation.signals:
+        weight = f" {signal['weight']:.2f}" if "weight" in signal else ""
+        counted = "" if signal.get("counted", True) else " (counted once)"
+        _line(f"signal {signal['type']}{weight}{counted}: {signal.get('evidence', '')}")
+    for each in explanation.evaluations:
+        further = "".join(f", {name} {_shown(value)}" for name, value in each.scores.items())
+        because = each.reason or each.explanation or ""
+        _line(f"evaluator {each.evaluator} {_shown(each.score)}{further} ({each.status}): {because}")
+    if explanation.validation:
+        _line(f"validator {explanation.validation['score']:.2f}: {explanation.validation['reason']}")
+
+
+def _rows(explanation: Explanation) -> Table:
+    table = Table("fact", "value", "compared with", "applies", f"effect ({explanation.risk_mode})")
+    for row in explanation.rows:
+        effect = "not evaluated" if row.effect is None else row.effect.state + (", review" if row.effect.review else "")
+        cells = (row.fact, _shown(row.value), _shown(row.threshold), "yes" if row.applies else "no", effect)
+        table.add_row(*(Text(printable(cell, keep="")) for cell in cells), style="bold" if row.decided else None)
+    return table
+
+
+def _characteristics(explanation: Explanation) -> Table:
+    table = Table("characteristic", "score", "components")
+    for name, detail in explanation.characteristics.items():
+        inputs = ", ".join(f"{key} {_shown(value)}" for key, value in detail.get("inputs", {}).items())
+        made_of = detail.get("reason") or inputs or detail.get("method") or ""
+        table.add_row(name, _shown(detail["score"]), Text(printable(made_of, keep="")))
+    return table
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _line(text: str) -> None:
+    console.print(Text(printable(text, keep="")))

@@ -1,0 +1,1 @@
+"""Provide the commands that read and write answers of other formats."""

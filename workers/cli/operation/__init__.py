@@ -1,0 +1,1 @@
+"""Provide the commands that run and administer a deployment."""

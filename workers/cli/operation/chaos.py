@@ -1,0 +1,34 @@
+"""Provide ``touchstone chaos``, which injects faults into real processes and checks at-least-once delivery."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workers.cli.operation.local_command import Broker, BrokerChoice
+from workers.errors import TouchstoneError
+
+
+def chaos(
+    scenario: Annotated[str, typer.Option(help="Name of a scenario, or all.")] = "all",
+    answers: Annotated[int, typer.Option(min=100, help="Number of answers per scenario.")] = 10_000,
+    broker: BrokerChoice = Broker.LIGHT,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
+) -> None:
+    """Run fault scenarios on local services and compare the results with a run without faults.
+
+    This needs a checkout with the development dependencies. Exit code 0 if no answer was lost,
+    duplicated or evaluated differently.
+
+    Examples:
+      touchstone chaos --scenario sigkill --answers 1000
+      touchstone chaos --json chaos.json
+      KAFKA_HOME=/opt/kafka touchstone chaos --scenario broker_restart --broker kafka
+    """
+    try:
+        from tests.chaos.driver import main
+    except ImportError as error:
+        raise TouchstoneError(
+            "the scenarios are in the folder tests of a checkout; run the command there, after `make install`"
+        ) from error
+    raise typer.Exit(main(scenario, answers, json_file, light_broker=broker is Broker.LIGHT))

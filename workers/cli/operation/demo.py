@@ -1,0 +1,162 @@
+"""Provide ``touchstone demo``, which sends answers through the complete system and prints a summary."""
+
+import asyncio
+import json
+import resource
+import signal
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvloop
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from workers.cli.operation.console_command import served_console
+from workers.cli.operation.local_command import create_topics
+from workers.cli.operation.summary import print_summary
+from workers.cli.output import console, errors, fail, read_settings
+from workers.errors import TouchstoneError
+from workers.intake.file_ingest import ingest_file
+from workers.local.services import LocalServices
+from workers.measurement.evaluation_cost import evaluation_cpu
+from workers.observability.logs import safe_text
+from workers.process.paths import examples_directory
+from workers.settings import Settings
+from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
+from workers.stores.queries.run_summary import RunSummary, summarise
+
+WAIT_SECONDS = 600
+"""Longest wait for the answers; a slow machine needs minutes."""
+
+
+def demo(
+    file: Annotated[Path | None, typer.Argument(help="File of answers as JSON lines; the examples by default.")] = None,
+    summary_json: Annotated[Path | None, typer.Option(help="Also write the summary as JSON to this file.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="After the summary, serve the console until Ctrl-C.")] = False,
+) -> None:
+    """Start services and agents, send the examples, wait for all results, print a summary and stop.
+
+    The console runs meanwhile. The results stay stored for `touchstone up`.
+
+    Exit code 0 if every answer is accounted for: ingested = enriched + dead-lettered.
+
+    Examples:
+      touchstone demo
+      touchstone demo --keep
+      touchstone demo --summary-json summary.json
+    """
+    settings = read_settings(quiet=True)
+    path = file or examples_directory() / "answers.jsonl"
+    summary = uvloop.run(_run(settings, path, keep=keep))
+    if not keep:
+        if summary.ingested:
+            summary.evaluation_cpu_ms = evaluation_cpu(settings, path)
+        print_summary(summary, console)
+        console.print("browse the answers with: [bold]touchstone up[/]")
+    if summary_json is not None:
+        summary_json.write_text(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if not summary.accounted_for:
+        fail(
+            f"{summary.ingested} ingested, but {summary.enriched} enriched and {summary.dead_lettered} "
+            f"dead-lettered; read the logs in {settings.state_dir}/logs"
+        )
+
+
+async def _run(settings: Settings, path: Path, *, keep: bool) -> RunSummary:
+    started = time.perf_counter()
+    identifiers = _identifiers(path)
+    async with AsyncExitStack() as stack:
+        with errors.status("starting broker, Valkey, ClickHouse and all agents"):
+            local = await stack.enter_async_context(LocalServices(settings.state_dir))
+            addresses = local_addresses(local.addresses)
+            settings = apply_local_defaults(settings, addresses)
+            await create_topics(settings, addresses)
+            # After the services: LanceDB warns about processes that are forked after its import.
+            from workers.runtime.worker import Worker
+
+            worker = Worker(settings, addresses)
+            stack.push_async_callback(worker.stop)
+            await worker.start()
+            running = await stack.enter_async_context(served_console(settings, addresses, worker))
+        console.print(f"console: {running.link}", highlight=False, soft_wrap=True)
+        ready = time.perf_counter()
+        result = await ingest_file(settings, addresses, str(path))
+        await _wait(worker, settings, addresses, identifiers, started_at=ready)
+        done = time.perf_counter()
+        timings = {"start": ready - started, "evaluation": done - ready, "total": done - started}
+        summary = await summarise(
+            settings, addresses, identifiers,
+            remembered=[turn["answer_id"] for turn in await worker.remembered()],
+            rejected=result.rejected, timings=timings, peak_bytes=_peak_bytes(),
+        )  # fmt: skip
+        if keep:
+            print_summary(summary, console)
+            await _until_stopped(running.link)
+        return summary
+
+
+async def _until_stopped(link: str) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    console.print(f"console: {link}; stop with Ctrl-C", highlight=False, soft_wrap=True)
+    await stop.wait()
+
+
+async def _wait(
+    worker: Any, settings: Settings, addresses: Addresses, identifiers: list[str], started_at: float
+) -> None:
+    """Wait until every answer is stored and all agents have caught up.
+
+    Raises:
+        TouchstoneError: an agent has failed, or the wait took longer than ``WAIT_SECONDS``.
+    """
+    from workers.stores.clickhouse.analytics_store import connect
+
+    failed = asyncio.ensure_future(worker.wait_failed())
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    progress = Progress(
+        SpinnerColumn(), TextColumn("evaluating answers"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=errors, disable=not errors.is_terminal,
+    )  # fmt: skip
+    try:
+        with progress:
+            task = progress.add_task("evaluation", total=len(identifiers))
+            while True:
+                counts = await client.query(
+                    f"SELECT (SELECT uniqExact(answer_id) FROM {settings.clickhouse.database}.answers "
+                    "WHERE answer_id IN {ids:Array(String)}), "
+                    f"(SELECT count() FROM {settings.clickhouse.database}.dead_letters FINAL WHERE agent = 'assembly')",
+                    parameters={"ids": identifiers},
+                )
+                stored, dead = counts.result_rows[0]
+                progress.update(task, completed=stored + dead)
+                if stored + dead >= len(identifiers) and worker.caught_up():
+                    return
+                if failed.done():
+                    raise TouchstoneError(f"an agent failed: {safe_text(failed.result())}")
+                if time.perf_counter() - started_at > WAIT_SECONDS:
+                    raise TouchstoneError(f"{stored} of {len(identifiers)} answers were stored after {WAIT_SECONDS} s")
+                await asyncio.sleep(0.25)
+    finally:
+        failed.cancel()
+        await client.close()
+
+
+def _identifiers(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as lines:
+            return list(dict.fromkeys(str(json.loads(line)["answer_id"]) for line in lines if line.strip()))
+    except OSError as error:
+        raise TouchstoneError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise TouchstoneError(
+            f"{path} must contain JSON lines with answer_id; check it with touchstone ingest"
+        ) from error
+
+
+def _peak_bytes() -> int:
+    """Return the peak resident memory of this process (kilobytes in getrusage on Linux)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

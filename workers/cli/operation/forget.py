@@ -1,0 +1,52 @@
+"""Provide ``touchstone forget``, which erases a person."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from workers.cli.output import console, print_json, read_settings
+from workers.settings.addresses import apply_local_defaults, find_addresses
+
+
+def forget(
+    user: Annotated[str, typer.Option("--user", help="user_id of the person, as in the answers.")],
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant of the person.")] = "default",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Remove a person from ClickHouse, memory and Redis, and from compacted topics.
+
+    Records in other topics expire with their retention; the report gives the dates. Safe to repeat.
+
+    Example: touchstone forget --user user-17 --tenant acme
+    """
+    # Deferred: importing LanceDB takes a second, which other commands save.
+    from workers.privacy.erasure import forget as forget_person
+
+    settings = read_settings(quiet=True)
+    if not yes:
+        typer.confirm(f"Remove all data of user {user!r} of tenant {tenant!r} permanently?", abort=True, err=True)
+    addresses = find_addresses(settings)
+    done = asyncio.run(
+        forget_person(apply_local_defaults(settings, addresses), addresses, tenant, user, lambda: datetime.now(UTC))
+    )
+    kept = {topic: f"{until:%Y-%m-%d %H:%M} UTC" for topic, until in done.kept_until.items()}
+    if as_json:
+        print_json({
+            "digest": done.digest, "answers": done.answers, "rows": done.rows, "turns": done.turns,
+            "queries": done.queries, "tombstones": done.tombstones, "kept_until": kept,
+        })  # fmt: skip
+        return
+    table = Table("where", "removed")
+    for name, count in done.rows.items():
+        table.add_row(f"ClickHouse {name}", str(count))
+    table.add_row("memory", str(done.turns))
+    table.add_row("Redis", str(done.queries))
+    table.add_row("tombstones", str(done.tombstones))
+    console.print(table)
+    console.print("These topics delete their records by retention, at the latest:", highlight=False)
+    for topic, until in kept.items():
+        console.print(f"  {topic:<22} {until}", highlight=False)

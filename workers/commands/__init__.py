@@ -1,1 +1,0 @@
-"""The commands of ``touchstone``, one file for each family."""

@@ -1,0 +1,1 @@
+"""Identify callers and log which answers they read."""

@@ -1,0 +1,1 @@
+"""Render the pages of the console."""

@@ -1,0 +1,80 @@
+"""Derive the state of an answer after its review, and the texts that its readers were shown."""
+
+from datetime import datetime
+
+import orjson
+from pydantic import BaseModel, Field
+
+from schemas.enriched import ReleaseState
+from schemas.review import ReleasableAnswer, ReviewDecision, UserAction
+from workers.decision.finality import released_by
+from workers.stores.queries.answer_queries import StoredAnswer
+
+PIPELINE = "pipeline"
+"""Author of what is shown without a decision."""
+
+
+class DecisionView(BaseModel):
+    """The final decision on an answer."""
+
+    action: UserAction
+    state: ReleaseState
+    with_warning: bool
+    decided_by: str
+    decided_at: datetime
+    reason: str
+    comment: str
+    corrected_answer: str | None
+    review_duration: float = Field(description="Seconds of active review.")
+
+
+class ShownText(BaseModel):
+    """A text that readers were shown from a point in time."""
+
+    since: datetime
+    by: str = Field(description="The pipeline, or the name of the reviewer.")
+    state: ReleaseState
+    content: str | None = Field(description="Markdown; null if readers were shown nothing.")
+
+
+class Outcome(BaseModel):
+    """The state of an answer after its review."""
+
+    state: ReleaseState
+    decision: DecisionView | None
+    shown: list[ShownText]
+
+
+def outcome_of(stored: StoredAnswer) -> Outcome:
+    """Return the outcome of an answer from its rows.
+
+    The pipeline's text comes first, then that of the final decision. A held answer was not shown.
+    """
+    row = stored.answer
+    content = None if row["state"] == "held" else row["content"]
+    shown = [ShownText(since=row["enriched_at"], by=PIPELINE, state=row["state"], content=content)]
+    final = next((decision for decision in stored.decisions if decision["ruling"] == "final"), None)
+    if final is None:
+        return Outcome(state=row["state"], decision=None, shown=shown)
+    decision = ReviewDecision.model_validate(
+        {"original_answer": row["answer"]} | orjson.loads(final["decision"]) | {"releasable": _releasable(stored)}
+    )
+    released = released_by(decision)
+    view = DecisionView(
+        action=decision.user_action, state=released.state, with_warning=decision.with_warning,
+        decided_by=decision.decided_by, decided_at=decision.timestamp, reason=decision.reason or "",
+        comment=decision.user_comment or "", corrected_answer=decision.corrected_answer,
+        review_duration=decision.review_duration,
+    )  # fmt: skip
+    shown.append(
+        ShownText(since=released.released_at, by=decision.decided_by, state=released.state, content=released.content)
+    )
+    return Outcome(state=released.state, decision=view, shown=shown)
+
+
+def _releasable(stored: StoredAnswer) -> ReleasableAnswer | None:
+    """Return what the request held for a release: the row of a decision does not repeat it."""
+    for request in stored.requests:
+        if request["request"] and (found := orjson.loads(request["request"]).get("releasable")):
+            return ReleasableAnswer.model_validate(found)
+    return None

@@ -1,0 +1,151 @@
+"""Render untrusted texts for pages: split into typed pieces, never as their own HTML.
+
+Offsets are code points of the raw text. A text is split before hidden characters are made
+visible, so that the replacement shifts no offset.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Generic, TypeVar
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from workers.console.presentation.views import CitationView, ClaimView
+from workers.evaluation.text.markers import find_markers
+from workers.evaluation.text.visible_text import HOSTILE, MAX_SHOWN, visible
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of an answer.
+
+    Attributes:
+        text: text with hidden characters made visible.
+        citation: citation of this marker; ``None`` for plain text.
+        inference: ``True`` if the piece is a marker of the model's own inference.
+    """
+
+    text: str
+    citation: CitationView | None = None
+    inference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Generic[T]):
+    """Consecutive pieces with the same owner.
+
+    Attributes:
+        owner: the claim or other owner; ``None`` for text between owners.
+        pieces: pieces in text order.
+    """
+
+    owner: T | None
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Generic[T]):
+    """A value on a part of a text, from ``start`` up to but excluding ``end``."""
+
+    start: int
+    end: int
+    value: T
+
+
+def answer_runs(text: str, claims: Sequence[ClaimView], citations: Sequence[CitationView]) -> list[Run[ClaimView]]:
+    """Split an answer by its claims and the markers of its citations.
+
+    Args:
+        text: the raw answer; shown up to ``MAX_SHOWN`` code points.
+        claims: claims with their offsets.
+        citations: citations with the offsets of their markers.
+    """
+    text = text[:MAX_SHOWN]
+    owners = [Span(claim.start, claim.end, claim) for claim in claims]
+    markers: list[Span[CitationView | None]] = [
+        Span(start, end, citation) for citation in citations if citation.valid for start, end in citation.spans
+    ]
+    markers += [Span(m.start, m.end, None) for m in find_markers(text, len(citations)) if m.form == "inference"]
+    return _runs(text, owners, markers)
+
+
+def passage_runs(content: str, passages: Iterable[Span[T]]) -> list[Run[tuple[T, ...]]]:
+    """Split a source by the passages that are used as evidence; a run names every passage that covers it."""
+    content = content[:MAX_SHOWN]
+    spans = [span for span in passages if 0 <= span.start < span.end]
+    bounds = sorted(
+        {0, len(content), *(min(bound, len(content)) for span in spans for bound in (span.start, span.end))}
+    )
+    runs = []
+    for start, end in pairwise(bounds):
+        covering = tuple(span.value for span in spans if span.start <= start < span.end)
+        runs.append(Run(covering or None, (Piece(visible(content[start:end])),)))
+    return runs
+
+
+def _runs(text: str, owners: Sequence[Span[T]], markers: Sequence[Span[CitationView | None]]) -> list[Run[T]]:
+    owners = [span for span in owners if 0 <= span.start < span.end]
+    ends = [(span.start, span.end) for span in owners] + [(span.start, span.end) for span in markers]
+    bounds = sorted({0, len(text), *(min(bound, len(text)) for pair in ends for bound in pair)})
+    owner_at = dict(_covering(bounds, owners))
+    marker_at = dict(_covering(bounds, markers))
+    parts = [(owner_at.get(start), marker_at.get(start), text[start:end]) for start, end in pairwise(bounds)]
+    runs = []
+    for _, group in groupby(parts, key=lambda part: id(part[0])):
+        members = list(group)
+        owner = members[0][0]
+        runs.append(Run(owner.value if owner else None, tuple(_piece(marker, piece) for _, marker, piece in members)))
+    return runs
+
+
+def _piece(marker: Span[CitationView | None] | None, text: str) -> Piece:
+    return Piece(visible(text), marker.value if marker else None, inference=marker is not None and marker.value is None)
+
+
+def _covering(bounds: Sequence[int], spans: Sequence[Span[T]]) -> Iterator[tuple[int, Span[T]]]:
+    """Yield for each interval the covering span that starts last: the inner one of two overlapping spans."""
+    ordered = sorted(spans, key=lambda span: span.start)
+    open_spans: list[Span[T]] = []
+    position = 0
+    for bound in bounds:
+        while position < len(ordered) and ordered[position].start <= bound:
+            open_spans.append(ordered[position])
+            position += 1
+        open_spans = [span for span in open_spans if span.end > bound]
+        if open_spans:
+            yield bound, open_spans[-1]
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+_TAGS = {
+    "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "strong",
+    "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+
+
+def markdown(text: str) -> Markup:
+    """Render Markdown as safe HTML: no raw HTML, no images, only http and https links."""
+    html = _MARKDOWN.render(visible(text))
+    clean = nh3.clean(
+        html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https"}, url_relative="deny",
+        link_rel="noopener noreferrer nofollow",
+    )  # fmt: skip
+    # nh3 has removed all other tags and attributes, and the remaining text is escaped.
+    return Markup(clean)  # noqa: S704
+
+
+def web_address(path: str) -> str | None:
+    """Return the path if it is a safe link: http or https, without hidden characters; else ``None``."""
+    plain = path.isprintable() and not any(unicodedata.category(c) in HOSTILE or c.isspace() for c in path)
+    return path if plain and path.lower().startswith(("http://", "https://")) else None
+
+
+def citation_kind(citation: CitationView) -> str:
+    """Return the colour class of a citation: data, memory or calculation."""
+    return {"memory": "memory", "calculation": "calculation"}.get(citation.source_type, "data")

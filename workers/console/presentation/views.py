@@ -1,0 +1,345 @@
+"""Define the response models of the console and build them from rows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal
+
+import orjson
+from pydantic import BaseModel, Field
+
+from schemas.base import RiskLevel
+from schemas.evaluations import EvaluatorScore
+from schemas.feedback import BehaviourSignals, ExplicitSignals, FeedbackEvent, FeedbackKind
+from workers.console.presentation.outcome import DecisionView, ShownText, outcome_of
+from workers.decision.explanation import Explanation, explain_row
+from workers.evaluation.quality.characteristics import CHARACTERISTICS
+from workers.review.review_models import JudgedClaim
+from workers.settings import Settings
+from workers.stores.clickhouse.row_reading import Row
+from workers.stores.clickhouse.score_rows import stored_scores
+from workers.stores.queries.answer_queries import StoredAnswer
+
+
+class View(BaseModel):
+    """A part of a response."""
+
+
+class AnswerSummary(View):
+    """An answer in a list."""
+
+    answer_id: str
+    tenant: str
+    completed_at: datetime
+    query: str = Field(description="Beginning of the query.")
+    answer: str = Field(description="Beginning of the answer.")
+    model_id: str
+    query_type: str
+    state: str
+    reasons: list[str]
+    review: bool
+    degraded: bool
+    hallucination_risk: RiskLevel | None
+    grounding_score: float | None
+    gate_score: float | None
+    quality_score: float | None
+    claims_total: int
+    claims_supported: int
+    claims_contradicted: int
+    claims_unsupported: int
+
+
+class AnswerPage(View):
+    """A page of answers, the latest first."""
+
+    items: list[AnswerSummary]
+    next_cursor: str | None
+
+
+class ClaimView(JudgedClaim):
+    """A claim with its verdict and evidence; offsets in code points."""
+
+    chunk_id: str
+    evidence: str
+    evidence_start: int | None
+    evidence_end: int | None
+    source_digest: str
+    cited_numbers: list[int]
+    primary_number: int | None
+    redundant_numbers: list[int]
+    proposed_numbers: list[int]
+    cited_unsupported: list[int]
+    better_number: int | None
+    conflicting: bool = Field(description="True if sources disagree on the claim.")
+    verifier_score: float | None = Field(
+        description="A verifier's probability that the claim is supported; null if the verifier did not read it."
+    )
+
+
+class CitationView(View):
+    """A citation, or a reference that cannot be resolved."""
+
+    citation_id: str
+    valid: bool
+    marker: str = Field(description="Text of an invalid reference.")
+    reason: str = Field(description="Reason why the reference is invalid.")
+    number: int | None
+    chunk_id: str
+    source_type: str
+    source_name: str
+    source_path: str
+    source_table: str
+    record_id: str
+    memory_id: str
+    entity: str
+    display_text: str
+    excerpt: str
+    confidence: float | None
+    source_digest: str
+    spans: list[tuple[int, int]] = Field(description="Positions of the markers in the answer, code points.")
+    forms: list[str]
+    last_updated: datetime | None
+    created_at: datetime | None
+    source_event: str
+    learned_at: datetime | None
+
+
+class FeedbackView(View):
+    """Feedback on an answer without its author."""
+
+    feedback_id: str
+    kind: FeedbackKind
+    occurred_at: datetime
+    explicit: ExplicitSignals | None
+    behaviour: BehaviourSignals | None
+
+
+class RewardView(View):
+    """The reward of an answer."""
+
+    reward: float
+    explicit_reward: float | None
+    implicit_reward: float | None
+    satisfaction: float | None
+    revision: int
+    computed_at: datetime
+
+
+class Happening(View):
+    """An event in the history of an answer."""
+
+    at: datetime
+    what: str
+    detail: str = ""
+
+
+class AnswerDetail(View):
+    """An answer with claims, citations, decision, feedback and history."""
+
+    answer_id: str
+    tenant: str
+    run: str
+    session_id: str
+    user_id: str = Field(description="Pseudonym of the user.")
+    query: str
+    answer: str
+    content: str | None = Field(description="Text that readers are shown now, Markdown; null if there is none.")
+    query_type: str
+    model_id: str
+    model_provider: str
+    prompt_version: str
+    risk_mode: str
+    status: str
+    error: str
+    completed_at: datetime
+    latency_seconds: float | None
+    pipeline_version: str
+    state: str = Field(description="State after the final decision, else that of the evaluation.")
+    evaluated_state: str = Field(description="State set by the evaluation.")
+    decision: DecisionView | None = Field(description="The final decision; null without one.")
+    shown: list[ShownText] = Field(description="Texts that readers were shown, the first one first.")
+    reasons: list[str]
+    review: bool
+    degraded: bool
+    missing: list[str]
+    hallucination_risk: RiskLevel | None
+    risk_score: float | None
+    grounding_score: float | None
+    quality_score: float | None
+    gate_score: float | None
+    citation_coverage: float | None
+    characteristics: dict[str, float | None]
+    evaluations: list[EvaluatorScore] = Field(description="Scores of evaluator plug-ins.")
+    signals: list[str]
+    issues: list[str]
+    claims_total: int
+    claims: list[ClaimView]
+    citations: list[CitationView]
+    feedback: list[FeedbackView]
+    reward: RewardView | None
+    history: list[Happening]
+
+
+class LoggedCitations(View):
+    """An answer in the citation audit."""
+
+    response_id: str
+    tenant: str
+    completed_at: datetime
+    state: str
+    grounding_score: float | None
+    recommendation_coverage: float | None
+    citation_count: int
+    citations: list[dict[str, Any]] = Field(description="Citations of the answer; at most 200.")
+    invalid_references: list[dict[str, Any]]
+    ungrounded_claims: list[str]
+    response_seconds: float | None
+    grounding_seconds: float | None
+    validated_at: datetime | None
+    pipeline_version: str
+
+
+class AuditPage(View):
+    """A page of the audit, the latest first."""
+
+    items: list[LoggedCitations]
+    next_cursor: str | None
+
+
+class Access(View):
+    """A recorded access to answers."""
+
+    access_id: str
+    at: datetime
+    who: str = Field(description="Name of the access token.")
+    via: Literal["token", "session"]
+    what: str = Field(description="Name of the route.")
+    tenant: str
+    answers: list[str]
+
+
+class AccessPage(View):
+    """A page of accesses, the latest first."""
+
+    items: list[Access]
+    next_cursor: str | None
+
+
+class Remembered(View):
+    """A turn of conversational memory with its origin."""
+
+    turn_id: str
+    answer_id: str = Field(description="Identifier of the remembered answer.")
+    tenant: str
+    session_id: str | None
+    query: str
+    response: str
+    context_chunks: list[str] = Field(description="Sources given to the model for the answer.")
+    query_type: str | None
+    quality_score: float | None
+    hallucination_risk: str | None
+    grounding_score: float | None
+    user_feedback: float | None
+    revision: int
+    timestamp: datetime = Field(description="Completion time of the answer.")
+    similarity: float = Field(description="Cosine of the search text and the remembered turn.")
+
+
+class RememberedPage(View):
+    """The turns found in memory, the nearest first."""
+
+    items: list[Remembered]
+
+
+def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
+    """Explain the decision on a stored answer."""
+    scores = stored_scores(stored.scores)
+    return explain_row(stored.answer, settings.gate, settings.grounding, settings.decision, scores)
+
+
+def blinded(stored: StoredAnswer) -> StoredAnswer:
+    """Remove decisions, review events and rewards, for a blind second review."""
+    return replace(stored, decisions=[], review_events=[], rewards=[])
+
+
+def answer_detail(stored: StoredAnswer) -> AnswerDetail:
+    """Build an answer from its rows."""
+    row = stored.answer
+    outcome = outcome_of(stored)
+    plain = set(AnswerDetail.model_fields) & set(row)
+    return AnswerDetail.model_validate(
+        {
+            **{name: row[name] for name in plain},
+            "state": outcome.state,
+            "evaluated_state": row["state"],
+            "content": outcome.shown[-1].content,
+            "decision": outcome.decision,
+            "shown": outcome.shown,
+            "characteristics": {name: row[name] for name in CHARACTERISTICS},
+            "claims": stored.claims,
+            "evaluations": stored_scores(stored.scores),
+            "citations": stored.citations,
+            "feedback": [
+                feedback for feedback in _feedback(stored.feedback) if feedback["kind"] in ("explicit", "behaviour")
+            ],
+            "reward": stored.rewards[0] if stored.rewards else None,
+            "history": sorted(_history(stored), key=lambda happening: happening.at),
+        }
+    )
+
+
+def logged_citations(row: Row) -> LoggedCitations:
+    """Build the audit entry of an answer from its row."""
+    parsed = {
+        name: orjson.loads(row[name] or "[]") for name in ("citations", "invalid_references", "ungrounded_claims")
+    }
+    return LoggedCitations.model_validate(row | parsed)
+
+
+def _feedback(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Yield the latest revision of each feedback event."""
+    latest: dict[str, FeedbackEvent] = {}
+    for row in rows:
+        event = FeedbackEvent.model_validate_json(row["event"])
+        latest[event.feedback_id] = event
+    for event in latest.values():
+        yield event.model_dump(include=set(FeedbackView.model_fields))
+
+
+def _history(stored: StoredAnswer) -> Iterator[Happening]:
+    row = stored.answer
+    if row["requested_at"]:
+        yield Happening(at=row["requested_at"], what="asked")
+    yield Happening(at=row["completed_at"], what="answered", detail=row["model_id"])
+    yield Happening(
+        at=row["enriched_at"],
+        what="judged",
+        detail=f"{row['state']}: {', '.join(row['reasons']) or 'nothing against it'}",
+    )
+    for alert in stored.alerts:
+        yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
+    for review in stored.reviews:
+        if review["reasons"]:
+            yield Happening(at=review["requested_at"], what="review requested", detail=", ".join(review["reasons"]))
+    for event in stored.review_events:
+        yield Happening(at=event["occurred_at"], what=f"review {event['kind']}", detail=f"by {event['reviewer']}")
+    for decision in stored.decisions:
+        what = {"final": "decided", "second": "second review", "vote": "vote"}.get(
+            decision["ruling"], "decision too late"
+        )
+        yield Happening(
+            at=decision["decided_at"], what=what, detail=f"{decision['action']} by {decision['decided_by']}"
+        )
+    for feedback in _feedback(stored.feedback):
+        yield Happening(at=feedback["occurred_at"], what="feedback", detail=_summary(feedback))
+
+
+def _summary(feedback: dict[str, Any]) -> str:
+    """Summarize feedback in a few words."""
+    part = feedback["explicit"] or feedback["behaviour"] or {}
+    said = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in part.items()
+        if value not in (None, [], "") and name != "comment"
+    ]
+    return ", ".join(said) or str(feedback["kind"])

@@ -1,0 +1,1 @@
+"""Decide on answers by policy, mitigation, formatting, release and final states; all functions are pure."""

@@ -1,0 +1,214 @@
+"""Explain a decision: every row of the policy with its finding, and the underlying scores."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from schemas.base import RiskMode
+from schemas.enriched import EnrichedAnswer
+from schemas.evaluations import EvaluatorScore
+from workers.decision.decision import Fact, evaluator_facts, facts, scores_of
+from workers.decision.evaluator_scores import evaluator_scores
+from workers.decision.policy import DecisionPolicy, Effect, Reason
+from workers.evaluation.quality.characteristics import CHARACTERISTICS
+from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
+
+UNSTORED: tuple[Reason, ...] = (
+    "no_evidence", "no_contexts", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
+    "conflicting_sources",
+)  # fmt: skip
+"""Facts whose values are in no column; a stored answer tells only those among its reasons."""
+
+
+class ExplainedRow(BaseModel):
+    """Describe a row of the policy for one answer.
+
+    Attributes:
+        fact: name of the fact, which is the reason of a decision.
+        applies: True if the fact holds; null if it is unknown.
+        value: the measured value.
+        threshold: the threshold, if there is one.
+        effect: effect in the answer's mode; null if the mode ignores the fact.
+        decided: True if it is a reason of the decision.
+    """
+
+    fact: str
+    applies: bool | None
+    value: Any = None
+    threshold: float | None = None
+    effect: Effect | None = None
+    decided: bool = False
+
+
+class Explanation(BaseModel):
+    """Describe the basis of a decision.
+
+    Attributes:
+        answer_id: the answer.
+        tenant: tenant of the answer.
+        query_type: the router's class of the query.
+        risk_mode: gatekeeper or observer.
+        state: release state of the answer.
+        reasons: reasons of the decision.
+        review: True if a person should review it.
+        final: True if a review can no longer change it.
+        pipeline_version: version that decided.
+        rows: the policy's table, in order.
+        gate: gate score, its threshold and the sentence about it.
+        characteristics: the seven, each with score, method, inputs and reason.
+        signals: failure signals with weight and evidence.
+        validation: result of the validator.
+        notes: explanation of each metric.
+        evaluations: scores of evaluator plug-ins.
+    """
+
+    answer_id: str
+    tenant: str
+    query_type: str | None
+    risk_mode: RiskMode
+    state: str
+    reasons: list[str]
+    review: bool
+    final: bool
+    pipeline_version: str
+    rows: list[ExplainedRow]
+    gate: dict[str, Any] = Field(default_factory=dict)
+    characteristics: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    signals: list[dict[str, Any]] = Field(default_factory=list)
+    validation: dict[str, Any] | None = None
+    notes: dict[str, str] = Field(default_factory=dict)
+    evaluations: list[EvaluatorScore] = Field(default_factory=list)
+
+
+def explain(
+    enriched: EnrichedAnswer,
+    gate: GateThresholds,
+    grounding_thresholds: GroundingThresholds,
+    policy: DecisionPolicy,
+) -> Explanation:
+    """Explain the decision on an answer whose reports are available."""
+    resolved = policy.resolved(enriched.tenant, enriched.answer.query_type)
+    gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
+    minimum = resolved.grounding_minimum
+    found = facts(
+        enriched.answer,
+        enriched.citations,
+        enriched.grounding,
+        enriched.quality,
+        enriched.evaluation,
+        degraded=enriched.degraded,
+        gate_score=gate_score,
+        grounding_minimum=grounding_thresholds.grounding_minimum if minimum is None else minimum,
+        contexts_optional=resolved.contexts_optional,
+        citations_required=resolved.citations_required,
+    ) | evaluator_facts(resolved.evaluators, scores_of(enriched.evaluations))
+    evaluation, quality, decision = enriched.evaluation, enriched.quality, enriched.decision
+    return Explanation(
+        answer_id=enriched.answer_id,
+        tenant=enriched.tenant,
+        query_type=enriched.answer.query_type,
+        risk_mode=enriched.risk_mode,
+        state=decision.state,
+        reasons=list(decision.reasons),
+        review=decision.review,
+        final=decision.final,
+        pipeline_version=enriched.pipeline_version,
+        rows=explained_rows(found, decision.reasons, policy, enriched.tenant, enriched.answer.query_type, enriched.risk_mode),
+        gate={"score": evaluation.score, "threshold": gate_score, "reasoning": evaluation.reasoning},
+        characteristics={
+            name: {"score": score, **(evaluation.details[name].model_dump() if name in evaluation.details else {})}
+            for name, score in evaluation.metrics.items()
+        },
+        signals=[s.model_dump(include={"type", "weight", "counted", "evidence", "span", "action"}) for s in quality.signals]
+        if quality
+        else [],
+        validation=quality.validation.model_dump() if quality and quality.validation else None,
+        notes=dict(quality.notes) if quality else {},
+        evaluations=evaluator_scores(enriched),
+    )  # fmt: skip
+
+
+def explain_row(
+    row: Mapping[str, Any],
+    gate: GateThresholds,
+    grounding_thresholds: GroundingThresholds,
+    policy: DecisionPolicy,
+    evaluations: Sequence[EvaluatorScore] = (),
+) -> Explanation:
+    """Explain a decision from the row that ClickHouse stores of an answer.
+
+    Rows contain no methods, inputs and evidence; only ``answers.enriched`` does.
+
+    Args:
+        row: columns of the table ``answers``.
+        gate: thresholds of the gate.
+        grounding_thresholds: thresholds with the grounding minimum.
+        policy: the table of decisions.
+        evaluations: scores of evaluator plug-ins.
+    """
+    query_type = row["query_type"] or None
+    resolved = policy.resolved(row["tenant"], query_type)
+    gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
+    minimum = (
+        grounding_thresholds.grounding_minimum if resolved.grounding_minimum is None else resolved.grounding_minimum
+    )
+    reasons: Sequence[str] = row["reasons"]
+    grounding, score, risk = row["grounding_score"], row["gate_score"], row["hallucination_risk"]
+    known: dict[str, Fact] = {
+        **{reason: Fact(reason in reasons, reason in reasons) for reason in UNSTORED},
+        "grounding_below_minimum": Fact(grounding is not None and grounding < minimum, grounding, minimum),
+        "empty_answer": Fact(not row["answer"].strip(), len(row["answer"].strip())),
+        "tool_failure": Fact(row["status"] == "error" or "tool_failure" in row["signals"], row["status"]),
+        "refusal": Fact("refusal" in row["signals"], "refusal" in row["signals"]),
+        "high_hallucination_risk": Fact(risk == "high", risk),
+        "gate_score_unknown": Fact(score is None, score),
+        "gate_score_below_minimum": Fact(score is not None and score < gate_score, score, gate_score),
+        "medium_hallucination_risk": Fact(risk == "medium", risk),
+        "failure_signals": Fact("failure_signals" in reasons, sorted(set(row["signals"]))),
+        "grounding_not_evaluated": Fact("grounding_not_evaluated" in reasons, list(row["missing"])),
+        "degraded": Fact(row["degraded"], list(row["missing"])),
+        "invalid_citation": Fact(row["citations_valid"] is False, row["citations_valid"]),
+    }
+    return Explanation(
+        answer_id=row["answer_id"],
+        tenant=row["tenant"],
+        query_type=query_type,
+        risk_mode=row["risk_mode"],
+        state=row["state"],
+        reasons=list(reasons),
+        review=row["review"],
+        final=not row["review"],
+        pipeline_version=row["pipeline_version"],
+        rows=explained_rows(
+            known | evaluator_facts(resolved.evaluators, {each.evaluator: each.score for each in evaluations}),
+            reasons, policy, row["tenant"], query_type, row["risk_mode"],
+        ),
+        gate={"score": score, "threshold": gate_score},
+        characteristics={name: {"score": row[name]} for name in CHARACTERISTICS},
+        signals=[{"type": name} for name in row["signals"]],
+        evaluations=list(evaluations),
+    )  # fmt: skip
+
+
+def explained_rows(
+    found: Mapping[str, Fact],
+    reasons: Sequence[str],
+    policy: DecisionPolicy,
+    tenant: str,
+    query_type: str | None,
+    mode: RiskMode,
+) -> list[ExplainedRow]:
+    """Return the rows of the policy's table with their findings."""
+    resolved = policy.resolved(tenant, query_type)
+    return [
+        ExplainedRow(
+            fact=reason,
+            applies=found[reason].applies,
+            value=found[reason].value,
+            threshold=found[reason].threshold,
+            effect=resolved.effect(reason, mode),
+            decided=reason in reasons,
+        )
+        for reason in resolved.table
+    ]

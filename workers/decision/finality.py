@@ -1,0 +1,187 @@
+"""Implement the release state machine: find the final decision and the state that it releases.
+
+An answer's state is that of its final ``ReleasedAnswer``, otherwise that of the highest revision. The pipeline writes
+revisions 1 to 4 (completeness), final or not. A decision writes revision 100, always final. Decisions of one answer are
+processed in the order of their log. The first one that approves, rejects or corrects is final, unless the pipeline's
+release was final already:
+
+====================================  ===================================================
+event                                 result
+====================================  ===================================================
+a decision, nothing final yet         ``final``, also before its request or any release
+the same decision again               ``final`` again: the same outputs, byte for byte
+another decision, person or policy    ``late``: recorded, releases nothing
+the same identifier, other content    ``late``
+a vote                                ``vote``: feedback, at any time
+a second review                       ``second``: for agreement, at any time
+the pipeline's "held" again           nothing: it is not final
+====================================  ===================================================
+
+The result depends only on ``answers.released`` and the order of ``review.decisions``: not on a clock, on the order
+between topics or on the state of a process. A decision that can still be undone has not been published yet
+(``workers.review``).
+"""
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal
+
+from schemas.base import Metadata
+from schemas.enriched import ReleaseState
+from schemas.identifiers import fact_id, turn_id
+from schemas.memory import ConversationTurn
+from schemas.release import ReleasedAnswer
+from schemas.review import POLICY, ReviewDecision
+from workers.decision.mitigation import mitigate
+from workers.evaluation.text.markdown import closed
+
+Ruling = Literal["final", "late", "vote", "second"]
+
+DECISION_REVISION = 100
+"""Revision of a release by decision; releases of the pipeline have lower ones."""
+
+REJECTION_TEXT = "Response was not approved due to quality concerns."
+"""Text shown instead of a rejected answer."""
+
+_MARKER = re.compile(r"\[([0-9]{1,4})\]")
+DECIDING = frozenset({"approve", "reject", "correct"})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Hold the state of an answer according to ``answers.released``.
+
+    Attributes:
+        revision: revision of the record that counts.
+        final: True if that record is final.
+        decision_id: the decision behind that record, if any.
+        digest: digest of its state and content, 16 hexadecimal digits.
+    """
+
+    revision: int
+    final: bool
+    decision_id: str | None
+    digest: str
+
+
+def standing_of(released: ReleasedAnswer) -> Standing:
+    """Return the standing that one record gives."""
+    return Standing(released.revision, released.final, released.decision_id, _digest(released.state, released.content))
+
+
+def later_standing(known: Standing | None, new: Standing) -> Standing:
+    """Merge two standings in log order; prefer the final one, then the higher revision, then the first."""
+    return new if known is None or (new.final, new.revision) > (known.final, known.revision) else known
+
+
+def rule(standing: Standing | None, decision: ReviewDecision) -> Ruling:
+    """Classify a decision by the standing of its answer."""
+    if decision.user_action not in DECIDING:
+        return "vote"
+    if decision.second_review:
+        return "second"
+    if standing is None or not standing.final:
+        return "final"
+    return "final" if standing == standing_of(released_by(decision)) else "late"
+
+
+def released_by(decision: ReviewDecision) -> ReleasedAnswer:
+    """Return the final state that a decision gives its answer; it is equal for every repetition."""
+    return ReleasedAnswer(
+        release_id=fact_id(decision.tenant, decision.answer_id, "release"),
+        answer_id=decision.answer_id,
+        tenant=decision.tenant,
+        session_id=decision.session_id,
+        state=decided_state(decision),
+        final=True,
+        revision=DECISION_REVISION,
+        content=_content(decision),
+        citations=_citations(decision),
+        reasons=decision.reasons,
+        hallucination_risk=decision.hallucination_risk,
+        grounding_score=decision.grounding_score,
+        gate_score=decision.gate_score,
+        review_id=decision.review_id,
+        decision_id=decision.feedback_id,
+        decided_by=decision.decided_by,
+        pipeline_version=decision.pipeline_version,
+        released_at=decision.timestamp,
+    )
+
+
+def decided_state(decision: ReviewDecision) -> ReleaseState:
+    """Return the state to which a deciding action leads."""
+    if decision.user_action == "reject":
+        return "rejected"
+    if decision.user_action == "correct":
+        return "replaced"
+    return "warned" if decision.with_warning else "released"
+
+
+def _content(decision: ReviewDecision) -> str:
+    """Return the text for the reader, formatted as by the pipeline if the decision carries formatted text."""
+    if decision.user_action == "reject":
+        return REJECTION_TEXT
+    if decision.user_action == "correct":
+        return decision.corrected_answer or ""
+    shown = decision.releasable
+    body = shown.body if shown is not None and shown.body is not None else decision.original_answer
+    if decision.with_warning:
+        body = mitigate(body, "high" if decision.hallucination_risk == "high" else "medium")
+    references = shown.references if shown is not None else ""
+    return closed(body) + references if references else body
+
+
+def _citations(decision: ReviewDecision) -> list[Metadata]:
+    """Return the citations of the displayed text; for a correction, those with a remaining marker."""
+    shown = decision.releasable
+    if shown is None or decision.user_action == "reject":
+        return []
+    if decision.user_action == "approve":
+        return shown.citations
+    numbers = {int(number) for number in _MARKER.findall(decision.corrected_answer or "")}
+    return [citation for citation in shown.citations if citation.get("number") in numbers]
+
+
+def decided_turn(decision: ReviewDecision, minimum: float, *, without_context: bool) -> ConversationTurn | None:
+    """Return the turn to remember after a final decision, or ``None``.
+
+    Answers that a person approved or wrote are remembered, because they were verified. Answers released by the deadline
+    policy are remembered only if their grounding is sufficient. Answers without context are remembered by setting, as
+    in the pipeline; corrections always are.
+
+    Args:
+        decision: the final decision.
+        minimum: minimum grounding score of a remembered answer with a warning.
+        without_context: remember answers without context.
+    """
+    grounded = decision.grounding_score is not None and decision.grounding_score >= minimum
+    verified = decision.decided_by != POLICY and not decision.with_warning
+    if decision.user_action == "reject" or not (grounded or verified):
+        return None
+    if decision.user_action == "approve" and not decision.contexts and not without_context:
+        return None
+    shown = decision.releasable
+    corrected = decision.user_action == "correct"
+    return ConversationTurn(
+        turn_id=turn_id(decision.tenant, decision.answer_id),
+        answer_id=decision.answer_id,
+        tenant=decision.tenant,
+        session_id=decision.session_id,
+        user_id=decision.user_id,
+        query=decision.query,
+        response=(decision.corrected_answer if corrected else None) or decision.original_answer,
+        context_chunks=decision.contexts,
+        query_type=shown.query_type if shown else None,
+        # Scores belong to the evaluated text, and a correction is another text.
+        quality_score=shown.quality_score if shown and not corrected else None,
+        hallucination_risk=None if corrected else decision.hallucination_risk,
+        grounding_score=None if corrected else decision.grounding_score,
+        revision=DECISION_REVISION,
+        timestamp=shown.completed_at if shown else decision.timestamp,
+    )
+
+
+def _digest(state: str, content: str | None) -> str:
+    return blake2b(f"{state}\x1f{content}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

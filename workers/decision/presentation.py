@@ -1,0 +1,181 @@
+"""Present an answer to a reader: formatted, with the decided disclaimer and references."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.answers import GeneratedAnswer
+from schemas.base import RiskLevel
+from schemas.citations import Citation, CitationReport
+from schemas.enriched import Decision, FormattedResponse
+from schemas.grounding import Calculation, GroundingReport
+from schemas.quality import QualityReport
+from workers.decision.formatting import format_answer
+from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy, annotate
+from workers.decision.mitigation import FALLBACK_TEXT, mitigate, note_conflicts
+from workers.decision.reference_list import Style, format_interactive, format_references
+from workers.decision.released_citations import (
+    preferred_numbers,
+    primary_numbers,
+    proposed_markers,
+    released_citations,
+)
+from workers.evaluation.text.boilerplate import is_courtesy
+from workers.evaluation.text.markdown import closed
+from workers.evaluation.text.segmentation import segment
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderPolicy:
+    """Describe the changes to an answer for its readers; see ``inline`` and ``addresses``.
+
+    Attributes:
+        inline_citations: keep markers, link them, or propose missing ones as well.
+        ungrounded_claims: keep claims without support, mark them as AI inference, or omit them.
+        url_rules: addresses of sources by pattern.
+    """
+
+    inline_citations: InlinePolicy = "propose"
+    ungrounded_claims: UngroundedPolicy = "keep"
+    url_rules: Mapping[str, str] = field(default_factory=dict)
+
+
+DEFAULT_POLICY = ReaderPolicy()
+
+
+def present(
+    answer: GeneratedAnswer,
+    citations_report: CitationReport | None,
+    grounding: GroundingReport | None,
+    quality: QualityReport | None,
+    decision: Decision,
+    style: Style = "standard",
+    policy: ReaderPolicy = DEFAULT_POLICY,
+) -> FormattedResponse:
+    """Compose the text for a reader.
+
+    A fallback shows its message instead of the answer. A held answer is formatted for the reviewer without a
+    disclaimer, because an approval verifies it.
+    """
+    citations = citations_of(answer, citations_report, grounding, policy)
+    primary = primary_numbers(grounding)
+    if decision.state == "fallback":
+        content = FALLBACK_TEXT
+    else:
+        body, references = body_and_references(answer, citations_report, grounding, style, policy)
+        # The disclaimer is placed before the list of references, so that readers see it.
+        content = mitigate(body, disclaimed_risk(decision, grounding) if body != FALLBACK_TEXT else None)
+        content = closed(content) + references if references else content
+    return FormattedResponse(
+        content=content,
+        citations=citations,
+        metadata={
+            "timestamp": answer.completed_at.isoformat(),
+            "model": answer.model.id,
+            "context_chunks": len(answer.contexts or []),
+            "state": decision.state,
+            "style": style,
+        },
+        quality_score=quality.overall_score if quality is not None else None,
+        hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
+        interactive_elements=interactive_elements(citations, decision, primary),
+        suggestions=grounding.suggestions if grounding is not None else [],
+        interactive=format_interactive(citations, policy.url_rules, _calculations(grounding), primary),
+        grounding_score=grounding.grounding_score if grounding is not None else None,
+        ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
+        response_seconds=response_seconds(answer),
+        grounding_seconds=grounding.duration_seconds if grounding is not None else None,
+        citation_count=len(citations),
+    )
+
+
+def body_and_references(
+    answer: GeneratedAnswer,
+    citations_report: CitationReport | None,
+    grounding: GroundingReport | None,
+    style: Style = "standard",
+    policy: ReaderPolicy = DEFAULT_POLICY,
+) -> tuple[str, str]:
+    """Return the formatted answer without a disclaimer, and its list of references, which may be empty.
+
+    Conflicts between sources are noted below the answer. An answer of which nothing is left says so.
+    """
+    citations = citations_of(answer, citations_report, grounding, policy)
+    claims = grounding.claims if grounding is not None else []
+    proposed = {number for claim in claims for number in claim.proposed_numbers}
+    marked = annotate(
+        answer.answer,
+        citations,
+        claims,
+        inline=policy.inline_citations,
+        ungrounded=policy.ungrounded_claims,
+        rules=policy.url_rules,
+        markers=proposed_markers(answer.contexts or [], proposed) if policy.inline_citations == "propose" else None,
+    )
+    if marked != answer.answer and _says_nothing(marked):
+        return FALLBACK_TEXT, ""
+    body = format_answer(marked, citations, style=style, include_references=False)
+    body = note_conflicts(body, grounding.conflicts if grounding is not None else [])
+    return body, format_references(
+        citations,
+        style=style,
+        rules=policy.url_rules,
+        calculations=_calculations(grounding),
+        primary=preferred_numbers(citations, grounding),
+    )
+
+
+def citations_of(
+    answer: GeneratedAnswer,
+    report: CitationReport | None,
+    grounding: GroundingReport | None,
+    policy: ReaderPolicy,
+) -> list[Citation]:
+    """Return the citations that the readers of an answer see."""
+    propose = policy.inline_citations == "propose"
+    return released_citations(answer, report, grounding, propose=propose)
+
+
+def _says_nothing(text: str) -> bool:
+    """Return true if headings and courtesies are all that a text has."""
+    return all(sentence.block == "heading" or is_courtesy(sentence.text) for sentence in segment(text))
+
+
+def _calculations(grounding: GroundingReport | None) -> list[Calculation]:
+    claims = grounding.claims if grounding is not None else []
+    return [each for claim in claims for each in claim.calculations][:MAX_CALCULATIONS]
+
+
+def response_seconds(answer: GeneratedAnswer) -> float | None:
+    """Return the seconds from question to answer; ``None`` if the caller's clock runs backwards."""
+    if answer.requested_at is None or answer.requested_at > answer.completed_at:
+        return None
+    return (answer.completed_at - answer.requested_at).total_seconds()
+
+
+MAX_CALCULATIONS = 50
+"""Maximum number of calculations shown below an answer; all are shown at their claims."""
+MAX_INTERACTIVE = 50
+"""Maximum number of citations described for user interfaces; all are in ``citations``."""
+BUTTONS = (("copy", "Copy"), ("helpful", "Helpful"), ("not_helpful", "Not helpful"))
+"""Buttons of every answer, the source of explicit and implicit feedback."""
+
+
+def interactive_elements(
+    citations: Sequence[Citation], decision: Decision, primary: Collection[int] = ()
+) -> dict[str, Any]:
+    """Return elements for a user interface: citations to open, buttons to press.
+
+    A warned answer also offers a review. Text is raw: the interface escapes it.
+    """
+    buttons = [{"id": identifier, "label": label} for identifier, label in BUTTONS]
+    if decision.state == "warned":
+        buttons.append({"id": "request_review", "label": "Ask for a review"})
+    return {"citations": format_interactive(citations[:MAX_INTERACTIVE], primary=primary), "buttons": buttons}
+
+
+def disclaimed_risk(decision: Decision, grounding: GroundingReport | None) -> RiskLevel | None:
+    """Return the risk of the displayed disclaimer; a warned answer has a disclaimer even at low risk."""
+    if decision.state != "warned":
+        return None
+    return "high" if grounding is not None and grounding.hallucination_risk == "high" else "medium"

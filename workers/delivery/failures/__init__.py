@@ -1,0 +1,1 @@
+"""Handle records that fail: attempts, isolation, dead letters, circuit breaker."""

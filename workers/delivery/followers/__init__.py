@@ -1,0 +1,1 @@
+"""Follow compacted topics in memory: erasures and released answers."""

@@ -1,0 +1,1 @@
+"""Join an answer with its reports."""

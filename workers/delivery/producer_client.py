@@ -1,0 +1,144 @@
+"""Send through one client of aiokafka, and end it without waiting for batches that are never acknowledged."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
+from aiokafka.partitioner import DefaultPartitioner
+
+from schemas.identifiers import named_by_key
+from workers.delivery.connections import connection_arguments
+from workers.delivery.records import Output
+from workers.errors import BrokerUnavailable
+from workers.settings import Settings
+
+STOP_SECONDS = 5.0
+"""Maximum wait for buffered records when the process ends, seconds. Their senders have ended already."""
+
+
+_by_key = DefaultPartitioner()
+
+
+def partition_by_name(key: bytes | None, all_partitions: list[int], available: list[int]) -> int:
+    """Return the partition of a record by the name in its key.
+
+    The tenant has no effect. Records of an answer therefore stay on the partition that their producers chose by the
+    answer's identifier, also gateways and earlier versions.
+    """
+    name = None if key is None else named_by_key(key.decode("utf-8", "surrogateescape"))[1]
+    bare = None if name is None else name.encode("utf-8", "surrogateescape")
+    return int(_by_key(bare, all_partitions, available))
+
+
+class BatchFailed(Exception):
+    """Report that a batch failed after it had its sequence numbers. The cause is the client's error."""
+
+
+class ProducerClient:
+    """One client. With idempotence it is one producer identifier with its sequence numbers.
+
+    Args:
+        settings: names, limits and credentials.
+        bootstrap_servers: host:port, comma separated.
+    """
+
+    def __init__(self, settings: Settings, bootstrap_servers: str) -> None:
+        kafka = settings.kafka
+        self._settings = settings
+        self._bootstrap_servers = bootstrap_servers
+        self._timeout = kafka.request_timeout_seconds
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._producer = AIOKafkaProducer(
+            **connection_arguments(kafka, bootstrap_servers),
+            acks="all",
+            enable_idempotence=kafka.idempotent_producer,
+            compression_type=None if kafka.compression == "none" else kafka.compression,
+            max_request_size=kafka.max_record_bytes,
+            partitioner=partition_by_name,
+            linger_ms=5,
+            request_timeout_ms=int(self._timeout * 1000),
+        )
+
+    @property
+    def connection(self) -> Any:
+        """Return aiokafka's client."""
+        return self._producer.client
+
+    @property
+    def has_ended(self) -> bool:
+        """Return True if a task of the client has ended. The client never starts it again."""
+        return bool(self._producer._sender.sender_task.done() or self.connection._sync_task.done())
+
+    async def start(self) -> None:
+        """Connect.
+
+        Raises:
+            BrokerUnavailable: no broker responds.
+        """
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._producer.start()
+        except (KafkaError, OSError, TimeoutError) as error:
+            await self._producer.stop()
+            raise BrokerUnavailable(
+                f"no Kafka broker responds at {self._bootstrap_servers} ({type(error).__name__}); start one or "
+                "set KAFKA_BOOTSTRAP_SERVERS"
+            ) from error
+        except asyncio.CancelledError:
+            await self._producer.stop()
+            raise
+
+    async def write(self, outputs: Sequence[Output]) -> None:
+        """Send records and wait until the broker has acknowledged all of them.
+
+        Raises:
+            BatchFailed: a batch failed, or was not acknowledged in time; some records may have been written.
+            KafkaError: a record was refused before it was in a batch.
+        """
+        written: asyncio.Future[Any] = asyncio.gather(*[await self._enqueue(output) for output in outputs])
+        try:
+            # Batches of an idempotent client never expire, so the wait needs a limit of its own.
+            await asyncio.wait([written, self._ended], timeout=2 * self._timeout, return_when=asyncio.FIRST_COMPLETED)
+            if written.done():
+                await written
+                return
+        except KafkaError as error:
+            raise BatchFailed from error
+        finally:
+            written.cancel()
+        raise BatchFailed from KafkaConnectionError() if self._ended.done() else KafkaTimeoutError()
+
+    async def stop(self) -> None:
+        """Send buffered records and disconnect."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._producer.flush(), STOP_SECONDS)
+        await self.abandon(STOP_SECONDS)
+
+    async def abandon(self, limit: float | None = None) -> None:
+        """Disconnect after the requests in flight have ended. Sends that still wait fail.
+
+        Args:
+            limit: maximum wait for these requests, seconds; by default the timeout of a request.
+        """
+        self._producer._closed = True
+        try:
+            with suppress(TimeoutError, KafkaError):
+                await asyncio.wait_for(self._producer._sender.close(), limit or self._timeout)
+        finally:
+            if not self._ended.done():
+                self._ended.set_result(None)
+            await self.connection.close()
+
+    async def _enqueue(self, output: Output) -> asyncio.Future[Any]:
+        future: asyncio.Future[Any] = await self._producer.send(
+            self._settings.broker_name(output.topic),
+            value=output.value,
+            key=output.key,
+            headers=output.headers,
+            partition=output.partition,
+            timestamp_ms=output.timestamp_ms,
+        )
+        return future

@@ -1,0 +1,1 @@
+"""Find and resolve the citations of an answer."""

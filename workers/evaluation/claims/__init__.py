@@ -1,0 +1,1 @@
+"""Extract the claims of an answer."""

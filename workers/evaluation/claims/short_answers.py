@@ -1,0 +1,149 @@
+"""Resolve short answers against the question: "No." to "Is smoking allowed?" states that smoking is not allowed.
+
+The resolved text is only compared with evidence and never shown, so that words and their polarity matter and
+grammar does not. Two kinds are resolved:
+
+- *yes/no*: the question is polar, and the answer begins with a word of consent or denial;
+- *choice*: the question names two alternatives, and the answer chooses one ("The second one.").
+
+A figure or name ("36 months.", "Paris.") is compared by itself: together with the words of its question a wrong one would
+find as much support as the right one. The question then says whose value it is (``facts.value_owners``).
+"""
+
+import re
+
+from workers.evaluation.claims.clauses import has_verb
+from workers.evaluation.facts.antonyms import POLES
+from workers.evaluation.text.words import content_words, stem
+
+MAX_QUESTION = 500
+"""Longest question that is resolved, code points; a longer one is a text with a task."""
+MAX_FRAGMENT = 6
+"""Most words of an answer without a verb that is read together with its question."""
+MAX_ELLIPSIS = 12
+"""Most words of an answer after yes or no that is understood only together with its question."""
+
+_CONSENT = re.compile(
+    r"\W*(?:yes|yep|yeah|correct|exactly|indeed|absolutely|certainly|definitely|of course|right|true|that is (?:right|correct|true)"
+    r"|ja|jawohl|doch|oui|si|sì|sí|sim|tak|да|はい|是的?|对|네|예|نعم)(?=\W|$)[\s,.;:!–—。，、]*",
+    re.IGNORECASE,
+)
+_DENIAL = re.compile(
+    r"\W*(?:no|nope|not at all|by no means|definitely not|certainly not|of course not|absolutely not|incorrect|wrong|false"
+    r"|nein|keineswegs|non|não|nee|nie|нет|いいえ|不是?|没有|아니요|아니오|لا)(?=\W|$)[\s,.;:!–—。，、]*",
+    re.IGNORECASE,
+)
+_POLAR = re.compile(
+    r"""\W*(?:(?:and|so|but|please\s+tell\s+me|tell\s+me|do\s+you\s+know)[\s,]+(?:(?:if|whether)\s+)?)?(?:
+      (?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)(?:n['’]t)?
+      |if|whether|is\s+it\s+true\s+that
+      |ist|sind|war|waren|hat|haben|kann|können|darf|dürfen|muss|müssen|soll|wird|werden|gibt\s+es
+      |est-ce\s+que|est-ce\s+qu['’]|es|está|están|son|puede|pueden|tiene|hay|hace
+      |è|sono|può|possono|ha|c['’]è|ci\s+sono|é|são|pode|podem|tem|há|mag|mogen|kan|kunnen|heeft|hebben|zijn|moet
+      |czy|можно\s+ли|является\s+ли
+    )\s+(?P<rest>\S.*)""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_WH = re.compile(
+    r"""\W*(?:(?:and|so|but|please|tell\s+me|do\s+you\s+know)[\s,]+)*
+    (?:who(?:se|m)?|what(?:['’]s)?|which(?:\s+one)?|when|where|how\s+(?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide|heavy|late|early)
+      |wer|wen|wem|was|welche[rsnm]?|wann|wo|wie\s+(?:viele?|lange|alt|hoch|oft|weit|gro(?:ß|ss))
+      |qui|quand|où|combien(?:\s+d[e'])?|quel(?:le)?s?|quién(?:es)?|cuándo|dónde|cuánt[oa]s?|cuál(?:es)?|qué
+      |chi|quando|dove|quant[oaie]|qual[ei]?|quem|onde|wanneer|waar|hoeveel|welke?)(?=\W)\s*
+    (?:(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must
+      |ist|sind|war|hat|est|sont|es|son|è|sono|é|são)(?=\W)\s*)?(?P<rest>\S.*)""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_ALTERNATIVES = re.compile(
+    r"[,:]?\s*(?P<one>[^,:?]{1,80}?),?\s+(?:or|oder|ou|o)\s+(?P<two>[^,?]{1,80})\W*$", re.IGNORECASE
+)
+_FIRST = re.compile(r"\W*(?:the\s+)?(?:first|former)(?:\s+one|\s+option)?\W*$", re.IGNORECASE)
+_SECOND = re.compile(r"\W*(?:the\s+)?(?:second|latter|last)(?:\s+one|\s+option)?\W*$", re.IGNORECASE)
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_PRONOUN = re.compile(r"\W*(?:it|he|she|they|this|that|er|sie|es|il|elle)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+def depends_on_question(query: str, plain: str) -> bool:
+    """Return true if a statement is only understood after its question: a fragment, or one with a pronoun."""
+    if not query.strip() or len(query) > MAX_QUESTION:
+        return False
+    words = _WORD.findall(plain)
+    return (len(words) <= MAX_FRAGMENT and (not has_verb(plain) or len(words) <= 2)) or bool(_PRONOUN.match(plain))
+
+
+def resolve_short_answer(query: str, plain: str) -> str:
+    """Return the statement that a short answer makes together with its question.
+
+    Args:
+        query: the question.
+        plain: first statement of the answer, without markers and Markdown.
+
+    Returns:
+        The text to compare with evidence; ``plain`` itself where the answer needs no question to be understood.
+    """
+    if not plain.strip() or len(query) > MAX_QUESTION:
+        return plain
+    # The last question counts: what stands before it introduces it.
+    question = re.split(r"(?<=[.!?])\s+", query.strip())[-1].rstrip(" ?？.!")
+    if polar := _POLAR.match(question):
+        return _resolve_polar(polar["rest"], plain)
+    if (detail := _WH.match(question)) and _is_fragment(plain, question):
+        return _chosen(detail["rest"], plain)
+    return plain
+
+
+def needs_question(query: str, plain: str) -> bool:
+    """Return true if a whole answer is understood only together with its question: "Yes.", "Paris.", "36 months.".
+
+    Args:
+        query: the question.
+        plain: the prose of the answer, without markers and Markdown.
+    """
+    if not query.strip() or not plain.strip() or (size := _size(plain)) > MAX_ELLIPSIS:
+        return False
+    is_polar = any(opening.match(plain) for opening in (_CONSENT, _DENIAL))
+    return is_polar or (size <= MAX_FRAGMENT and not has_verb(plain))
+
+
+def _size(text: str) -> float:
+    """Return the number of words; a character of a script without spaces counts half."""
+    return sum(max(1.0, len(_UNSPACED.findall(word)) / 2) for word in _WORD.findall(text))
+
+
+def _resolve_polar(statement: str, plain: str) -> str:
+    consent, denial = _CONSENT.match(plain), _DENIAL.match(plain)
+    opening = denial or consent
+    if opening is None:
+        return plain
+    rest = plain[opening.end() :].strip()
+    asked = content_words(statement)
+    shared = len(asked & content_words(rest))
+    if has_verb(rest) and (shared * 2 >= len(asked) or (shared > 1 and not _PRONOUN.match(rest))):
+        # "No, smoking is not allowed in the lab." says all of it itself.
+        return rest
+    resolved = _denied(statement) if denial else statement
+    return f"{resolved}, {rest}" if rest else f"{resolved}."
+
+
+def _denied(statement: str) -> str:
+    """Return a statement with "not" before the word that it turns round: one with an opposite, else the first."""
+    words = list(_WORD.finditer(statement))
+    turned = next((match.start() for match in words if stem(match[0].lower()) in POLES), 0)
+    return f"{statement[:turned]}not {statement[turned:]}"
+
+
+def _is_fragment(plain: str, question: str) -> bool:
+    """Return true for a figure or a choice in a few words without a verb, most of them not the question's own."""
+    own = content_words(plain)
+    repeats = len(own & content_words(question)) * 2 >= max(1, len(own))
+    tells = any(character.isdigit() for character in plain) or _FIRST.match(plain) or _SECOND.match(plain)
+    return bool(tells) and not has_verb(plain) and not repeats and len(_WORD.findall(plain)) <= MAX_FRAGMENT
+
+
+def _chosen(asked: str, plain: str) -> str:
+    """Return the alternative that "the second one" names, after the question; else the answer itself."""
+    options = _ALTERNATIVES.search(asked)
+    if options and (_FIRST.match(plain) or _SECOND.match(plain)):
+        return f"{asked[: options.start()]}: {options['one' if _FIRST.match(plain) else 'two']}"
+    return plain

@@ -1,0 +1,1 @@
+"""Read the clauses of English sentences, and compare those of a claim with those of its evidence."""

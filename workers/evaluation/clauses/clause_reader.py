@@ -1,0 +1,371 @@
+"""Read the clauses of English sentences: who does what to whom, where and when, denied or not.
+
+A clause is a verb with its phrases. Passive clauses are turned ("was founded by Ann" has the subject Ann), participles
+and verbs after "and" take over the subject, and an apposition ("Ann Lee, the treasurer,") is a clause with "be".
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from workers.evaluation.clauses.parser import parse
+from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
+from workers.evaluation.text.words import KEPT_TEXTS, word_set
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+Modality = Literal["", "must", "may", "can"]
+
+MAX_LENGTH = 600
+"""Longest text that is parsed, code points; longer ones are tables or lists rather than sentences."""
+
+_TITLES = word_set("mr mrs ms dr prof sir dame lord lady st inc ltd llc gmbh ag co corp plc")
+_TELLING = frozenset({"relcl", "acl", "prep"})
+"""Dependents that say which one a noun means, so that it does not stand for something named before."""
+_OF_NAMES = frozenset({"compound", "flat", "nmod", "amod"})
+_OUTSIDE = frozenset({"relcl", "acl", "conj", "cc", "appos", "punct", "advcl", "preconj", "parataxis", "mark"})
+"""Dependents that are not part of a phrase."""
+_MODALS: dict[str, Modality] = {
+    "must": "must",
+    "shall": "must",
+    "may": "may",
+    "might": "may",
+    "can": "can",
+    "could": "can",
+}
+_REQUIRED = word_set("require oblige need force")
+_ALLOWED = word_set("allow permit authorise authorize entitle welcome free able")
+_FORBIDDEN = word_set("forbid prohibit ban")
+_PERMISSIONS = _REQUIRED | _ALLOWED | _FORBIDDEN | word_set("possible required mandatory optional compulsory")
+_POINTING = word_set("the this that these those such both")
+_NUMBER = re.compile(r"[\d.,'’]*\d")
+_NOBODY = word_set("no none neither nobody nothing noone")
+_CONDITIONAL = word_set("if unless provided")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Describe a phrase of a clause.
+
+    Attributes:
+        role: "subject", "object", "attribute" or the preposition before it; "any" if unknown.
+        head: lemma of its main word.
+        words: lemmas of its content words.
+        modifiers: those of them that tell which one it is: nouns, names and figures beside its main word.
+        names: its names in lower case, without titles.
+        numbers: its numbers, without separators.
+        is_pronoun: a pronoun, which may stand for anything.
+        is_definite: "the" or "this" before a common noun, which may stand for something named before.
+        shares: quantifiers in it ("all", "only", "most").
+    """
+
+    role: str
+    head: str
+    words: frozenset[str]
+    modifiers: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    is_pronoun: bool = False
+    is_definite: bool = False
+    shares: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Describe a clause.
+
+    Attributes:
+        predicate: lemma of its verb; "be" with an attribute.
+        phrases: its phrases in order.
+        is_negated: whether the verb is denied.
+        modality: "must", "may", "can" or "".
+        is_conditional: whether a condition stands beside it.
+        is_main: whether its verb is that of a sentence rather than of a part of one.
+        is_comparison: whether it compares ("older than", "the largest").
+        adverbs: lemmas of its adverbs; "always" also for "even if".
+        is_state: whether its verb is "be", also where the predicate is an adjective.
+    """
+
+    predicate: str
+    phrases: tuple[Phrase, ...]
+    is_negated: bool = False
+    modality: Modality = ""
+    is_conditional: bool = False
+    is_main: bool = False
+    is_comparison: bool = False
+    adverbs: frozenset[str] = frozenset()
+    is_state: bool = False
+
+    @property
+    def subject(self) -> Phrase | None:
+        """Return its subject; ``None`` without one."""
+        return next((phrase for phrase in self.phrases if phrase.role == "subject"), None)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def read_clauses(text: str) -> tuple[Clause, ...]:
+    """Read the clauses of a text; empty for a text that is too long."""
+    return tuple(clauses_of(parse(text))) if 0 < len(text) <= MAX_LENGTH else ()
+
+
+def clauses_of(doc: "Doc") -> Iterator[Clause]:
+    """Yield the clauses of a parsed text in the order of their verbs."""
+    for token in doc:
+        if _is_verb(token):
+            yield from _clauses_at(token)
+        if token.dep_ == "conj" and token.pos_ in ("NOUN", "PROPN") and _is_verb(token.head):
+            yield from _without_verb(token.head, token)
+        if token.dep_ == "appos" and token.head.pos_ in ("NOUN", "PROPN"):
+            phrases = (*phrases_at(token.head, "subject"), *phrases_at(token, "attribute"))
+            if not any(phrase.numbers for phrase in phrases):
+                yield Clause("be", phrases)
+
+
+def _is_verb(token: "Token") -> bool:
+    if token.pos_ not in ("VERB", "AUX") or token.dep_ in ("aux", "auxpass"):
+        return False
+    if token.lemma_ == "have" and any(child.dep_ == "xcomp" for child in token.children):
+        return False  # "have to" says how, not what
+    return token.dep_ not in ("amod", "compound", "nmod", "det") or any(
+        child.dep_ in ("nsubj", "nsubjpass", "dobj") for child in token.children
+    )
+
+
+def _clauses_at(verb: "Token") -> Iterator[Clause]:
+    phrases = [*_own_phrases(verb)]
+    if not any(phrase.role == "subject" for phrase in phrases):
+        phrases = [*_inherited(verb, phrases), *phrases]
+    split = _gapped(verb)
+    adverbs = {child.lemma_.lower() for child in verb.children if child.dep_ in ("advmod", "neg")}
+    if any(child.dep_ == "advcl" and _is_concession(child) for child in verb.children):
+        adverbs.add("always")
+    adjective = next((child for child in verb.children if child.dep_ == "acomp" and verb.lemma_ == "be"), None)
+    clause = Clause(
+        predicate=_lemma(verb if adjective is None else adjective),
+        phrases=tuple(phrases),
+        is_negated=_is_negated(verb),
+        modality=_modality(verb),
+        is_conditional=_is_conditional(verb),
+        is_main=verb.dep_ == "ROOT" or (verb.dep_ == "xcomp" and verb.head.dep_ == "ROOT" and not _is_verb(verb.head)),
+        is_comparison=any(
+            own.tag_ in ("JJR", "RBR", "JJS", "RBS") for child in verb.children for own in (child, *child.children)
+        ),
+        adverbs=frozenset(adverbs),
+        is_state=verb.lemma_ == "be",
+    )
+    if split is None:
+        yield clause
+        return
+    subject, place = split
+    moved = [phrase for child in verb.children if child.i >= place for phrase in _phrases_of_child(verb, child)]
+    kept = tuple(phrase for phrase in phrases if phrase not in moved and not phrase.words & {subject.lemma_.lower()})
+    yield replace(clause, phrases=kept)
+    yield replace(clause, phrases=(*phrases_at(subject, _subject_role(verb)), *_appositions(verb, subject), *moved))
+
+
+def _gapped(verb: "Token") -> "tuple[Token, int] | None":
+    """Return the second subject of "Ann was born in Graz and Karl in Linz", and where its phrases begin."""
+    preps = [child for child in verb.children if child.dep_ == "prep"]
+    for first in preps:
+        for second in preps:
+            if second.i <= first.i or second.lower_ != first.lower_:
+                continue
+            between = [
+                token
+                for token in verb.subtree
+                if first.i < token.i < second.i and token.dep_ == "conj" and token.pos_ in ("NOUN", "PROPN")
+            ]
+            if between:
+                return between[-1], second.i
+    return None
+
+
+def _without_verb(verb: "Token", subject: "Token") -> Iterator[Clause]:
+    """Yield the clause of "the seat of leather" after "The frame is made of steel and"."""
+    own = [phrase for child in subject.children if child.dep_ == "prep" for phrase in _phrases_of_child(verb, child)]
+    own += [phrase for child in subject.children if child.dep_ == "nummod" for phrase in phrases_at(child, "any")]
+    if own:
+        (named, *_) = phrases_at(subject, _subject_role(verb))
+        bare = named.words - frozenset().union(*(phrase.words for phrase in own))
+        subject_phrase = replace(named, words=bare or named.words, numbers=frozenset())
+        yield Clause(_lemma(verb), (subject_phrase, *own), is_negated=_is_negated(verb))
+
+
+def _subject_role(verb: "Token") -> str:
+    return "object" if any(child.dep_ in ("auxpass", "nsubjpass") for child in verb.children) else "subject"
+
+
+def _appositions(verb: "Token", subject: "Token") -> Iterator[Phrase]:
+    for child in subject.children:
+        if child.dep_ == "appos":
+            yield from phrases_at(child, _subject_role(verb))
+
+
+def _lemma(token: "Token") -> str:
+    return token.lemma_.lower()
+
+
+def _is_negated(verb: "Token") -> bool:
+    turned = sum(child.dep_ == "neg" or child.lower_ == "never" for child in verb.children)
+    for child in verb.children:
+        if child.dep_ in ("nsubj", "nsubjpass", "dobj", "attr"):
+            turned += any(own.lower_ in _NOBODY for own in (child, *child.children))
+        if child.dep_ == "acomp":
+            turned += any(own.dep_ == "neg" for own in child.children)
+    if verb.dep_ == "pcomp":
+        turned += any(own.lower_ in ("instead", "without") for own in (verb.head, verb.head.head))
+    return turned % 2 == 1
+
+
+def _modality(verb: "Token") -> Modality:
+    for child in verb.children:
+        if child.dep_ == "aux" and child.lemma_.lower() in _MODALS:
+            return _MODALS[child.lemma_.lower()]
+    head = verb.head
+    if verb.dep_ == "xcomp" and head.lemma_.lower() in ("have", "need", "require", "oblige"):
+        return "must"
+    if verb.dep_ == "xcomp" and head.lemma_.lower() in _ALLOWED:
+        return "may"
+    return ""
+
+
+def _is_conditional(verb: "Token") -> bool:
+    for child in verb.children:
+        if child.dep_ == "advcl" and any(own.lower_ in _CONDITIONAL for own in child.children):
+            return not _is_concession(child)
+        if child.lower_ in ("only", "unless", "except", "provided", "providing"):
+            return True
+    return False
+
+
+def _is_concession(verb: "Token") -> bool:
+    return any(child.lower_ == "even" for child in verb.children)
+
+
+def _own_phrases(verb: "Token") -> Iterator[Phrase]:
+    for child in verb.children:
+        yield from _phrases_of_child(verb, child)
+
+
+def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
+    passive = any(other.dep_ in ("auxpass", "nsubjpass") for other in verb.children)
+    match child.dep_:
+        case "nsubj":
+            yield from _relative(verb, child, "subject")
+        case "nsubjpass":
+            yield from _relative(verb, child, "object")
+        case "dobj" | "dative" if child.pos_ != "ADP":
+            yield from _relative(verb, child, "object")
+        case "acomp" if verb.lemma_ == "be":
+            for own in child.children:
+                yield from _phrases_of_child(verb, own)
+        case "attr" | "acomp" | "oprd":
+            yield from phrases_at(child, "attribute")
+        case "npadvmod" | "nummod" | "expl":
+            yield from phrases_at(child, "any")
+        case "prep" | "agent" | "dative":
+            by_agent = child.dep_ == "agent" or (passive and child.lower_ == "by")
+            for own in child.children:
+                if own.dep_ in ("pobj", "pcomp"):
+                    yield from phrases_at(own, "subject" if by_agent and own.pos_ != "NUM" else child.lemma_.lower())
+
+
+def _relative(verb: "Token", token: "Token", role: str) -> Iterator[Phrase]:
+    """Yield the phrase of a subject or object; "which" and "who" stand for the noun before their clause."""
+    if token.tag_ in ("WDT", "WP") and verb.dep_ == "relcl":
+        yield from phrases_at(verb.head, role)
+    else:
+        yield from phrases_at(token, role)
+
+
+def _inherited(verb: "Token", own: list[Phrase]) -> Iterator[Phrase]:
+    """Yield the subject that a verb without one takes over."""
+    passive = any(child.dep_ == "auxpass" for child in verb.children) or verb.tag_ == "VBN"
+    role = "object" if passive and not any(phrase.role == "object" for phrase in own) else "subject"
+    if verb.dep_ in ("acl", "relcl") and verb.head.pos_ in ("NOUN", "PROPN"):
+        yield from phrases_at(verb.head, role)
+        return
+    head = verb
+    for _ in range(5):
+        if head.dep_ not in ("conj", "xcomp", "advcl", "pcomp", "prep", "ccomp") or head.head is head:
+            return
+        head = head.head
+        for child in head.children:
+            if child.dep_ in ("nsubj", "nsubjpass"):
+                yield from _relative(head, child, role)
+                return
+
+
+def phrases_at(token: "Token", role: str) -> Iterator[Phrase]:
+    """Yield the phrase of a noun, those after "and" in the same role, and those within it by their preposition."""
+    members = [own for own in _members(token) if not own.is_punct]
+    yield _phrase(token, role, members)
+    for own in members:
+        if own.dep_ == "pobj" and own is not token:
+            yield _phrase(own, own.head.lemma_.lower(), [part for part in _members(own) if not part.is_punct])
+    for child in token.children:
+        if child.dep_ == "conj" and child.pos_ not in ("VERB", "AUX"):
+            yield from phrases_at(child, role)
+
+
+def _members(token: "Token") -> "Iterator[Token]":
+    for child in token.lefts:
+        if child.dep_ not in _OUTSIDE:
+            yield from _members(child)
+    yield token
+    for child in token.rights:
+        if child.dep_ not in _OUTSIDE:
+            yield from _members(child)
+
+
+def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
+    numbers = frozenset(
+        _plain_number(own.lower_)
+        for own in members
+        if _NUMBER.fullmatch(own.text)
+        or (own.dep_ == "nummod" and own.lower_ == "one")
+        or NUMBER_WORDS.get(own.lower_, 1_000.0) < 1_000.0
+    )
+    named = [token, *(own for own in token.children if own.dep_ == "appos" and own.pos_ == "PROPN")]
+    proper = [own for one in named for own in (one, *one.children) if own in named or own.dep_ in _OF_NAMES]
+    names = frozenset(
+        own.lower_
+        for own in proper
+        if own.pos_ == "PROPN" and own.lower_ not in _TITLES and own.lower_ not in _CALENDAR
+    )
+    words = frozenset(
+        own.lemma_.lower()
+        for own in members
+        if own.pos_ in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "NUM", "X")
+        and (not own.is_stop or own.lower_ == "other")
+    )
+    near = {own.lower_ for own in token.children if own.dep_ == "det"}
+    return Phrase(
+        role=role,
+        head=token.lemma_.lower(),
+        words=words or frozenset({token.lemma_.lower()}),
+        modifiers=frozenset(
+            own.lemma_.lower()
+            for own in members
+            if own is not token
+            and (own.lower_ == "other" or (own.pos_ in ("NOUN", "PROPN", "NUM") and not own.is_stop))
+        ),
+        names=names,
+        numbers=numbers,
+        is_pronoun=token.pos_ == "PRON" and token.tag_ not in ("WP", "WDT"),
+        is_definite=bool(near & _POINTING) and not names and not any(own.dep_ in _TELLING for own in token.children),
+        shares=frozenset(own.lower_ for own in members if own.lower_ in _QUANTIFIERS),
+    )
+
+
+_CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
+_QUANTIFIERS = word_set("all every each any only most some many few several no none both half always")
+
+
+def _plain_number(text: str) -> str:
+    if text in NUMBER_WORDS or text == "one":
+        return f"{NUMBER_WORDS.get(text, 1.0):g}"
+    return re.sub(r"[,'’]", "", text).rstrip(".")

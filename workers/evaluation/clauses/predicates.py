@@ -1,0 +1,136 @@
+"""Relate verbs: those that mean nearly the same, and those that permit, require or forbid another act."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workers.evaluation.clauses.clause_reader import Clause, Modality
+from workers.evaluation.facts.antonyms import POLES
+from workers.evaluation.text.words import stem, word_set
+
+_SYNONYM_ROWS = """
+acquire buy purchase take obtain
+found establish create start launch set begin open
+lead head run manage direct chair oversee
+build construct erect make produce manufacture complete finish
+write author compose pen
+increase rise grow climb raise gain surge jump go improve
+decrease fall drop decline reduce lower shrink sink go cut
+cost amount total price charge
+weigh measure reach
+earn make receive get
+score get make win achieve
+win take gain receive earn
+hold keep have own possess
+include contain comprise cover feature
+need require
+permit allow let welcome admit
+forbid prohibit ban
+cancel terminate revoke annul end withdraw
+sign conclude agree
+approve accept authorise authorize endorse pass
+reject refuse decline deny
+hire employ recruit appoint engage
+dismiss fire lay
+sell vend
+deliver supply provide ship send
+give provide offer grant supply
+offer provide give have
+live reside stay inhabit dwell
+bear born
+die decease pass
+move relocate transfer shift go
+use employ apply utilise utilize
+show display present reveal indicate find demonstrate suggest
+find discover detect identify show observe
+open begin start launch inaugurate
+close end shut finish
+start begin commence launch
+end finish conclude expire stop
+help assist support aid
+teach instruct train
+study learn examine investigate
+pay spend remit
+travel go journey drive fly
+arrive come reach
+leave depart go exit
+become turn grow be
+call name title term
+join enter
+work serve act function operate
+appear feature star play
+play perform
+marry wed
+invent develop devise create design
+develop create build design
+publish release issue print
+release publish issue launch
+announce declare report state
+protect guard shield
+repair fix mend
+replace substitute exchange
+send mail ship
+return send bring
+return refund
+store keep save
+remove delete take
+add include append
+change alter modify amend
+locate situate lie sit stand be find
+border adjoin
+last take run continue
+meet encounter
+treat cure
+cause lead trigger produce result
+prevent stop avoid
+consume use eat
+destroy ruin demolish
+attack assault
+defeat beat overcome
+"""
+_GROUPS: dict[str, frozenset[int]] = {}
+for _number, _row in enumerate(_SYNONYM_ROWS.strip().splitlines()):
+    for _word in _row.split():
+        _GROUPS[_word] = _GROUPS.get(_word, frozenset()) | {_number}
+
+_ALLOWING = word_set("allow permit authorise authorize entitle possible welcome admit")
+_REQUIRING = word_set("require oblige need force mandatory required compulsory necessary obligatory")
+_FORBIDDING = word_set("forbid prohibit ban impossible forbidden prohibited banned")
+
+
+def predicate_stem(word: str) -> str:
+    """Return a stem that a verb and its noun have in common: "cancel" and "cancellation"."""
+    return stem(word)[:6]
+
+
+def are_related(one: str, two: str) -> bool:
+    """Return true if two verbs are one, or mean nearly the same."""
+    return (
+        one == two
+        or predicate_stem(one) == predicate_stem(two)
+        or bool(_GROUPS.get(one, frozenset()) & _GROUPS.get(two, frozenset()))
+    )
+
+
+def are_opposite(one: str, two: str) -> bool:
+    """Return true if two words exclude each other: "open" and "close"."""
+    theirs = dict(POLES.get(two, ()))
+    return one != two and any(theirs.get(row) == -side for row, side in POLES.get(one, ()))
+
+
+def permission(clause: Clause) -> Iterator[Clause]:
+    """Yield what a clause permits, requires or forbids: "Smoking is not allowed" is "may not smoke"."""
+    said = {clause.predicate} | {phrase.head for phrase in clause.phrases if phrase.role == "attribute"}
+    modality: Modality
+    negated = clause.is_negated
+    if said & _ALLOWING:
+        modality = "may"
+    elif said & _FORBIDDING:
+        modality, negated = "may", not negated
+    elif said & _REQUIRING:
+        modality = "must"
+    else:
+        return
+    for place, phrase in enumerate(clause.phrases):
+        if phrase.role in ("subject", "object") and not phrase.names and not phrase.is_pronoun:
+            rest = tuple(own for other, own in enumerate(clause.phrases) if other != place and own.role != "attribute")
+            yield replace(clause, predicate=phrase.head, phrases=rest, is_negated=negated, modality=modality)

@@ -1,0 +1,1 @@
+"""Read and compare facts: quantities, units, dates, arithmetic, names, tables and records."""

@@ -1,0 +1,140 @@
+"""Read dates, times of day, days of the week and periods from text."""
+
+import re
+from dataclasses import dataclass
+
+from workers.evaluation.facts.units import MONTHS, ORDINALS, WEEKDAYS
+from workers.evaluation.text.words import key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """Describe a date by its named parts; ``None`` for each part that is not named.
+
+    In a time of day only ``minute`` (0..1439) is set.
+    """
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    minute: int | None = None
+
+    @property
+    def parts(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """Return year, month, day and minute of the day."""
+        return (self.year, self.month, self.day, self.minute)
+
+
+Period = tuple[int, int]
+"""First and last month, counted from the year 0."""
+
+_MONTH = "(?P<n>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
+_YEAR = r"(?:,?\s+(?:de\s+)?(?P<y>\d{4})(?!\d))?"
+_CLOCK = r"(?P<h>\d{1,2}):(?P<i>\d{2})(?::\d{2}(?:\.\d{1,9})?)?"
+_DATE_PATTERNS = (
+    # 2026-01-04, 2026-01, 2026-01-04T10:00:00Z
+    re.compile(
+        r"(?<![\w.-])(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?"
+        rf"(?:[T ]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}})?)?(?![\w-])"
+    ),
+    # 3 March 2026, 3rd of March, 3. März
+    re.compile(rf"(?<!\w)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{_MONTH}{_YEAR}", re.IGNORECASE),
+    # March 3, 2026
+    re.compile(rf"(?<!\w){_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d.:]){_YEAR}", re.IGNORECASE),
+    # March 2026
+    re.compile(rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})(?!\d)", re.IGNORECASE),
+    # 4.10.2020; with slashes the order of day and month is ambiguous
+    re.compile(r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\w)"),
+    # 9:0-17:0, the format of opening hours in records
+    re.compile(r"(?<![\w:.])(?P<h>\d{1,2}):(?P<i>\d{1,2})(?=-\d{1,2}:\d{1,2}(?![\w:]))"),
+    re.compile(r"(?<=-)(?P<h>\d{1,2}):(?P<i>\d{1,2})(?![\w:])"),
+    # 14:03, 2:03 pm, 5pm
+    re.compile(rf"(?<![\w:.]){_CLOCK}(?![\w:])\s?(?P<p>[ap]\.?m\b)?", re.IGNORECASE),
+    re.compile(r"(?<![\w:.])(?P<h>\d{1,2})\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
+    # in 1648: an earlier year only after a preposition and without a following noun
+    re.compile(
+        r"\b(?:in|since|until|circa|year|born|died) (?P<y>1[0-8]\d{2})(?=[.,;:)]|$|\s(?:and|to|by|when|as|at|for|after|with|until|or|in|on|near|before|but|he|she|it|they|who|which)\b)",
+        re.IGNORECASE,
+    ),
+    # 2024, unless the context makes it an amount
+    re.compile(
+        r"(?<![\w.,:/$€£#-])(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
+    ),
+)
+_CENTURY = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(sorted(ORDINALS, key=len, reverse=True))}))[ -]century\b",
+    re.IGNORECASE,
+)
+_DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
+_QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
+_WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_WEEKEND = re.compile(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_CENTURY_OR_DIGIT = re.compile(r"\d|[ -]century\b", re.IGNORECASE)
+
+
+def read_dates(text: str) -> tuple[list[Date], str]:
+    """Read the dates and times of day of a text; return them and the text with them blanked out."""
+    dates: list[Date] = []
+    if not _DIGIT.search(text):
+        return dates, text  # A quick check: most sentences contain no date.
+    for pattern in _DATE_PATTERNS:
+        for match in pattern.finditer(text):
+            date = _date(match.groupdict())
+            if date:
+                dates.append(date)
+                text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
+    return dates, text
+
+
+def read_periods(text: str) -> tuple[list[Period], str]:
+    """Read the centuries, decades and quarters of a text; return them and the text without them."""
+    found: list[Period] = []
+    if not _CENTURY_OR_DIGIT.search(text):
+        return found, text
+    for match in _CENTURY.finditer(text):
+        last = 12 * 100 * (int(match[1]) if match[1] else ORDINALS[key_of(match[2])])
+        found.append((last - 1200 + 12, last + 11))
+    decades = (12 * int(match[1]) for match in _DECADE_OF.finditer(text))
+    found += [(start, start + 119) for start in decades]
+    for match in _QUARTER.finditer(text):
+        quarter = int(match[1]) if match[1] else ORDINALS[key_of(match[2])]
+        start = 12 * int(match[3]) + 3 * (quarter - 1)
+        found.append((start, start + 2))
+    for pattern in (_CENTURY, _DECADE_OF, _QUARTER):
+        text = pattern.sub(_blank, text)
+    return found, text
+
+
+def months_of(date: Date) -> Period | None:
+    """Return the months that contain a date; ``None`` if its year is not named."""
+    if date.year is None:
+        return None
+    if date.month is None:
+        return 12 * date.year, 12 * date.year + 11
+    return 12 * date.year + date.month - 1, 12 * date.year + date.month - 1
+
+
+def read_weekdays(text: str) -> frozenset[int]:
+    """Read the days of the week that a text names, 0..6; the weekend counts as two days."""
+    days = {WEEKDAYS[key_of(match[0])] for match in _WEEKDAY.finditer(text)}
+    return frozenset(days | ({5, 6} if _WEEKEND.search(text) else set()))
+
+
+def _date(groups: dict[str, str | None]) -> Date | None:
+    month = int(groups["m"] or 0) if groups.get("m") else MONTHS.get(key_of(groups.get("n") or "").rstrip("."))
+    day = int(groups["d"] or 0) if groups.get("d") else None
+    year = int(groups["y"] or 0) if groups.get("y") else None
+    if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
+        return None
+    if not groups.get("h"):
+        return Date(year, month, day)
+    hour, minute = int(groups["h"] or 0), int(groups.get("i") or 0)
+    half = (groups.get("p") or "")[:1].lower()
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return Date(year, month, day, hour * 60 + minute) if hour < 25 and minute < 60 else None
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

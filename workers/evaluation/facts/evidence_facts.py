@@ -1,0 +1,104 @@
+"""Index the exact details of all evidence and count the details of a claim that no evidence contains."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension
+from workers.evaluation.facts.contradiction_checks import agrees
+from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.text_details import Details, periods_of
+from workers.evaluation.text.words import stem
+
+SMALLEST_FIGURE = 10
+"""Smallest number without a unit that an answer must have from its sources; "two ways" only counts what follows."""
+
+
+class KnownFacts:
+    """Hold the numbers, dates, identifiers and names of several texts.
+
+    Args:
+        texts: details of each text; see ``read_details``.
+    """
+
+    def __init__(self, texts: Iterable[Details]) -> None:
+        texts = list(texts)
+        self.numbers = Pool(number for text in texts for number in (*text.quantities, *text.implied))
+        self.dates = list(dict.fromkeys(date for text in texts for date in (*text.dates, *text.implied_dates)))
+        self.periods = list(dict.fromkeys(period for text in texts for period in periods_of(text)))
+        self.is_endless = any(text.is_endless for text in texts)
+        self.codes = frozenset(code for text in texts for code in text.codes)
+        self.words = frozenset(word for text in texts for word in (*text.words, *text.names))
+
+
+@dataclass(frozen=True, slots=True)
+class MissingDetails:
+    """Count the details of a claim that no evidence contains.
+
+    Attributes:
+        numbers: quantities that the evidence does not contain, whose bounds it does not satisfy, and that cannot
+            be derived from others.
+        dates: dates and periods.
+        names: names and identifiers.
+        figures: the numbers and dates among them that answers do not add by themselves: those with a unit, of two
+            digits or more, or endless.
+    """
+
+    numbers: int = 0
+    dates: int = 0
+    names: int = 0
+    figures: int = 0
+
+
+def missing_details(own: Details, known: KnownFacts, near: Sequence[Quantity]) -> MissingDetails:
+    """Count the details of a claim that no evidence has.
+
+    Args:
+        own: details of the claim.
+        known: details of all evidence.
+        near: numbers of the nearest evidence, from which others may be derived.
+    """
+    dates = [any(agrees(date, other) for other in known.dates) for date in own.dates]
+    periods = [any(first <= end and start <= last for start, end in known.periods) for first, last in own.periods]
+    codes = [code in known.codes for code in own.codes]
+    names = [name in known.words or stem(name) in known.words for name in own.names]
+    numbers = _known_numbers(own.quantities, known.numbers, near)
+    endless = own.is_endless and not known.is_endless
+    unknown = [number for number, is_known in zip(own.quantities, numbers, strict=True) if not is_known]
+    faces = {number.face for number in near}
+    return MissingDetails(
+        len(unknown) + endless,
+        dates.count(False) + periods.count(False),
+        codes.count(False) + names.count(False),
+        sum(number.is_unit or (abs(number.face) >= SMALLEST_FIGURE and number.face not in faces) for number in unknown)
+        + dates.count(False)
+        + endless,
+    )
+
+
+def _known_numbers(claimed: Sequence[Quantity], pool: Pool, near: Sequence[Quantity]) -> list[bool]:
+    """Return for each number of a claim whether the evidence contains it, satisfies its bound or derives it.
+
+    A duration from which another number of the claim can be derived is an assumption and does not count.
+    """
+    rates = {"time", "month", *(number.per[0] for number in near if number.per)}
+    nearest = Pool(near)
+    distinct = list(dict.fromkeys(claimed))
+    known = {number for number in distinct if pool.has(number) or (number.bound and nearest.satisfy(number))}
+    assumable = [number for number in distinct if number.dimension in rates][:MAX_INPUTS]
+    for number in distinct if near else ():
+        if number in known:
+            continue
+        if _is_one_unit(number) and not any(same_dimension(number.dimension, other.dimension) for other in near):
+            known.add(number)  # "in one day"
+            continue
+        if is_derived(number, near):
+            known.add(number)
+            continue
+        for assumed in assumable:
+            if assumed != number and is_derived(number, [*near[:MAX_INPUTS], assumed]):
+                known |= {number, assumed}
+    return [number in known for number in claimed]
+
+
+def _is_one_unit(number: Quantity) -> bool:
+    return number.face == 1.0 and number.approximate and not number.bound

@@ -1,0 +1,325 @@
+"""Segment a source (text, JSON records, tables) into units of evidence.
+
+A unit has a span in the raw content, which the console highlights, and a readable text for the models: the JSON field
+``"downtime_minutes": 47`` reads ``downtime minutes: 47``, a table row reads ``Asset: Grinder 5; Downtime: 47 min``.
+Each field of a record is a unit, for claims on one value. The flattened record is a unit as well, for claims on several
+fields. ``null`` is not evidence and is left out.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workers.evaluation.text.segmentation import segment
+
+RECORD_LENGTH = 600
+"""Maximum length of the readable text of a flattened record, code points: all-MiniLM-L6-v2 reads 256 tokens and ignores
+the rest. Longer records are split into several units.
+"""
+LONG_VALUE = 200
+"""Length above which a JSON string is prose and is split into sentences."""
+
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_DAYS = dict(
+    zip(
+        ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+        ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+        strict=True,
+    )
+)
+_SPACE = re.compile(r"\s+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUnit:
+    """Describe a unit of evidence of one source.
+
+    Attributes:
+        start: offset in the raw content, code points.
+        end: offset after its last character.
+        text: readable form, given to the models; equals the raw text for prose.
+        of_record: whether it is part of a record or table: a field, a row, or a sentence of a long field.
+    """
+
+    start: int
+    end: int
+    text: str
+    of_record: bool = False
+
+
+@dataclass(slots=True)
+class _Field:
+    path: tuple[str, ...]
+    start: int
+    end: int
+    value: str
+    is_text: bool
+    record: int
+    in_list: bool
+
+
+def segment_source(text: str) -> list[SourceUnit]:
+    """Split the content of a context chunk into units of evidence.
+
+    Args:
+        text: prose, Markdown, one JSON value, JSON lines, or a table with separators.
+
+    Returns:
+        Units with ``0 <= start < end <= len(text)`` in order of their start. A flattened record spans its
+        fields; other units do not overlap.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        ranges = _json_ranges(text)
+        if ranges:
+            units = [unit for start, end in ranges for unit in _json_units(text, start, end)]
+            return sorted(units, key=lambda unit: (unit.start, -unit.end))
+    return _separated_units(text) or _prose_units(text)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordValue:
+    """Describe a scalar of a JSON record and its span in the text.
+
+    Attributes:
+        path: keys from the outermost object to its own; positions in lists are omitted.
+        text: the value, ``None`` for ``null``.
+        is_word: ``true``, ``false``, ``null`` or a text of at most two words.
+    """
+
+    path: tuple[str, ...]
+    text: str | None
+    is_word: bool
+
+
+def record_values(text: str) -> list[RecordValue]:
+    """Return all scalars of a JSON context including ``null``; empty if the context is not JSON."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return []
+    values: list[RecordValue] = []
+    for start, end in _json_ranges(text):
+        values.extend(_value(scalar) for scalar in _scalars(text, start, end))
+    return values
+
+
+def _value(scalar: "_Scalar") -> RecordValue:
+    is_text = scalar.symbol.startswith('"')
+    text = None if scalar.symbol == "null" else _unquoted(scalar.symbol) if is_text else scalar.symbol
+    is_word = text in (None, "true", "false") or (is_text and 0 < len((text or "").split()) <= 2)
+    return RecordValue(tuple(name for name in (*scalar.above, scalar.key) if name), text, is_word)
+
+
+def readable_key(key: str) -> str:
+    """Convert ``downtime_minutes`` and ``downtimeMinutes`` to words."""
+    words = _CAMEL.sub(" ", key.replace("_", " ").replace("-", " ")).strip().lower().split(" ")
+    # "sat" and "sun" are words; alone or beside other days they are days.
+    return " ".join(_DAYS[word] for word in words) if all(word in _DAYS for word in words) else " ".join(words)
+
+
+def render_row(header: tuple[str, ...], row: str) -> str:
+    """Render a Markdown table row with its column titles."""
+    cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
+    return labelled(header, cells)
+
+
+def labelled(header: tuple[str, ...], cells: list[str]) -> str:
+    """Join cells with their column titles; omit cells without a word ("-")."""
+    titles = header + ("",) * (len(cells) - len(header))
+    pairs = [(title, cell) for title, cell in zip(titles, cells, strict=False) if re.search(r"\w", cell)]
+    return "; ".join(f"{title}: {cell}" if title else cell for title, cell in pairs)
+
+
+def _prose_units(text: str) -> list[SourceUnit]:
+    units = []
+    for sentence in segment(text):
+        readable = sentence.text
+        is_row = sentence.block == "table_row"
+        if is_row and not sentence.is_header:
+            readable = render_row(sentence.header, sentence.text) or readable
+        units.append(SourceUnit(sentence.start, sentence.end, readable, is_row))
+    return units
+
+
+def _separated_units(text: str) -> list[SourceUnit]:
+    """Return the rows of comma, semicolon or tab separated values; empty if the text has another format."""
+    lines = text.splitlines(keepends=True)
+    for separator in ("\t", ";", ","):
+        # A list within a sentence also has commas: require the same number of them in each line of a table.
+        if len(lines) < 2 or lines[0].count(separator) < (1 if separator == "\t" else 2):
+            continue
+        rows = [_cells(line, separator) for line in lines]
+        width = len(rows[0])
+        if all(len(row) == width for row, line in zip(rows, lines, strict=True) if line.strip()):
+            return list(_row_units(lines, rows))
+    return []
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def _row_units(lines: list[str], rows: list[list[str]]) -> Iterator[SourceUnit]:
+    header = tuple(readable_key(cell) for cell in rows[0])
+    position = 0
+    for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        if number and line.strip():
+            start = position + len(line) - len(line.lstrip())
+            text = labelled(header, [cell.strip() for cell in row])
+            if text:
+                yield SourceUnit(start, position + len(line.rstrip()), text, of_record=True)
+        position += len(line)
+
+
+def _json_ranges(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the JSON values of a text, one in all or one a line; empty if the text is not JSON."""
+    try:
+        json.loads(text)
+        return [(0, len(text))]
+    except (ValueError, RecursionError):
+        pass
+    ranges, position = [], 0
+    for line in text.split("\n"):
+        if line.strip():
+            try:
+                json.loads(line)
+            except (ValueError, RecursionError):
+                return []
+            ranges.append((position, position + len(line)))
+        position += len(line) + 1
+    return ranges
+
+
+def _json_units(text: str, start: int, end: int) -> Iterator[SourceUnit]:
+    """Yield the field units and the flattened records of one JSON value."""
+    pending: list[_Field] = []
+    length = 0
+    for field in _joined(_fields(text, start, end)):
+        if field.is_text and len(field.value) > LONG_VALUE:
+            yield from _text_units(field)
+            continue
+        readable = _render(field)
+        yield SourceUnit(field.start, field.end, readable, of_record=True)
+        if pending and (field.record != pending[-1].record or length + len(readable) > RECORD_LENGTH):
+            yield from _flattened(pending)
+            pending, length = [], 0
+        pending.append(field)
+        length += len(readable) + 2
+    yield from _flattened(pending)
+
+
+def _joined(fields: Iterator[_Field]) -> Iterator[_Field]:
+    """Yield fields; join the short values of a list into one field: ``tags: a, b``."""
+    last: _Field | None = None
+    for field in fields:
+        if last and last.in_list and field.in_list and (last.path, last.record) == (field.path, field.record):
+            joined = f"{last.value}, {field.value}"
+            if len(joined) <= LONG_VALUE:
+                last = _Field(last.path, last.start, field.end, joined, True, last.record, True)
+                continue
+        if last:
+            yield last
+        last = field
+    if last:
+        yield last
+
+
+def _flattened(record: list[_Field]) -> Iterator[SourceUnit]:
+    if len(record) > 1:
+        text = "; ".join(_render(field) for field in record)
+        yield SourceUnit(record[0].start, record[-1].end, text, of_record=True)
+
+
+def _render(field: _Field) -> str:
+    # Use two levels of keys; with more, the keys would dominate the value.
+    names = [readable_key(name) for name in field.path if name]
+    return f"{' '.join(names)}: {field.value}" if names else field.value
+
+
+def _text_units(field: _Field) -> Iterator[SourceUnit]:
+    """Yield the sentences of a long string; the span is the whole field where escapes shift offsets."""
+    exact = field.end - field.start
+    for sentence in segment(field.value):
+        if exact == len(field.value):
+            start, end = field.start + sentence.start, field.start + sentence.end
+            yield SourceUnit(start, end, sentence.text, of_record=True)
+        else:
+            yield SourceUnit(field.start, field.end, sentence.text, of_record=True)
+
+
+def _fields(text: str, start: int, end: int) -> Iterator[_Field]:
+    """Yield the scalar fields of a valid JSON value with their spans; omit ``null``."""
+    for scalar in _scalars(text, start, end):
+        if scalar.symbol == "null":
+            continue
+        is_text = scalar.symbol.startswith('"')
+        value = _SPACE.sub(" ", _unquoted(scalar.symbol)) if is_text else scalar.symbol
+        if not value.strip():
+            continue
+        above, key = scalar.above[1:], scalar.key
+        names = tuple(above[-2:]) if key is None else (*above[-1:], key)
+        if is_text and len(value) > LONG_VALUE:
+            # A long text becomes units of its own; a short value is joined with its key.
+            yield _Field(names, scalar.start + 1, scalar.end - 1, value, True, scalar.record, key is None)
+        else:
+            yield _Field(names, scalar.key_start, scalar.end, value, is_text, scalar.record, key is None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scalar:
+    """Describe a scalar of a JSON value in its written form.
+
+    Attributes:
+        symbol: its characters.
+        above: keys of its containers from the outermost; empty for containers without a key.
+        key: its own key; ``None`` in a list.
+        key_start: offset of the key or, without a key, of the value.
+        start: offset of the value, code points.
+        end: offset after its last character.
+        record: index of its element in the outermost list.
+    """
+
+    symbol: str
+    above: tuple[str, ...]
+    key: str | None
+    key_start: int
+    start: int
+    end: int
+    record: int
+
+
+def _scalars(text: str, start: int, end: int) -> Iterator[_Scalar]:
+    """Yield all scalars of a valid JSON value; use an explicit stack instead of recursion."""
+    path: list[str] = []
+    containers: list[str] = []
+    key: tuple[str, int] | None = None
+    record = 0
+    tokens = list(_JSON_TOKEN.finditer(text, start, end))
+    for index, match in enumerate(tokens):
+        symbol = match[0]
+        if symbol in "{[":
+            path.append(key[0] if key else "")
+            containers.append(symbol)
+            key = None
+        elif symbol in "}]":
+            path.pop()
+            containers.pop()
+            key = None
+        elif symbol in ",:":
+            key = None if symbol == "," else key
+            record += symbol == "," and containers == ["["]
+        elif index + 1 < len(tokens) and tokens[index + 1][0] == ":" and containers and containers[-1] == "{":
+            key = (_unquoted(symbol), match.start())
+        else:
+            name, key_start = key or (None, match.start())
+            yield _Scalar(symbol, tuple(path), name, key_start, match.start(), match.end(), record)
+
+
+def _unquoted(symbol: str) -> str:
+    """Decode a JSON string; replace half a surrogate pair, which no encoder accepts, with U+FFFD."""
+    return _SURROGATE.sub("\ufffd", str(json.loads(symbol, strict=False)))

@@ -1,0 +1,42 @@
+"""Write the numbers of all scripts with the digits 0 to 9, so that they can be compared."""
+
+import re
+import unicodedata
+
+_CJK_DIGITS = {
+    character: value
+    for value, characters in enumerate(("〇零", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
+    for character in characters
+}
+_CJK_POWERS = {"十": 10, "百": 100, "千": 1000}
+_CJK_GROUPS = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8}
+_CJK_NUMBER = "[" + "".join((*_CJK_DIGITS, *_CJK_POWERS, *_CJK_GROUPS)) + "]"
+_COUNTER = "[名人元円年月日個个台本枚件階层歳岁米周週天時时分秒冊章ヶか]"
+_CJK_RUN = re.compile(rf"{_CJK_NUMBER}{{2,12}}|{_CJK_NUMBER}(?={_COUNTER})")
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_BEFORE = re.compile(rf"(?<=[{_UNSPACED}])(?=\d)")
+_BEHIND = re.compile(rf"(?<=\d)\s?([かヶカ]月|[个個]月|개월|시간|時間|[{_UNSPACED}])")
+
+
+def plain_numerals(text: str) -> str:
+    """Return a text with digits 0 to 9, numbers written in ideographs as digits, and spaces around digits."""
+    if text.isascii():
+        return text
+    text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in text)
+    text = _CJK_RUN.sub(_value, text)
+    return _BEHIND.sub(r" \1 ", _BEFORE.sub(" ", text))
+
+
+def _value(match: re.Match[str]) -> str:
+    written = match[0]
+    if all(character in _CJK_DIGITS for character in written):
+        return "".join(str(_CJK_DIGITS[character]) for character in written)
+    total = section = digit = 0
+    for character in written:
+        if character in _CJK_DIGITS:
+            digit = _CJK_DIGITS[character]
+        elif character in _CJK_POWERS:
+            section, digit = section + (digit or 1) * _CJK_POWERS[character], 0
+        else:
+            total, section, digit = total + (section + digit or 1) * _CJK_GROUPS[character], 0, 0
+    return str(total + section + digit)

@@ -1,0 +1,204 @@
+"""Find claims that give a record or row the value of another record, row or column.
+
+A record is named by its first text field ("name: Bob"), or by other words that only it has. If the claim names one
+record, and a figure or a field's text of the claim stands in another record under a key for which the named record has
+something else, the claim has taken it from the wrong record. The same holds for the columns of one row, if the claim
+names a column ("on Sundays").
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workers.evaluation.facts.arithmetic import same_quantity
+from workers.evaluation.facts.contradiction_checks import agrees
+from workers.evaluation.facts.dates import Date
+from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.sentence_pieces import AGGREGATES
+from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.verb_forms import verb_stem
+from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences
+
+MAX_RECORDS = 400
+"""Maximum number of records that a claim is compared with."""
+MAX_CLAIMED = 8
+"""Maximum number of values of a claim that are compared."""
+MAX_CELL_WORDS = 6
+"""Maximum number of words of a field that names something; longer ones are prose."""
+
+_FIELD = re.compile(r"(?P<key>[^:;]{1,60}): (?P<value>[^;]{1,300})(?:; |$)")
+_CELL = re.compile(r"(?P<value>[^:;]{1,60})(?:; |$)")
+_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+_FIGURE = re.compile(r"\W{0,3}\d")
+_DAYS = {
+    "mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
+    "sun": "sunday",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Describe a field of a record.
+
+    Attributes:
+        key: stems of its key.
+        words: stems of its text; empty if it is a figure or prose.
+        quantities: its numbers, read with the key.
+        dates: its dates and times.
+    """
+
+    key: frozenset[str]
+    words: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    dates: tuple[Date, ...]
+
+    def has(self, value: Quantity | Date) -> bool:
+        """Return true if the cell holds a value, whatever unit it is written with."""
+        if isinstance(value, Date):
+            return any(agrees(value, date) for date in self.dates)
+        return any(
+            same_quantity(value, each) or (not (value.is_unit and each.is_unit) and value.face == each.face)
+            for each in self.quantities
+        )
+
+
+Record = tuple[Cell, ...]
+
+
+def read_records(texts: Sequence[str]) -> list[list[Record]]:
+    """Return the records of a source, grouped by their keys; groups of one record only tell columns apart."""
+    groups: dict[tuple[frozenset[str], ...], list[Record]] = {}
+    lines: list[Cell] = []
+    """Lines of one field each, as in a form, until a key comes again."""
+    whole = False
+
+    def add(cells: Sequence[Cell]) -> None:
+        if len(cells) > 1:
+            found = groups.setdefault(tuple(cell.key for cell in cells), [])
+            if len(found) < MAX_RECORDS:
+                found.append(tuple(cells))
+
+    for text in texts:
+        cells = _cells(text)
+        if len(cells) == 1 and whole:
+            continue  # The fields of a record follow the whole record.
+        if len(cells) == 1 and not any(cell.key == cells[0].key for cell in lines):
+            lines += cells
+            continue
+        add(lines)
+        lines = list(cells) if len(cells) == 1 else []
+        whole = whole or len(cells) > 1
+        if len(cells) > 1:
+            start = 0
+            for place, cell in enumerate(cells):
+                # A list of records within one record repeats its first key.
+                if place > start and cell.key == cells[start].key:
+                    add(cells[start:place])
+                    start = place
+            add(cells[start:])
+    add(lines)
+    return list(groups.values())
+
+
+def is_record(text: str) -> bool:
+    """Return true if a text is a rendered record or row of several fields."""
+    return len(_cells(text)) > 1
+
+
+@kept_for_sentences
+def _cells(text: str) -> tuple[Cell, ...]:
+    """Split a record that ``evidence_units`` rendered; empty for prose."""
+    first = _CELL.match(text) if _FIELD.match(text) is None else None
+    cells, position = [], 0
+    if first and first.end() < len(text):
+        # The first column of a table may have no title.
+        cells.append(_cell("", first["value"]))
+        position = first.end()
+    while position < len(text):
+        match = _FIELD.match(text, position)
+        if not match:
+            return ()
+        cells.append(_cell(match["key"], match["value"]))
+        position = match.end()
+    return tuple(cells)
+
+
+def _cell(key: str, value: str) -> Cell:
+    details = read_details(f"{key}: {value}" if key else value)
+    words = frozenset() if _FIGURE.match(value) or len(_WORD.findall(value)) > MAX_CELL_WORDS else record_words(value)
+    return Cell(record_words(key), words, details.quantities, details.dates)
+
+
+@kept_for_sentences
+def record_words(text: str) -> frozenset[str]:
+    """Return the stems of a text as records are compared; abbreviated days are written out."""
+    tokens = [match[0].lower() for match in _WORD.finditer(text.replace("_", " "))]
+    return frozenset(verb_stem(_DAYS.get(token, token)) for token in tokens if token not in STOP_WORDS)
+
+
+def from_another_record(claim: str, topic: str, groups: Sequence[Sequence[Record]]) -> bool:
+    """Return true if a claim names one record and states a value of another one.
+
+    Args:
+        claim: plain text of the claim.
+        topic: text that names the claim's subject where the claim does not.
+        groups: the records of the evidence; see ``read_records``.
+    """
+    words = record_words(f"{topic} {claim}")
+    if not groups or words & AGGREGATES:
+        return False
+    details = read_details(claim)
+    values: list[Quantity | Date] = [each for each in details.quantities if not each.bound and not each.approximate]
+    values = [*values, *details.dates][:MAX_CLAIMED]
+    return any(_misplaced(words, record_words(claim), values, group) for group in groups)
+
+
+def _misplaced(
+    words: frozenset[str], own: frozenset[str], values: Sequence[Quantity | Date], group: Sequence[Record]
+) -> bool:
+    record = named_record(words, group)
+    if record is None:
+        return False
+    others = [other for other in group if other is not record]
+    for value in values:
+        if any(cell.has(value) for cell in record):
+            if _in_other_column(words, value, values, record):
+                return True
+            continue
+        places = {place for other in others for place, cell in enumerate(other) if cell.has(value)}
+        if any(record[place].quantities or record[place].dates for place in places):
+            return True
+    for other in others:
+        for place, cell in enumerate(other):
+            mine = record[place]
+            if place and cell.words and cell.words <= own and mine.words and not mine.words & own and cell.key & words:
+                return True
+    return False
+
+
+def _in_other_column(
+    words: frozenset[str], value: Quantity | Date, values: Sequence[Quantity | Date], record: Record
+) -> bool:
+    """Return true if a claim names one column of a row and states the value of another column."""
+    named = [cell for cell in record[1:] if cell.key and cell.key <= words and (cell.quantities or cell.dates)]
+    holding = [cell for cell in record if cell.has(value)]
+    if len(named) != 1 or any(map(named[0].has, values)) or any(cell.key & words for cell in holding):
+        return False
+    kinds = {type(each) for cell in holding for each in (*cell.quantities, *cell.dates)}
+    return any(type(each) in kinds for each in (*named[0].quantities, *named[0].dates))
+
+
+def named_record(words: frozenset[str], group: Sequence[Record]) -> Record | None:
+    """Return the record that a text names; ``None`` if it names none or several."""
+    if len(group) == 1:
+        return group[0] if group[0][0].words and group[0][0].words <= words else None
+    shared = frozenset.intersection(*(frozenset().union(*(cell.words for cell in record)) for record in group))
+    by_name = [record for record in group if record[0].words and record[0].words <= words]
+    longest = max((len(record[0].words) for record in by_name), default=0)
+    best = [record for record in by_name if len(record[0].words) == longest]
+    if best:
+        nested = all(record[0].words <= best[0][0].words for record in by_name)
+        return best[0] if len(best) == 1 and nested else None
+    scores = [len(words & (record[0].words - shared)) for record in group]
+    top = max(scores)
+    return group[scores.index(top)] if top and scores.count(top) == 1 else None

@@ -1,0 +1,63 @@
+"""Find members of series and other identifiers: "Grinder 5", "INC-4711", "plan A", "port 8080"."""
+
+import re
+
+from workers.evaluation.facts.units import UNITS
+from workers.evaluation.text.words import STOP_WORDS, word_set
+
+Code = tuple[str, str]
+"""Series and number or letter, lower case."""
+
+_CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:]\d|\s?[%€$£])", re.IGNORECASE)
+_LETTER = re.compile(r"(?<![\w-])([^\W\d_]{3,20}) ([A-HJ-Z])(?![\w'’&-]|\.\w)")
+NOT_SERIES = word_set(
+    """
+    in on at by of to for from with about around over under than and or is was are were the a an version
+    page step chapter section figure table top last next first past within after before until since
+    approximately only just up january february march april may june july august september october november
+    december passage source document context text note item at least most exactly nearly almost
+    """
+)
+"""Words before a number that do not name a series."""
+COMMON_WORDS = NOT_SERIES | STOP_WORDS
+"""Words that do not name a series, capitalised or not."""
+SERIES_NAMES = word_set(
+    """
+    port line room gate lane track platform bay zone rack slot pin floor route channel station ticket incident order
+    invoice plan release model building machine pump valve press grinder server node unit filter tank robot cell boiler
+    shift batch lot bus flight train motor sensor oven pod cluster shard worker reactor turbine conveyor
+    """
+)
+"""Words that name a series in lower case as well."""
+
+
+def find_codes(text: str) -> list[tuple[Code, int, int]]:
+    """Return the identifiers of a text with their offsets, in order.
+
+    A word before a number names a series if it has a capital, if letters and digits are written as one, if it
+    is written so elsewhere in the text, or if it is a common series name. In "sold 5" it is none of these.
+    """
+    matches = [match for match in _CODE.finditer(text) if match[1].lower() not in NOT_SERIES]
+    strict = {match[1].lower() for match in matches if _is_strict(match)}
+    found = [
+        ((match[1].lower(), match[2].lstrip("0") or "0"), match.start(), match.end())
+        for match in matches
+        if _is_strict(match)
+        or ((match[1].lower() in strict or match[1].lower() in SERIES_NAMES) and _stands_alone(match, text))
+    ]
+    found += [
+        ((match[1].lower(), match[2].lower()), match.start(), match.end())
+        for match in _LETTER.finditer(text)
+        if match[1].lower() not in COMMON_WORDS
+    ]
+    return sorted(found, key=lambda code: code[1])
+
+
+def _is_strict(match: re.Match[str]) -> bool:
+    return "-" in match[0] or "_" in match[0] or match[1][0].isupper() or match[1] + match[2] == match[0]
+
+
+def _stands_alone(match: re.Match[str], text: str) -> bool:
+    """Return true if the number does not belong to a unit after it ("order 5 kg")."""
+    behind = re.match(r"[\s-]{0,2}([^\W\d_]{1,15})", text[match.end() : match.end() + 20])
+    return not behind or behind[1].lower() not in UNITS

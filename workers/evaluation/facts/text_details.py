@@ -1,0 +1,200 @@
+"""Read the exact details of a text: numbers with units, dates, names, identifiers, and what each clause negates."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
+from workers.evaluation.facts.numerals import plain_numerals
+from workers.evaluation.facts.quantities import Quantity, implied_dates, implied_quantities, undated_quantities
+from workers.evaluation.facts.series import COMMON_WORDS, find_codes
+from workers.evaluation.facts.units import UNITS
+from workers.evaluation.text.language import guess_language
+from workers.evaluation.text.words import STOP_WORDS, content_words, stem, undotted, word_set
+
+MAX_LENGTH = 2_000
+"""Maximum length of text to read, code points; sentences are shorter."""
+MAX_CLAUSES = 40
+"""Maximum number of different clauses of a text; clauses are compared pair by pair, so that the limit bounds the time."""
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+"""A word with its apostrophes."""
+_NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1,20})?)")
+_ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
+_HYPHENATED = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_NEGATION = re.compile(
+    r"\b(?:not(?! (?:only|all|every|necessarily|just|always|until)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
+    r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?|não|nunca|nem|niet|geen|ikke|inte|не|нет|ни|никогда|δεν|δε|μην?)\b",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(
+    r"\b(?:in total|a total of|total(?:l?ed|s)?|altogether|together|combined|in all|in sum|sum of|insgesamt|zusammen|au total)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[,;:()–—]\s|\s(?:but|while|whereas|although|because|who|which|aber|während|weil|mais)\s", re.IGNORECASE
+)
+_ENDLESS = re.compile(
+    r"(?<!not )(?<!no )(?<!nicht )(?<!pas )(?<!non )(?<!no es )\b(?:life-?long|lifetime|unlimited|indefinite(?:ly)?|forever|perpetual|everlasting|never expires?"
+    r"|lebenslang(?:e[rnms]?)?|unbegrenzt(?:e[rnms]?)?|unbefristet(?:e[rnms]?)?|à vie|illimitée?s?|de por vida|ilimitad[oa]s?|illimitat[oa])\b",
+    re.IGNORECASE,
+)
+_PARTLY = re.compile(r"\b(?:few|little|not (?:all|every|necessarily|always))\b", re.IGNORECASE)
+"""Words that neither affirm nor deny: "few prospects" is close to "no prospects"."""
+_AUXILIARIES = word_set(
+    """
+    be been being longer yet any the a an to have has had do does did is are was were will would can could
+    may might must should ever also even actually currently very wurde wird werden ist sind hat haben war
+    pas est sont été a
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Hold the exact details of a text.
+
+    Attributes:
+        quantities: its numbers with units.
+        implied: durations that follow from its dates.
+        implied_dates: times of day that follow from a time and durations.
+        is_total: whether it mentions a total.
+        is_endless: whether it calls something lifelong or unlimited.
+        dates: its dates and times of day.
+        periods: its centuries, decades and quarters as first and last month.
+        weekdays: days of the week that it names, 0..6.
+        codes: identifiers with a number, as (series, number): ("inc", "4711"), ("grinder", "5").
+        names: capitalised words that are names, lower case.
+        beside: for each name, stems of the nearest words before and after it that are not names.
+        words: stems of its content words.
+        clauses: for each clause its content words and those under a negation.
+    """
+
+    quantities: tuple[Quantity, ...]
+    implied: tuple[Quantity, ...]
+    implied_dates: tuple[Date, ...]
+    is_total: bool
+    is_endless: bool
+    dates: tuple[Date, ...]
+    periods: tuple[Period, ...]
+    weekdays: frozenset[int]
+    codes: frozenset[tuple[str, str]]
+    names: frozenset[str]
+    beside: Mapping[str, frozenset[str]]
+    words: frozenset[str]
+    clauses: tuple[tuple[frozenset[str], frozenset[str]], ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Return true if the text has any detail that can be looked up."""
+        return self.is_endless or self.has_figures or bool(self.names)
+
+    @property
+    def has_figures(self) -> bool:
+        """Return true if a number, date or identifier was read."""
+        return bool(self.quantities or self.dates or self.periods or self.codes)
+
+
+@lru_cache(maxsize=4_096)
+def read_details(text: str) -> Details:
+    """Read the exact details of a text; the function is pure, so its results may be cached."""
+    text = plain_numerals(text[:MAX_LENGTH])
+    periods, rest = read_periods(text)
+    dates, rest = read_dates(rest)
+    codes = frozenset(code for code, _, _ in find_codes(rest))
+    members = {number for _, number in codes}
+    names = _names(undotted(rest))
+    quantities = [each for each in undated_quantities(rest) if each.is_unit or f"{each.face:g}" not in members]
+    return Details(
+        tuple(quantities),
+        tuple(implied_quantities(text, dates)),
+        tuple(implied_dates(quantities, dates)),
+        bool(_TOTAL.search(text)),
+        bool(_ENDLESS.search(text)),
+        tuple(dates),
+        tuple(periods),
+        read_weekdays(text),
+        codes,
+        names,
+        _beside(undotted(rest), names),
+        content_words(text),
+        _clauses(text),
+    )
+
+
+def periods_of(details: Details) -> list[Period]:
+    """Return the months and longer periods of a text, either named or given by a date."""
+    return [*details.periods, *filter(None, map(months_of, details.dates))]
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return capitalised words whose capital is due neither to their position nor to the rules of the language."""
+    words = WORD.findall(text)
+    inner = [word for word in words[1:] if len(word) > 2 and word.isalpha()]
+    capitals = sum(word[0].isupper() for word in inner)
+    # In texts where every noun or title word is capitalised, a capital does not show a name.
+    if guess_language(text) == "de" or (len(inner) >= 4 and capitals > 0.4 * len(inner)):
+        return frozenset()
+    names = set()
+    for match in _NAME.finditer(text):
+        before = text[: match.start()].rstrip(" \"'“„(*")
+        starts = not before or before[-1] in ".!?:;"
+        word = match[1].lower().removesuffix("'s").removesuffix("’s")
+        followed = text[match.end() : match.end() + 2]
+        surname = followed[:1] == " " and followed[1:].isupper() and not _ACRONYM.match(text, match.end())
+        if word in UNITS:
+            continue
+        if (not starts or surname or match[1].isupper()) and word not in COMMON_WORDS:
+            names.add(word)
+    return frozenset(names)
+
+
+def _beside(text: str, names: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Map each name to the nearest content words before and after it in its clause that are not names."""
+    found: dict[str, set[str]] = {name: set() for name in names}
+    if not names:
+        return {}
+    for clause in _CLAUSE.split(text):
+        words = [match[0] for match in _HYPHENATED.finditer(clause)]
+        keys = [word.lower().removesuffix("'s").removesuffix("’s") for word in words]
+        plain = [
+            place
+            for place, key in enumerate(keys)
+            if key not in names and key not in STOP_WORDS and key not in _AUXILIARIES
+        ]
+        for place, key in enumerate(keys):
+            if key in found:
+                after = bisect_left(plain, place)
+                found[key].update(stem(keys[index]) for index in plain[max(0, after - 1) : after + 1])
+    return {name: frozenset(words) for name, words in found.items()}
+
+
+def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return the content words and the negated words of the first clauses.
+
+    A negation applies to the next content word, otherwise to the previous one ("startet nicht").
+    """
+    clauses: dict[tuple[frozenset[str], frozenset[str]], None] = {}
+    for clause in _CLAUSE.split(text):
+        words = content_words(clause)
+        if words:
+            partly = frozenset(("few",)) if _PARTLY.search(clause) else frozenset()
+            clauses[(words | partly, _governed(clause))] = None
+            if len(clauses) == MAX_CLAUSES:
+                break
+    return tuple(clauses)
+
+
+def _governed(clause: str) -> frozenset[str]:
+    found = set()
+    for match in _NEGATION.finditer(clause):
+        after = _governable(clause[match.end() : match.end() + 80])[:1]
+        found.update(after or _governable(clause[max(0, match.start() - 80) : match.start()])[-1:])
+    return frozenset(stem(word) for word in found)
+
+
+def _governable(text: str) -> list[str]:
+    words = [word.lower() for word in WORD.findall(text)]
+    return [word for word in words if word not in _AUXILIARIES and word not in STOP_WORDS and not word.endswith("ly")]

@@ -1,0 +1,1 @@
+"""Score how well the evidence supports each claim."""

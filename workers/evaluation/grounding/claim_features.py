@@ -1,0 +1,255 @@
+"""Measure a claim and its evidence as features that grow with doubt.
+
+Every feature is 0 if the evidence contains the claim word for word, and grows with the missing part. Every feature uses
+the best match in all of the evidence, so that an additional source never increases it. Together with weights that are
+never negative (``calibration``) this makes the risk monotone.
+
+| feature | what it measures |
+|---|---|
+| distance | 1 - best cosine of the claim, alone or after its antecedent, with a unit |
+| unseen_share | share of its content words that no unit has |
+| unseen_weight | sum of the weights of those words |
+| unseen_weight_share | the same as a share of the weights of all its words |
+| unseen_rarest | the highest weight among them |
+| apart | 1 - highest share (by weight) of its words that one unit has |
+| detail_apart | the same for the units that have one of its names or figures; of the worst of these |
+| unseen_pairs | share of its neighbouring content words that are nowhere near each other |
+| unseen_pair_count | how many these are |
+| missing_numbers, missing_dates, missing_names | exact details that no unit has, nor numbers give |
+| record_denied, record_unknown | fields of a record that contradict the claim or are unknown (``json_evidence``) |
+
+The weight of a word is the significance of its absence. Answers often add words such as "popular", "located" or
+"overall", so their absence from the source means little. The table is part of the calibration.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.evaluation.facts.evidence_facts import KnownFacts, MissingDetails, missing_details
+from workers.evaluation.facts.json_evidence import RecordFacts, RecordVerdict, check_record
+from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
+from workers.evaluation.facts.value_owners import OwnedValues
+from workers.evaluation.grounding.evidence import EvidenceUnit
+from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, parts_of_word, stem, undotted
+
+FEATURES = (
+    "distance",
+    "unseen_share",
+    "unseen_weight",
+    "unseen_weight_share",
+    "unseen_rarest",
+    "apart",
+    "detail_apart",
+    "unseen_pairs",
+    "unseen_pair_count",
+    "missing_numbers",
+    "missing_dates",
+    "missing_names",
+    "record_denied",
+    "record_unknown",
+)
+"""Names of the features, in the order of the columns."""
+
+PAIR_WINDOW = 5
+"""Maximum distance in content words within which two words count as neighbours."""
+
+MAX_PLACES = 300
+"""Maximum number of places of the rarer of two words that are looked at; the limit bounds the time."""
+
+_NUMERIC = frozenset(stem(word) for word in (*NUMBER_WORDS, *UNITS, *SCALES, *MONTHS))
+"""Words for numbers, units and months, which are compared by value."""
+
+_WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
+_FIGURE = re.compile(r"[\d.,'’]+([^\W\d_]{0,4}|o'?clock)")
+
+
+@dataclass(frozen=True, slots=True)
+class WordWeights:
+    """Weight words by the significance of their absence from the evidence.
+
+    Attributes:
+        weights: by stem, for words that answers often add by themselves.
+        unknown: weight of all other words.
+    """
+
+    weights: Mapping[str, float]
+    unknown: float
+
+    def __getitem__(self, word: str) -> float:
+        return self.weights.get(word, self.unknown)
+
+
+class EvidenceIndex:
+    """Index the evidence of one answer by words.
+
+    Args:
+        units: the evidence.
+        vocabulary: stems of the claims' content words; others are not indexed.
+        records: the JSON records among the contexts.
+    """
+
+    def __init__(
+        self, units: Sequence[EvidenceUnit], vocabulary: frozenset[str], records: Sequence[RecordFacts]
+    ) -> None:
+        self.units = units
+        self.records = records
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._unit_words: dict[str, set[int]] = defaultdict(set)
+        place = 0
+        for number, unit in enumerate(units):
+            for word in unit.words & vocabulary:
+                self._unit_words[word].add(number)
+            previous = ""
+            for word in content_sequence(unit.text):
+                if word in vocabulary:
+                    self._places[word].append(place)
+                # "take out" is "takeout" and "wi fi" is "wifi".
+                if previous + word in vocabulary:
+                    self._places[previous + word].append(place)
+                    self._unit_words[previous + word].add(number)
+                previous = word
+                place += 1
+            place += PAIR_WINDOW + 1
+
+    def has(self, word: str) -> bool:
+        """Return true if any unit has this stem."""
+        return word in self._unit_words
+
+    def units_with(self, word: str) -> set[int]:
+        """Return the indices of the units that have this stem."""
+        return self._unit_words.get(word, set())
+
+    def has_pair(self, one: str, two: str) -> bool:
+        """Return true if two stems occur together in a unit."""
+        few, many = sorted((self._places.get(one, []), self._places.get(two, [])), key=len)
+        for place in few[:MAX_PLACES]:
+            index = bisect_left(many, place - PAIR_WINDOW)
+            if index < len(many) and many[index] <= place + PAIR_WINDOW:
+                return True
+        return False
+
+    @cached_property
+    def known(self) -> KnownFacts:
+        """Index the numbers, dates and names of all units; compute the index on first use."""
+        return KnownFacts(read_details(unit.text) for unit in self.units)
+
+    @cached_property
+    def owned(self) -> OwnedValues:
+        """Index the values of all units with their subjects; compute the index on first use."""
+        sources: dict[int, list[str]] = {}
+        for unit in self.units:
+            sources.setdefault(unit.number, []).append(unit.text)
+        return OwnedValues(list(sources.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMeasures:
+    """Hold the features of one claim and the findings from which they are computed.
+
+    Attributes:
+        values: float64 of shape (len(FEATURES),).
+        record: result of the check against the fields of records.
+        unknown_figures: number of figures that no evidence has (``MissingDetails.figures``).
+    """
+
+    values: NDArray[np.float64]
+    record: RecordVerdict
+    unknown_figures: int
+
+
+@kept_for_sentences
+def content_sequence(text: str) -> tuple[str, ...]:
+    """Return the stems of a text's content words in order; split hyphenated words."""
+    lowered = (part.lower() for match in _WORD.finditer(undotted(text)) for part in parts_of_word(match[0]))
+    return tuple(stem(word) for word in lowered if word not in STOP_WORDS)
+
+
+def measure_claim(
+    plain: str, best_similarity: float, index: EvidenceIndex, nearest: Sequence[str], weights: WordWeights
+) -> ClaimMeasures:
+    """Measure one claim.
+
+    Args:
+        plain: its plain text.
+        best_similarity: highest cosine with a unit, -1..1.
+        index: the evidence.
+        nearest: texts of the nearest units, from whose numbers others may be derived.
+        weights: weights of words.
+    """
+    details = read_details(plain)
+    missing = MissingDetails()
+    if details.is_exact:
+        near = [read_details(text) for text in nearest]
+        missing = missing_details(
+            details, index.known, [number for text in near for number in (*text.quantities, *text.implied)]
+        )
+    sequence: Sequence[str] = content_sequence(plain)
+    if details.has_figures and not missing.numbers and not missing.dates:
+        # "0.75 hours" is not written in "45 minutes" but has the same value.
+        sequence = [word for word in sequence if index.has(word) or not _is_numeric(word)]
+    words = list(dict.fromkeys(sequence))
+    joined = {a: a + b for a, b in pairwise(sequence)} | {b: a + b for a, b in pairwise(sequence)}
+    unseen = [word for word in words if not index.has(word) and not index.has(joined.get(word, ""))]
+    total = sum(weights[word] for word in words)
+    lost = sum(weights[word] for word in unseen)
+    pairs = list(dict.fromkeys(pair for pair in pairwise(sequence) if pair[0] != pair[1]))
+    apart_pairs = sum(not index.has_pair(one, two) and not index.has(one + two) for one, two in pairs)
+    record = check_record(plain, index.records) if index.records else RecordVerdict()
+    values = (
+        1.0 - max(0.0, best_similarity),
+        len(unseen) / len(words) if words else 0.0,
+        lost,
+        lost / total if total else 0.0,
+        max((weights[word] for word in unseen), default=0.0),
+        *_apart(words, detail_words(plain), total, index, weights),
+        apart_pairs / len(pairs) if pairs else 0.0,
+        apart_pairs,
+        missing.numbers,
+        missing.dates,
+        missing.names,
+        record.denied,
+        record.unknown,
+    )
+    return ClaimMeasures(np.array(values, dtype=np.float64), record, missing.figures)
+
+
+def _is_numeric(word: str) -> bool:
+    """Return true for a word that is read as a number; "m0nths" and "MzYg" are none, and count where they are missing."""
+    return word in _NUMERIC or bool(_FIGURE.fullmatch(word))
+
+
+@kept_for_sentences
+def detail_words(text: str) -> frozenset[str]:
+    """Return the stems of a text's names and figures: words with an inner capital or with a digit."""
+    words = [match[0] for match in _WORD.finditer(undotted(text))]
+    return frozenset(
+        stem(word)
+        for place, word in enumerate(words)
+        if (place and word[0].isupper()) or any(character.isdigit() for character in word)
+    )
+
+
+def _apart(
+    words: Sequence[str], details: frozenset[str], total: float, index: EvidenceIndex, weights: WordWeights
+) -> tuple[float, float]:
+    """Return the unsupported share of a claim in its best unit, and in the best unit with its rarest detail."""
+    if not total:
+        return 0.0, 0.0
+    owned: dict[int, float] = defaultdict(float)
+    for word in words:
+        for unit in index.units_with(word):
+            owned[unit] += weights[word]
+    of_details = [
+        max((owned[unit] for unit in index.units_with(word)), default=0.0) for word in words if word in details
+    ]
+    best = max(owned.values(), default=0.0)
+    return max(0.0, 1.0 - best / total), max(0.0, 1.0 - min(of_details, default=total) / total)

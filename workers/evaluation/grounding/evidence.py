@@ -1,0 +1,158 @@
+"""Collect units of evidence from contexts and select the units nearest to a claim.
+
+Shapes: n claims, m units, v distinct words of the claims. Everything over n × m is one matrix
+multiplication; there is no loop over pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.answers import ContextChunk
+from workers.evaluation.facts.evidence_units import segment_source
+from workers.evaluation.text.wording import plain_text
+from workers.evaluation.text.words import content_words
+
+Matrix = NDArray[np.float32]
+
+MAX_UNITS = 800
+"""Maximum number of units of evidence for one answer. If there are more, those with the most words in common with the
+answer are kept (200 contexts of 100,000 code points are allowed).
+"""
+MAX_TEXT = 1_000
+"""Maximum length of text for the embedding model, code points: it reads 256 tokens and ignores the rest."""
+UNCOMPARED = -2.0
+"""Value in matrices of cosines for pairs of claim and unit without a comparison; lower than any cosine."""
+TOP = 3
+"""Number of units that a claim is compared with word by word and number by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceUnit:
+    """Describe a unit of a context chunk.
+
+    Attributes:
+        number: position of the chunk among the contexts, from 1.
+        chunk_id: the retriever's name for the chunk.
+        start: offset in the chunk's content, code points.
+        end: offset after its last character.
+        text: readable text, for models and readers.
+        words: stems of its content words.
+        of_record: whether it is part of a record or table rather than of a text.
+    """
+
+    number: int
+    chunk_id: str
+    start: int
+    end: int
+    text: str
+    words: frozenset[str]
+    of_record: bool = False
+
+
+def collect_evidence(contexts: Sequence[ContextChunk], answer_words: frozenset[str]) -> tuple[EvidenceUnit, ...]:
+    """Collect the units of all contexts, in order, at most ``MAX_UNITS``.
+
+    Args:
+        contexts: the chunks that the model was given.
+        answer_words: stems of the answer, which select units if there are too many.
+    """
+    units = []
+    for number, chunk in enumerate(contexts, 1):
+        for unit in segment_source(chunk.content):
+            text = plain_text(unit.text)[:MAX_TEXT]
+            words = content_words(text)
+            if words:
+                units.append(EvidenceUnit(number, chunk.chunk_id, unit.start, unit.end, text, words, unit.of_record))
+    if len(units) > MAX_UNITS:
+        common = np.array([len(unit.words & answer_words) for unit in units])
+        # A stable sort prefers earlier units: retrievers rank the best first.
+        kept = np.sort(np.argsort(-common, kind="stable")[:MAX_UNITS])
+        units = [units[index] for index in kept]
+    return tuple(units)
+
+
+def single_units(units: Sequence[EvidenceUnit]) -> list[int]:
+    """Return the indices of the units that contain no other unit: fields, not the flattened record.
+
+    If escapes hide the position of sentences in a field, all have the span of the whole field; none contains another.
+    """
+    ends: dict[int, int] = {}
+    last: dict[int, tuple[int, int]] = {}
+    single = []
+    for index in sorted(range(len(units)), key=lambda each: (units[each].start, units[each].end), reverse=True):
+        unit = units[index]
+        place = (unit.start, unit.end)
+        if unit.end <= ends.get(unit.number, unit.end) or place == last.get(unit.number):
+            single.append(index)
+            ends[unit.number], last[unit.number] = unit.start, place
+    return sorted(single)
+
+
+def stack(texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix:
+    """Stack the vectors of texts as rows, shape [len(texts), dimension].
+
+    Raises:
+        KeyError: if a text has no vector; a silent zero would look like a fabricated claim.
+    """
+    return np.stack([vectors[text] for text in texts]).astype(np.float32, copy=False)
+
+
+def cosines(claims: Matrix, units: Matrix) -> Matrix:
+    """Compute the cosine of each claim and unit from L2-normalised rows, shape [n, m], clipped to -1..1."""
+    products: Matrix = np.clip(np.nan_to_num(_product(claims, units)), -1.0, 1.0)
+    return products
+
+
+def _product(rows: Matrix, others: Matrix) -> Matrix:
+    """Compute the scalar products of finite rows, shape [n, m].
+
+    OpenBLAS's kernels for wide vectors can set the processor's flag for invalid values from unused lanes.
+    NumPy then warns although all products are finite. Therefore the warning is suppressed here.
+    """
+    with np.errstate(invalid="ignore"):
+        return rows @ others.T
+
+
+def shared_words(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
+    """Count the words that each claim shares with each unit, shape [n, m]."""
+    owned, present = _incidence(claims, units)
+    return _product(owned, present)
+
+
+def containments(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
+    """Compute the share of each claim's words that each unit contains, shape [n, m], 0..1.
+
+    Rare words count more: the weight of a word is ``log(1 + m / units with it)``, and a word
+    that no unit has weighs the same as a word in one unit.
+    """
+    owned, present = _incidence(claims, units)
+    weights = np.log1p(len(units) / np.maximum(present.sum(axis=0), 1.0)).astype(np.float32)
+    owned *= weights
+    totals = np.maximum(owned.sum(axis=1, keepdims=True), 1e-9)
+    shares: Matrix = _product(owned, present) / totals
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _incidence(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> tuple[Matrix, Matrix]:
+    """Return the incidence of claim words in claims and in units, shapes [n, v] and [m, v], 0 or 1."""
+    vocabulary = {word: index for index, word in enumerate(sorted(frozenset().union(*claims)))}
+    owned = np.zeros((len(claims), len(vocabulary)), dtype=np.float32)
+    present = np.zeros((len(units), len(vocabulary)), dtype=np.float32)
+    for row, words in enumerate(claims):
+        owned[row, [vocabulary[word] for word in words]] = 1.0
+    for row, words in enumerate(units):
+        present[row, [vocabulary[word] for word in words if word in vocabulary]] = 1.0
+    return owned, present
+
+
+def nearest(similarity: Matrix, containment: Matrix, count: int = TOP) -> NDArray[np.intp]:
+    """Return the indices of the best units of each claim, best first, shape [n, min(count, m)].
+
+    Cosine and common words have equal weight: the cosine alone prefers a sentence on the same subject to the
+    sentence with the same figures.
+    """
+    rank = similarity + containment
+    return np.argsort(-rank, axis=1, kind="stable")[:, :count]

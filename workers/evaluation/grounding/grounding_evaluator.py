@@ -1,0 +1,544 @@
+"""Evaluate the grounding of an answer: the degree to which its contexts support its claims.
+
+The evaluation has two phases, so that the texts of many answers are embedded in one batch.
+``prepare_grounding`` returns the texts that need vectors; ``evaluate_grounding`` evaluates the answer
+with the vectors. With a verifier, the second phase has two halves: ``score_with_rules`` returns the
+verifier's input, ``combine_with_verifier`` evaluates with its verdicts. All functions are pure; the
+result for an answer does not depend on the other answers of its batch.
+
+Method: claims that need grounding (``claims``) are compared with sentences, fields and rows of the
+contexts (``evidence``) and scored (``support``). Then follow four checks, each an issue with a
+severity, and a fifth check for contradictions (``risk``).
+
+Rules:
+
+- Similarity of answer and context is the mean over claims of the best cosine with a unit of evidence,
+  weighted by the claim's length. The model reads 256 tokens and drops the rest, so that vectors of
+  whole texts would only represent their beginnings.
+- Facts are compared with sentences of the evidence, not with whole chunks, whose vectors blur every
+  figure. The share of common words is checked for numbers, dates, names and negation.
+- Uncertainty markers count at word boundaries, each occurrence, outside quotations and code.
+- Coverage counts sentences that can carry a citation, and only valid citations.
+- An answer without claims has ``null``: it is neither verified nor fully grounded.
+- A claim without a citation can be supported: evidence counts whether or not it is cited.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.answers import GeneratedAnswer
+from schemas.grounding import (
+    MAX_CALCULATIONS,
+    MAX_CLAIM_TEXT,
+    MAX_CLAIMS,
+    MAX_CONFLICTS,
+    MAX_EXPRESSION,
+    MAX_ISSUE_CLAIMS,
+    MAX_NUMBER,
+    MAX_PASSAGE,
+    MAX_SOURCES,
+    Calculation,
+    CalculationInput,
+    Claim,
+    ClaimSource,
+    Conflict,
+    Evidence,
+    GroundingFindings,
+    GroundingIssue,
+    IssueType,
+)
+from schemas.identifiers import claim_id
+from schemas.reports import Span
+from workers.evaluation.citations.citation_finder import coverage, resolve_citations, skip_reason
+from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.facts.calculations import derived_figures, expression
+from workers.evaluation.facts.json_evidence import RecordFacts, read_record
+from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
+from workers.evaluation.grounding.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
+from workers.evaluation.grounding.evidence import (
+    MAX_TEXT,
+    UNCOMPARED,
+    EvidenceUnit,
+    Matrix,
+    collect_evidence,
+    cosines,
+    stack,
+)
+from workers.evaluation.grounding.evidence_prefilter import select_evidence
+from workers.evaluation.grounding.risk import Measures, assess
+from workers.evaluation.grounding.support import (
+    MeasuredClaim,
+    Support,
+    VerifierScores,
+    evaluate_claims,
+    evaluate_measured_claims,
+    measure_claims,
+    rule_margins,
+)
+from workers.evaluation.grounding.verifier_combination import VerifierCombination
+from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
+from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.uncertainty import uncertainty_spans
+from workers.evaluation.text.words import content_words
+from workers.evaluation.thresholds import GroundingThresholds
+
+Verdicts = Mapping[VerifierPair, NDArray[np.float32]]
+"""A verifier's probabilities of supported, contradicted and unsupported, shape (3,), by pair."""
+
+MAX_EXCERPT = 300
+"""Longest excerpt of a piece of evidence, code points."""
+MAX_MARKERS = 1_000
+"""Most uncertainty markers that are listed; all of them count."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedGrounding:
+    """Hold a segmented answer that waits for vectors.
+
+    Attributes:
+        tenant: tenant of the answer.
+        answer_id: identifier of the answer.
+        texts: distinct texts that need vectors, in a fixed order; empty if skipped.
+        claims: the listed claims in order, of any kind.
+        cited: for each of them the contexts that it validly cites, from 1.
+        total: number of all claims.
+        unchecked: number of different claims that need grounding and are beyond the limit.
+        units: the evidence.
+        records: facts from the fields of JSON contexts, by number of the context.
+        coverage: share of sentences with a valid citation; ``None`` if no sentence needs a citation.
+        uncertainty: positions of uncertainty markers.
+        skipped: reason why nothing is evaluated; empty otherwise.
+    """
+
+    tenant: str
+    answer_id: str
+    texts: tuple[str, ...] = ()
+    claims: tuple[ExtractedClaim, ...] = ()
+    cited: tuple[tuple[int, ...], ...] = ()
+    total: int = 0
+    unchecked: int = 0
+    units: tuple[EvidenceUnit, ...] = ()
+    records: Mapping[int, RecordFacts] = field(default_factory=dict)
+    coverage: float | None = None
+    uncertainty: tuple[Span, ...] = field(default=())
+    skipped: str = ""
+
+
+def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
+    """Segment an answer: return claims, evidence and the texts that need vectors."""
+    reason = skip_reason(answer)
+    if reason:
+        return PreparedGrounding(answer.tenant, answer.answer_id, skipped=reason)
+    contexts = answer.contexts or []
+    sentences = segment(answer.answer)
+    resolved = resolve_citations(answer, sentences)
+    places, unchecked = _listed(resolved.claims)
+    claims = tuple(resolved.claims[place] for place in places)
+    units = collect_evidence(contexts, content_words(answer.answer))
+    checked = [claim for claim in claims if claim.needs_grounding] if units else []
+    needed = dict.fromkeys(text for claim in checked for text in embedded_texts(claim))
+    needed.update(dict.fromkeys(compared_texts(checked, units)))
+    return PreparedGrounding(
+        tenant=answer.tenant,
+        answer_id=answer.answer_id,
+        texts=tuple(needed),
+        claims=claims,
+        cited=tuple(resolved.cited[place] for place in places),
+        total=len(resolved.claims),
+        unchecked=unchecked,
+        units=units,
+        records={
+            number: facts
+            for number, chunk in enumerate(contexts, 1)
+            if (facts := read_record(chunk.content)) is not None
+        },
+        coverage=coverage(resolved),
+        uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleScores:
+    """Hold a prepared answer with n measured claims; wait for the verifier's scores if a verifier is configured.
+
+    Attributes:
+        prepared: the answer.
+        calibration: calibration for its claims.
+        checked: the claims.
+        similarity: cosines of claims and evidence, shape [n, m]; ``UNCOMPARED`` for units that are not
+            candidates.
+        leaning: the same for claims after their antecedents, shape [n, m].
+        measured: features of each claim.
+        pairs: input of the verifier for each claim; ``None`` if the rules decide the claim.
+        of_records: whether the best unit of each claim is part of a record or table; shape (n,).
+    """
+
+    prepared: PreparedGrounding
+    calibration: GroundingCalibration
+    checked: tuple[ExtractedClaim, ...]
+    similarity: Matrix
+    leaning: Matrix
+    measured: tuple[MeasuredClaim, ...]
+    pairs: tuple[VerifierPair | None, ...]
+    of_records: NDArray[np.bool_]
+
+    @property
+    def questions(self) -> tuple[VerifierPair, ...]:
+        """Return the distinct pairs for the verifier, in order."""
+        return tuple(dict.fromkeys(pair for pair in self.pairs if pair is not None))
+
+
+def score_with_rules(
+    prepared: PreparedGrounding,
+    vectors: Mapping[str, NDArray[np.float32]],
+    calibration: GroundingCalibration | None = None,
+    combination: VerifierCombination | None = None,
+) -> RuleScores:
+    """Measure the claims of a prepared answer, and select the verifier's input.
+
+    The verifier reads claims that the rules do not decide: claims with evidence, without a contradiction, with a score
+    near the verdict's cutoff (within the bounds of the combination), and with a kind of evidence that the combination
+    uses.
+
+    Args:
+        prepared: the result of ``prepare_grounding``.
+        vectors: an L2-normalised vector for each of its texts; other vectors are ignored.
+        calibration: a calibration instead of the shipped one.
+        combination: combination of a verifier; without it there is no input for a verifier.
+
+    Raises:
+        KeyError: a vector is missing.
+    """
+    calibration = calibration or shipped_calibration()
+    checked = tuple(checked_claims(prepared)) if not prepared.skipped else ()
+    similarity, leaning = similarities(checked, prepared.units, vectors)
+    measured = tuple(measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration))
+    pairs: list[VerifierPair | None] = [None] * len(checked)
+    of_records = np.array([_is_of_record(each, prepared.units) for each in measured], dtype=bool)
+    if combination is not None and prepared.units:
+        is_open = combination.is_open(rule_margins(measured, calibration), of_records)
+        asked = [claim for claim, each in enumerate(measured) if is_open[claim] and not each.contradicted]
+        texts = [checked[claim] for claim in asked]
+        for claim, pair in zip(
+            asked, verifier_pairs(texts, prepared.units, similarity[asked], leaning[asked]), strict=True
+        ):
+            pairs[claim] = pair
+    return RuleScores(prepared, calibration, checked, similarity, leaning, measured, tuple(pairs), of_records)
+
+
+def evaluate_grounding(
+    prepared: PreparedGrounding,
+    vectors: Mapping[str, NDArray[np.float32]],
+    thresholds: GroundingThresholds,
+    calibration: GroundingCalibration | None = None,
+    verdicts: Verdicts | None = None,
+    combination: VerifierCombination | None = None,
+) -> GroundingFindings:
+    """Evaluate the grounding of a prepared answer.
+
+    Args:
+        prepared: the result of ``prepare_grounding``.
+        vectors: an L2-normalised vector for each of its texts; other vectors are ignored.
+        thresholds: see ``GroundingThresholds``.
+        calibration: a calibration instead of the shipped one.
+        verdicts: the verifier's verdicts on the ``questions`` of ``score_with_rules``; ``None`` without a verifier.
+        combination: combination of rules and verifier; required with verdicts.
+
+    Raises:
+        KeyError: a vector or a verdict is missing.
+    """
+    return combine_with_verifier(
+        score_with_rules(prepared, vectors, calibration, combination), thresholds, verdicts, combination
+    )
+
+
+def combine_with_verifier(
+    weighed: RuleScores,
+    thresholds: GroundingThresholds,
+    verdicts: Verdicts | None = None,
+    combination: VerifierCombination | None = None,
+) -> GroundingFindings:
+    """Combine rule scores with the verifier's verdicts; use the rules alone where there are no verdicts.
+
+    Args:
+        weighed: the answer with its rule scores.
+        thresholds: see ``GroundingThresholds``.
+        verdicts: the verifier's verdicts on ``questions`` by pair: probabilities of supported, contradicted and
+            unsupported, shape (3,).
+        combination: combination of rules and verifier; required with verdicts.
+
+    Raises:
+        KeyError: a verdict is missing.
+        ValueError: verdicts without a combination.
+    """
+    if verdicts is not None and combination is None:
+        raise ValueError("a verifier's verdicts need a combination")
+    prepared, checked, similarity, leaning = weighed.prepared, weighed.checked, weighed.similarity, weighed.leaning
+    calibration, minimum = weighed.calibration, thresholds.grounding_minimum
+    if prepared.skipped:
+        return GroundingFindings(status="skipped", reason=prepared.skipped)
+    opinion = None if verdicts is None or combination is None else _opinion(weighed, verdicts, combination)
+    supports = evaluate_measured_claims(
+        weighed.measured, calibration, minimum, opinion, has_evidence=bool(prepared.units)
+    )
+
+    def judge(claims: Sequence[int], indices: Sequence[int]) -> list[Support]:
+        units = [prepared.units[index] for index in indices]
+        part = np.ix_(claims, indices)
+        # The verifier has read the claim with the evidence of all sources: its verdict holds for each of them.
+        of_claims = opinion and opinion.on(claims)
+        texts = [checked[claim] for claim in claims]
+        return evaluate_claims(
+            texts, units, similarity[part], leaning[part], prepared.records, calibration, minimum, of_claims
+        )
+
+    cited = [numbers for claim, numbers in zip(prepared.claims, prepared.cited, strict=True) if claim.needs_grounding]
+    attributions = attribute(cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
+    measures = _measures(prepared, checked, supports, attributions)
+    risk = assess(measures, answer_risk(supports, opinion.combination if opinion else calibration), thresholds)
+    judged = {
+        claim.start: (support, attribution)
+        for claim, support, attribution in zip(checked, supports, attributions, strict=True)
+    }
+    claims = [
+        _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
+        for claim, numbers in zip(prepared.claims, prepared.cited, strict=True)
+    ]
+    return GroundingFindings(
+        hallucination_risk=risk.level,
+        risk_score=risk.score,
+        confidence_score=1.0 - risk.score,
+        grounding_score=_mean([support.score for support in supports]),
+        context_similarity=measures.context_similarity,
+        facts_verified=measures.facts_verified,
+        citation_coverage=prepared.coverage,
+        uncertainty_markers=list(prepared.uncertainty[:MAX_MARKERS]),
+        claims=claims,
+        claims_total=prepared.total,
+        conflicts=list(_conflicts(prepared, judged))[:MAX_CONFLICTS],
+        issues=[_naming(issue, claims) for issue in risk.issues],
+        suggestions=risk.suggestions,
+    )
+
+
+def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:
+    """Return the issue with the claims that have it and that have evidence."""
+    about: dict[IssueType, list[str]] = {
+        "contradicted_facts": [claim.claim_id for claim in claims if claim.verdict == "contradicted"],
+        "unverified_facts": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
+        "cited_unsupported": [claim.claim_id for claim in claims if claim.cited_unsupported],
+    }
+    return issue.model_copy(update={"claim_ids": about.get(issue.type, [])[:MAX_ISSUE_CLAIMS]})
+
+
+def _opinion(weighed: RuleScores, verdicts: Verdicts, combination: VerifierCombination) -> VerifierScores:
+    supported = [np.nan if pair is None else float(verdicts[pair][0]) for pair in weighed.pairs]
+    return VerifierScores(combination, np.array(supported, dtype=np.float64), weighed.of_records)
+
+
+def _is_of_record(measured: MeasuredClaim, units: Sequence[EvidenceUnit]) -> bool:
+    return bool(measured.compared) and units[measured.compared[0]].of_record
+
+
+def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration | VerifierCombination) -> float | None:
+    """Return the probability that something in the answer is unsupported; ``None`` if no claim was checked."""
+    if not supports:
+        return None
+    return calibration.risk(
+        AnswerClaims(
+            log_odds=np.array([support.log_odds for support in supports]),
+            unsupported_share=np.array([support.unsupported_share for support in supports]),
+            words=np.array([support.words for support in supports], dtype=np.float64),
+            unsupported=np.array([support.verdict != "supported" for support in supports]),
+        )
+    )
+
+
+def _listed(claims: Sequence[ExtractedClaim]) -> tuple[list[int], int]:
+    """Return the places of the claims to list and check, and the number of different claims beyond the limit.
+
+    If there are too many, different claims that need grounding come first: a claim cannot be hidden behind four hundred
+    repetitions of another.
+    """
+    if len(claims) <= MAX_CLAIMS:
+        return list(range(len(claims))), 0
+    different: dict[tuple[str, str], int] = {}
+    for place, claim in enumerate(claims):
+        if claim.needs_grounding:
+            different.setdefault((claim.antecedent, claim.plain), place)
+    first = list(different.values())
+    chosen = frozenset(first[:MAX_CLAIMS])
+    others = (place for place in range(len(claims)) if place not in chosen)
+    return sorted((*chosen, *islice(others, MAX_CLAIMS - len(chosen)))), max(0, len(first) - MAX_CLAIMS)
+
+
+def checked_claims(prepared: PreparedGrounding) -> list[ExtractedClaim]:
+    """Return the claims that are checked against the evidence, in order."""
+    return [claim for claim in prepared.claims if claim.needs_grounding]
+
+
+def embedded_texts(claim: ExtractedClaim) -> tuple[str, str]:
+    """Return the texts of a claim that need vectors: the claim alone, and the claim after its antecedent."""
+    alone = claim.plain[:MAX_TEXT]
+    return alone, f"{claim.antecedent} {claim.plain}"[-MAX_TEXT:] if claim.antecedent else alone
+
+
+def compared_texts(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> list[str]:
+    """Return the texts of the units that are candidates for any of the claims."""
+    return [units[index].text for index in np.flatnonzero(_comparable(claims, units).any(axis=0)).tolist()]
+
+
+def similarities(
+    claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit], vectors: Mapping[str, NDArray[np.float32]]
+) -> tuple[Matrix, Matrix]:
+    """Compute cosines of n claims, alone and with their antecedents, with m units; shape [n, m] each.
+
+    The value is ``UNCOMPARED`` for units that are not candidates of a claim. Units that are candidates of no
+    claim need no vector.
+
+    Raises:
+        KeyError: if a vector is missing.
+    """
+    if not claims or not units:
+        empty = np.zeros((len(claims), len(units)), dtype=np.float32)
+        return empty, empty
+    comparable = _comparable(claims, units)
+    columns = np.flatnonzero(comparable.any(axis=0)).tolist()
+    evidence = stack([units[column].text for column in columns], vectors)
+
+    def compared(texts: Sequence[str]) -> Matrix:
+        whole = np.full(comparable.shape, UNCOMPARED, dtype=np.float32)
+        whole[:, columns] = cosines(stack(texts, vectors), evidence)
+        whole[~comparable] = UNCOMPARED
+        return whole
+
+    alone, leaning = zip(*map(embedded_texts, claims), strict=True)
+    return compared(alone), compared(leaning)
+
+
+def _comparable(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> NDArray[np.bool_]:
+    """Return the candidate units of each claim, shape [n, m]."""
+    comparable = select_evidence([content_words(claim.plain) for claim in claims], units)
+    leaning = [index for index, claim in enumerate(claims) if claim.antecedent]
+    # Choose candidates for the claim and for its antecedent with the claim separately: an antecedent usually has more
+    # words and would alone decide the choice.
+    words = [content_words(f"{claims[index].antecedent} {claims[index].plain}") for index in leaning]
+    comparable[leaning] |= select_evidence(words, units)
+    return comparable
+
+
+def _measures(
+    prepared: PreparedGrounding,
+    checked: Sequence[ExtractedClaim],
+    supports: Sequence[Support],
+    attributions: Sequence[Attribution],
+) -> Measures:
+    lengths = [len(claim.plain) or 1 for claim in checked]
+    weighted = sum(length * support.best_similarity for length, support in zip(lengths, supports, strict=True))
+    # Claims beyond the limit were not checked and count as not verified, so that a fabrication cannot be hidden behind
+    # four hundred truisms.
+    groundable = len(checked) + prepared.unchecked
+    supported = sum(support.verdict == "supported" for support in supports)
+    return Measures(
+        uncertainty=len(prepared.uncertainty),
+        context_similarity=max(-1.0, min(1.0, weighted / sum(lengths))) if lengths else None,
+        facts_verified=supported / groundable if groundable else None,
+        citation_coverage=prepared.coverage,
+        contradicted=sum(support.verdict == "contradicted" for support in supports),
+        groundable=groundable,
+        cited_unsupported=sum(bool(attribution.cited_unsupported) for attribution in attributions),
+        unchecked=prepared.unchecked,
+        unknown_figures=sum(bool(support.unknown_figures) for support in supports),
+    )
+
+
+def _claim(
+    prepared: PreparedGrounding,
+    claim: ExtractedClaim,
+    cited: Sequence[int],
+    support: Support | None,
+    attribution: Attribution,
+) -> Claim:
+    return Claim(
+        claim_id=claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end),
+        span=Span(start=claim.start, end=claim.end),
+        text=claim.text[:MAX_CLAIM_TEXT],
+        kind=claim.kind,
+        hedged=claim.hedged,
+        verdict=support.verdict if support else "not_checked",
+        score=support.score if support else None,
+        verifier_score=support.verified if support else None,
+        mismatches=list(support.mismatches) if support else [],
+        evidence=_evidence(prepared.units, support) if support else None,
+        cited_numbers=list(cited),
+        sources=[_source(prepared.units, source) for source in attribution.sources[:MAX_SOURCES]],
+        calculations=list(_calculations(prepared.units, claim.plain, support)) if support else [],
+        primary_number=attribution.primary,
+        redundant_numbers=list(attribution.redundant),
+        proposed_numbers=list(attribution.proposed),
+        cited_unsupported=list(attribution.cited_unsupported),
+        better_number=attribution.better,
+    )
+
+
+def _calculations(units: Sequence[EvidenceUnit], plain: str, support: Support) -> Iterator[Calculation]:
+    if support.verdict != "supported":
+        return
+    near = [units[place] for place in support.compared]
+    for figure in derived_figures(plain, [unit.text for unit in near])[:MAX_CALCULATIONS]:
+        yield Calculation(
+            operation=figure.operation,
+            result=figure.figure.written[:MAX_NUMBER],
+            expression=expression(figure)[:MAX_EXPRESSION],
+            inputs=[_input(None if place is None else near[place], number.written) for place, number in figure.inputs],
+        )
+
+
+def _input(unit: EvidenceUnit | None, written: str) -> CalculationInput:
+    if unit is None:
+        return CalculationInput(text=written[:MAX_NUMBER])
+    span = Span(start=unit.start, end=unit.end)
+    return CalculationInput(text=written[:MAX_NUMBER], number=unit.number, chunk_id=unit.chunk_id, span=span)
+
+
+def _source(units: Sequence[EvidenceUnit], source: SourceSupport) -> ClaimSource:
+    unit = units[source.unit]
+    return ClaimSource(
+        number=source.number,
+        chunk_id=unit.chunk_id,
+        span=Span(start=unit.start, end=unit.end),
+        excerpt=unit.text[:MAX_PASSAGE],
+        score=source.score,
+        verdict=source.verdict,
+        cited=source.cited,
+    )
+
+
+def _conflicts(prepared: PreparedGrounding, judged: Mapping[int, tuple[Support, Attribution]]) -> Iterator[Conflict]:
+    for claim in prepared.claims:
+        conflict = judged[claim.start][1].conflict if claim.start in judged else None
+        if conflict:
+            supporting, contradicting = (_source(prepared.units, source) for source in conflict)
+            identifier = claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end)
+            yield Conflict(claim_id=identifier, supporting=supporting, contradicting=contradicting)
+
+
+def _evidence(units: Sequence[EvidenceUnit], support: Support) -> Evidence | None:
+    if support.unit is None:
+        return None
+    unit = units[support.unit]
+    return Evidence(
+        chunk_id=unit.chunk_id,
+        number=unit.number,
+        span=Span(start=unit.start, end=unit.end),
+        excerpt=unit.text[:MAX_EXCERPT],
+        similarity=support.similarity,
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return min(1.0, max(0.0, sum(values) / len(values))) if values else None

@@ -1,0 +1,338 @@
+"""Compute the support of a claim by its evidence: a calibrated confidence and a verdict.
+
+``claim_features`` measures claims, and ``calibration`` weights the measures. The verdict:
+
+- *contradicted*: a field of a record contradicts the claim, or a number, date, name or negation differs from evidence
+  that clearly concerns the same subject;
+- *supported*: confidence at or above ``grounding_minimum``, without a mismatch and without a figure that no source has
+  or gives;
+- *unsupported*: the rest.
+
+For claims that the rules leave open, the confidence combines the probabilities of rules and verifier
+(``verifier_combination``). A contradiction found by the rules always decides.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from schemas.grounding import Mismatch, Verdict
+from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.facts.contradiction_checks import compare, on_one_matter
+from workers.evaluation.facts.json_evidence import RecordFacts
+from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
+from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, Floats, GroundingCalibration
+from workers.evaluation.grounding.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
+from workers.evaluation.grounding.clause_evidence import ClauseFindings, compare_clauses
+from workers.evaluation.grounding.evidence import TOP, UNCOMPARED, EvidenceUnit, Matrix, containments, nearest
+from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
+from workers.evaluation.text.words import content_words
+
+CONTRADICTION_AGREEMENT = 0.6
+"""Agreement below which evidence concerns another subject and cannot contradict."""
+CONTRADICTION_SIMILARITY = 0.6
+"""The same for the cosine of claim and evidence."""
+CONTRADICTED_SCORE = 0.2
+"""Maximum score of a contradicted claim."""
+DOUBTED_SHARE = 0.75
+"""Maximum score, as a share of the minimum, of a claim with a mismatch whose evidence is not close enough to contradict
+it. Such a claim is never supported.
+"""
+
+
+MAX_UNSEEN = 1 / 3
+"""Maximum share of a claim's words that no evidence has, from which on clauses are not compared: it is put otherwise."""
+DECISIVE: frozenset[Mismatch] = frozenset(("subject", "role", "negation"))
+"""Mismatches of clauses that contradict a claim; others leave it without support."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Hold the evaluation of one claim.
+
+    Attributes:
+        score: support, 0..1.
+        verdict: verdict for this score.
+        mismatches: mismatches with the evidence.
+        unit: index of the best evidence, ``None`` without any.
+        similarity: cosine of the claim with it.
+        best_similarity: highest cosine of the claim with any unit that it was compared with.
+        log_odds: log-odds that it is unsupported, before the verdict; see ``calibration``.
+        unsupported_share: share of it that is not in the sources, 0..1; see ``calibration``.
+        words: distinct content words of it, at least 1.
+        compared: indices of the units that it was compared with, the best first.
+        verified: verifier's probability that it is supported; ``None`` if the verifier did not read it.
+        unknown_figures: number of its figures that no evidence has or gives.
+    """
+
+    score: float
+    verdict: Verdict
+    mismatches: tuple[Mismatch, ...]
+    unit: int | None
+    similarity: float
+    best_similarity: float
+    log_odds: float
+    unsupported_share: float
+    words: int
+    compared: tuple[int, ...] = ()
+    verified: float | None = None
+    unknown_figures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredClaim:
+    """Hold the measures of a claim before its evaluation.
+
+    Attributes:
+        values: features, shape (len(FEATURES),).
+        words: distinct content words, at least 1.
+        mismatches: mismatches with the evidence.
+        compared: indices of the units that it was compared with, the best first.
+        similarity: cosine of the claim with the best of them.
+        best: highest cosine of the claim with any unit that it was compared with.
+        contradicts: True if the mismatched evidence clearly concerns the same subject.
+        denied: True if a field of a record contradicts the claim.
+        unknown_figures: number of its figures that no evidence has or gives.
+    """
+
+    values: Floats
+    words: int
+    mismatches: tuple[Mismatch, ...]
+    compared: tuple[int, ...]
+    similarity: float
+    best: float
+    contradicts: bool
+    denied: bool
+    unknown_figures: int = 0
+
+    @property
+    def contradicted(self) -> bool:
+        """Return true if the rules alone decide, because the claim contradicts the evidence."""
+        return self.denied or self.contradicts
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierScores:
+    """Hold a verifier's scores of n claims.
+
+    Attributes:
+        combination: combination of the scores with the rules.
+        supported: probability that each is supported, shape (n,); NaN for claims that the verifier did not read.
+        of_records: True for claims whose best unit is part of a record, shape (n,).
+    """
+
+    combination: VerifierCombination
+    supported: Floats
+    of_records: Flags
+
+    def on(self, claims: Sequence[int]) -> "VerifierScores":
+        """Return the scores of the given claims, in their order."""
+        return VerifierScores(self.combination, self.supported[claims], self.of_records[claims])
+
+
+def evaluate_claims(
+    claims: Sequence[ExtractedClaim],
+    units: Sequence[EvidenceUnit],
+    similarity: Matrix,
+    leaning: Matrix,
+    records: Mapping[int, RecordFacts],
+    calibration: GroundingCalibration,
+    minimum: float,
+    opinion: VerifierScores | None = None,
+) -> list[Support]:
+    """Evaluate claims against the evidence.
+
+    Args:
+        claims: n claims that need grounding.
+        units: m units of evidence; without any, nothing is supported.
+        similarity: cosine of claims and units, shape [n, m]; ``UNCOMPARED`` for units that are not candidates. Each
+            claim has at least one candidate.
+        leaning: the same for claims after their antecedents, shape [n, m].
+        records: facts of the records among the contexts, by number of the context.
+        calibration: calibration that weights the measures.
+        minimum: confidence from which a claim is supported.
+        opinion: the verifier's scores of the claims.
+    """
+    measured = measure_claims(claims, units, similarity, leaning, records, calibration)
+    return evaluate_measured_claims(measured, calibration, minimum, opinion, has_evidence=bool(units))
+
+
+def evaluate_measured_claims(
+    measured: Sequence[MeasuredClaim],
+    calibration: GroundingCalibration,
+    minimum: float,
+    opinion: VerifierScores | None,
+    *,
+    has_evidence: bool,
+) -> list[Support]:
+    """Evaluate measured claims; for the other arguments see :func:`evaluate_claims`.
+
+    Args:
+        measured: n claims.
+        calibration: calibration that weights the measures.
+        minimum: confidence from which a claim is supported.
+        opinion: the verifier's scores of the claims.
+        has_evidence: True if there is any unit of evidence.
+    """
+    if opinion is None:
+        odds = rule_odds(measured, calibration)
+        confidences = calibration.confidences(odds)
+        said: list[float | None] = [None] * len(measured)
+    else:
+        margins = rule_margins(measured, calibration)
+        odds = opinion.combination.log_odds(margins, opinion.supported, opinion.of_records)
+        confidences = opinion.combination.confidences(odds)
+        said = [None if np.isnan(each) else float(each) for each in opinion.supported]
+    return [
+        _verdict(each, float(odd), float(confidence), minimum, verified, has_evidence=has_evidence)
+        for each, odd, confidence, verified in zip(measured, odds, confidences, said, strict=True)
+    ]
+
+
+def rule_odds(measured: Sequence[MeasuredClaim], calibration: GroundingCalibration) -> Floats:
+    """Return the log-odds that n claims are unsupported, by the rules alone, shape (n,)."""
+    return calibration.log_odds(_features(measured))
+
+
+def rule_margins(measured: Sequence[MeasuredClaim], calibration: GroundingCalibration) -> Floats:
+    """Return the rules' log-odds minus the verdict's cutoff, the input of a verifier combination, shape (n,)."""
+    return calibration.margins(_features(measured))
+
+
+def _features(measured: Sequence[MeasuredClaim]) -> Floats:
+    return np.array([each.values for each in measured], dtype=np.float64).reshape(-1, len(FEATURES))
+
+
+def measure_claims(
+    claims: Sequence[ExtractedClaim],
+    units: Sequence[EvidenceUnit],
+    similarity: Matrix,
+    leaning: Matrix,
+    records: Mapping[int, RecordFacts],
+    calibration: GroundingCalibration,
+) -> list[MeasuredClaim]:
+    """Measure claims; the arguments are those of :func:`evaluate_claims`.
+
+    The words of all claims are looked up together. The agreement of a claim can therefore include a word of another
+    claim of the answer (the 5 in "5.5" and in "5 rooms").
+    """
+    if not claims:
+        return []
+    sequences = [content_sequence(claim.plain) for claim in claims]
+    vocabulary = frozenset(
+        word for words in sequences for word in (*words, *(one + two for one, two in pairwise(words)))
+    )
+    numbers = dict.fromkeys(unit.number for unit in units)
+    index = EvidenceIndex(units, vocabulary, [records[number] for number in numbers if number in records])
+    if not units:
+        no_similarity = np.zeros(0, dtype=np.float32)
+        return [
+            _measure(claim, (), index, no_similarity, no_similarity, frozenset(), calibration, ()) for claim in claims
+        ]
+    words = [content_words(claim.plain) for claim in claims]
+    close = np.maximum(similarity, leaning)
+    ranked = nearest(close, containments(words, [unit.words for unit in units]))
+    top = [
+        [place for place in row.tolist() if of_claim[place] > UNCOMPARED]
+        for row, of_claim in zip(ranked, close, strict=True)
+    ]
+    return [
+        _measure(claim, units, index, close[row], similarity[row], words[row], calibration, top[row])
+        for row, claim in enumerate(claims)
+    ]
+
+
+def agreement(similarity: float, words: frozenset[str], near: frozenset[str], everything: frozenset[str]) -> float:
+    """Average similarity, words in the nearest units and words in any unit, 0..1; a high value means one subject."""
+    if not words:
+        return max(0.0, similarity)
+    count = len(words)
+    return (max(0.0, similarity) + len(words & near) / count + len(words & everything) / count) / 3
+
+
+def _measure(
+    claim: ExtractedClaim,
+    units: Sequence[EvidenceUnit],
+    index: EvidenceIndex,
+    close: Matrix,
+    alone: Matrix,
+    words: frozenset[str],
+    calibration: GroundingCalibration,
+    top: Sequence[int],
+) -> MeasuredClaim:
+    texts = [units[place].text for place in top]
+    best = float(close.max()) if len(close) else 0.0
+    mismatches = compare(claim.plain, texts[0], texts[1:]) if texts else ()
+    topic = claim.antecedent or claim.question
+    misplaced = bool(texts) and has_other_owner(claim.plain, topic, index.owned)
+    if "number" in mismatches and gives_numbers(claim.plain, topic, index.owned):
+        mismatches = tuple(each for each in mismatches if each != "number")
+    if misplaced:
+        mismatches = (*mismatches, "subject")
+    measures = measure_claim(claim.plain, best, index, texts, calibration.words)
+    unseen = float(measures.values[FEATURES.index("unseen_share")])
+    clauses = ClauseFindings()
+    if texts and not misplaced:
+        clauses = compare_clauses(claim, units, is_covered=unseen <= MAX_UNSEEN)
+    compared = mismatches
+    mismatches = tuple(dict.fromkeys((*mismatches, *clauses.mismatches)))
+    near = frozenset().union(*(units[place].words for place in top[:TOP]))
+    everywhere = frozenset(word for word in words if index.has(word)) | near
+    if clauses.is_confirmed:
+        return MeasuredClaim(
+            np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
+        )
+    return MeasuredClaim(
+        measures.values,
+        max(1, len(set(content_sequence(claim.plain)))),
+        mismatches,
+        tuple(top),
+        float(alone[top[0]]) if top else 0.0,
+        best,
+        misplaced
+        or bool(DECISIVE.intersection(clauses.mismatches))
+        or (
+            bool(compared)
+            and (
+                on_one_matter(claim.plain, texts[0])
+                or (
+                    agreement(best, words, near, everywhere) >= CONTRADICTION_AGREEMENT
+                    and float(alone[top[0]]) >= CONTRADICTION_SIMILARITY
+                )
+            )
+        ),
+        bool(measures.record.denied),
+        measures.unknown_figures,
+    )
+
+
+def _verdict(
+    each: MeasuredClaim,
+    odds: float,
+    confidence: float,
+    minimum: float,
+    verified: float | None,
+    *,
+    has_evidence: bool,
+) -> Support:
+    verdict: Verdict = "supported" if confidence >= minimum else "unsupported"
+    if each.contradicted:
+        verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
+    elif each.mismatches or each.unknown_figures or not has_evidence:
+        verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
+    return Support(
+        score=confidence if has_evidence else 0.0,
+        verdict=verdict,
+        mismatches=each.mismatches,
+        unit=each.compared[0] if has_evidence else None,
+        similarity=each.similarity,
+        best_similarity=each.best,
+        log_odds=odds,
+        unsupported_share=float(each.values[UNSUPPORTED_FEATURES].mean()),
+        words=each.words,
+        compared=each.compared,
+        verified=verified,
+        unknown_figures=each.unknown_figures,
+    )

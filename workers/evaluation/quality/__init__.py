@@ -1,0 +1,1 @@
+"""Score the quality of an answer and find its failure signals."""

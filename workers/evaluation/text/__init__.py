@@ -1,0 +1,1 @@
+"""Read text: language, segmentation, Markdown, wording."""

@@ -1,0 +1,88 @@
+"""Guess the language of a text to choose abbreviations and word lists."""
+
+import re
+from collections.abc import Sequence
+
+from workers.evaluation.text.words import word_set
+
+_FUNCTION_WORDS = {
+    "en": word_set("the of and to is in that it for was with are on as be this not have by from"),
+    "de": word_set("der die das und ist nicht ein eine den dem mit auf für von zu im wurde werden sich auch"),
+    "fr": word_set("le la les des et est une du dans pour que pas sur au avec par sont ce il elle"),
+    "es": word_set("el la los las y es una del en para que no con por se su al son fue como"),
+    "it": word_set("il lo gli e è una di che non per con del della sono nel si al ha da più"),
+    "pt": word_set("o os as e é uma do da em para que não com por se no na são foi mais"),
+    "pl": word_set("się nie jest że przez oraz który która które jak ale są dla czy być tego tym został była było"),
+    "nl": word_set("de het een en is van niet op te dat in voor met zijn aan er werd door ook bij"),
+}
+_LANGUAGES_OF_WORD: dict[str, list[str]] = {}
+for _code, _words in _FUNCTION_WORDS.items():
+    for _word in _words:
+        _LANGUAGES_OF_WORD.setdefault(_word, []).append(_code)
+_SCRIPTS = (
+    ("ja", re.compile("[\u3040-\u30ff]")),
+    ("zh", re.compile("[\u3400-\u9fff]")),
+    ("ko", re.compile("[\uac00-\ud7af]")),
+    ("ru", re.compile("[\u0400-\u04ff]")),
+    ("ar", re.compile("[\u0600-\u06ff]")),
+    ("hi", re.compile("[\u0900-\u097f]")),
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_SAMPLE = 2_000
+
+
+def guess_language(text: str) -> str:
+    """Guess the language of a text from its script and function words.
+
+    Only the first 2,000 code points count. The guess decides on abbreviations, ordinals
+    ("Am 3. März") and what capitals mean, so a wrong one costs little.
+
+    Returns:
+        An ISO 639-1 code; ``en`` without evidence of another language.
+    """
+    sample = text[:_SAMPLE]
+    for code, script in _SCRIPTS:
+        if len(script.findall(sample)) > len(sample) * 0.15:
+            return code
+    scores = _scores(_WORD.findall(sample))
+    best = max(scores, key=lambda code: scores[code])
+    return best if scores[best] > scores["en"] else "en"
+
+
+FEW_WORDS = 12
+"""Number of words below which a text gives too little evidence to exclude languages."""
+FEW_SIGNS = 4
+"""The same for function words."""
+NEAR = 0.5
+"""Share of the best language's function words from which another language is possible."""
+
+
+SCRIPT_SHARE = 0.05
+"""Least share of a script's letters by which its languages are possible."""
+
+
+def likely_languages(text: str) -> list[str]:
+    """Return the possible languages of a text, the most likely first.
+
+    Languages with a script of their own come first. Of the others, all are possible if there is little evidence.
+    """
+    sample = text[:_SAMPLE]
+    own = [code for code, script in _SCRIPTS if len(script.findall(sample)) > len(sample) * SCRIPT_SHARE]
+    return [*own, *_likely_latin(sample)]
+
+
+def _likely_latin(sample: str) -> list[str]:
+    words = _WORD.findall(sample)
+    scores = _scores(words)
+    order = sorted(scores, key=lambda code: -scores[code])
+    if len(words) < FEW_WORDS or scores[order[0]] < FEW_SIGNS:
+        return order
+    return [code for code in order if scores[code] and scores[code] >= NEAR * scores[order[0]]]
+
+
+def _scores(words: Sequence[str]) -> dict[str, int]:
+    scores = dict.fromkeys(_FUNCTION_WORDS, 0)
+    for word in words:
+        for code in _LANGUAGES_OF_WORD.get(word.lower(), ()):
+            scores[code] += 1
+    return scores

@@ -1,0 +1,288 @@
+"""Define word lists and patterns that distinguish kinds of statements; mainly English, some German and French.
+
+All patterns are bounded, so that matching takes time linear in the text.
+"""
+
+import html
+import re
+
+from workers.evaluation.text.normalization import normalised
+
+
+def _any(*phrases: str) -> str:
+    return "(?:" + "|".join(phrases) + ")"
+
+
+UNCERTAINTY = re.compile(
+    r"\b"
+    + _any(
+        "I think",
+        "I believe",
+        "probably",
+        "maybe",
+        "might be",
+        "perhaps",
+        "I(?:'|’)?m not (?:entirely |quite )?sure",
+        "I am not (?:entirely |quite )?sure",
+        "based on my (?:general )?knowledge",
+        "as far as I know",
+        "presumably",
+        "ich glaube",
+        "vermutlich",
+        "wahrscheinlich",
+        "vielleicht",
+        "je pense",
+        "peut-être",
+        "probablement",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+"""Uncertainty markers."""
+
+HEDGE = re.compile(
+    UNCERTAINTY.pattern
+    + "|"
+    + r"\b"
+    + _any(
+        "might",
+        "may",
+        "could",
+        "possibly",
+        "likely",
+        "appears? to",
+        "seems?",
+        "apparently",
+        "suggests? that",
+        "potentially",
+        "möglicherweise",
+        "dürfte",
+        "könnte",
+        "scheint",
+        "sans doute",
+        "semble",
+        "pourrait",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+"""Words that weaken a statement; the statement is still checked."""
+
+IMPERATIVES = _any(
+    "run",
+    "check",
+    "ensure",
+    "verify",
+    "execute",
+    "configure",
+    "set",
+    "create",
+    "restart",
+    "raise",
+    "lower",
+    "increase",
+    "decrease",
+    "reduce",
+    "add",
+    "remove",
+    "delete",
+    "open",
+    "close",
+    "click",
+    "select",
+    "choose",
+    "use",
+    "avoid",
+    "try",
+    "make sure",
+    "consider",
+    "schedule",
+    "inspect",
+    "replace",
+    "clean",
+    "install",
+    "update",
+    "upgrade",
+    "enable",
+    "disable",
+    "apply",
+    "stop",
+    "start",
+    "wait",
+    "watch",
+    "monitor",
+    "review",
+    "contact",
+    "call",
+    "ask",
+    "send",
+    "go to",
+    "navigate",
+    "follow",
+    "repeat",
+    "keep",
+    "do not",
+    "don't",
+    "don’t",
+    "never",
+    "always",
+    "please",
+    "see",
+    "read",
+    "turn",
+    "place",
+    "put",
+    "take",
+    "mix",
+    "heat",
+    "cook",
+    "bake",
+    "preheat",
+    "pour",
+    "cut",
+    "press",
+    "hold",
+    "store",
+    "confirm",
+    "escalate",
+    "roll back",
+    "deploy",
+    "scale",
+    "test",
+    "note",
+    "remember",
+    "enter",
+    "type",
+    "scroll",
+    "tap",
+)
+
+RECOMMENDATION = re.compile(
+    r"(?:(?:first|then|next|finally|also|now|afterwards|otherwise|second|third|lastly),?\s+|to [^,]{3,60},\s+)?"
+    rf"{IMPERATIVES}\b(?!\s*(?:is|are|was|were|has|had)\b)"
+    r"|(?:recommendation|recommended|next steps?|action|empfehlung|recommandation)s?\s*:"
+    r"|[^.!?]{0,200}\b"
+    + _any(
+        "you (?:should|must|need to|have to|can|may want to)",
+        "we recommend",
+        "it is (?:recommended|advisable)",
+        "is recommended",
+        "should be",
+        "i (?:recommend|suggest|advise)",
+        "sie sollten",
+        "wir empfehlen",
+        "nous recommandons",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+"""Instructions and advice, at the start of a sentence (``match``)."""
+
+INFERENCE_LABEL = re.compile(
+    r"(?:AI[ -]inference|inference|my inference|schlussfolgerung)\s*[:–—-]|I infer\b|(?:it is )?my (?:own )?inference (?:is )?that\b",
+    re.IGNORECASE,
+)
+"""A sentence that calls itself an inference."""
+
+REFERENCE_HEADING = re.compile(
+    r"(?:references?|sources?(?: used)?|citations?|bibliography|further reading|footnotes?|quellen|literatur|références)"
+    r"\W*$",
+    re.IGNORECASE,
+)
+"""A heading over a list of sources."""
+
+BULLET_LABEL = re.compile(r"^(?:step \d{1,3}|schritt \d{1,3})\s*[:.–—-]\s*", re.IGNORECASE)
+
+_DOCUMENTS = (
+    r"(?:(?:the|these|this|those|your|my|given|provided|available|supplied|retrieved|above|following|information|context"
+    r"|in|from|of|source|relevant|reference|search|any|specific|details?|about|on)\s+){0,8}"
+    r"(?:documents?|documentation|contexts?|passages?|sources?|information|materials?|texts?|articles?|excerpts?|snippets?"
+    r"|data|results?|records?|knowledge base|json)"
+)
+DOCUMENT_LEAD = re.compile(
+    rf"^(?:based on|according to|from|per|as (?:stated|mentioned|described|per) (?:in|by)?)\s+{_DOCUMENTS}"
+    r"(?:\s+(?:provided|given|above|available|i have|you provided|supplied))?\s*[,:]\s*",
+    re.IGNORECASE,
+)
+"""A lead such as "Based on the given passages," without a statement of its own."""
+
+_GREETING = (
+    r"^(?:hi|hello|hey|dear|greetings|hallo|guten tag|bonjour)\b[^.:;\d]{0,25}[!.,:]?$"
+    r"|^(?:sure(?: thing)?|certainly|of course|absolutely|(?:great|good) question|thanks?|thank you|danke|gerne|merci"
+    r"|you(?:'|’)?re welcome|thank(?:s| you) for [^.:;\d]{0,60})[!.,:]?$"
+)
+_OFFER = (
+    r"^(?:(?:please )?let me know|feel free|i hope (?:this|that) (?:helps|answers|clarifies)|is there anything)\b"
+    r"|^if you (?:have|need) (?:any )?(?:more |further |other |additional )?"
+    r"(?:questions?|help|assistance|information|details)"
+    r"|^(?:(?:sure|certainly|of course)[,!] )?here(?:(?:'|’)?s| is| are)\b(?:[^.\d]{0,120}"
+    r"|[^.\d]{0,40}\b(?:answer|summary|response|overview|list|explanation)\b[^.]{0,200}):$"
+    r"|^(?:sure|certainly|of course|absolutely)[,!] (?:i (?:can|will|would)|i(?:'|’)(?:ll|d))\b[^.\d]{0,60}[!.:]$"
+)
+_REFUSAL = (
+    r"^i(?:'|’)?(?: a)?m (?:sorry|unable|not able|an ai|just an ai)|^sorry\b|^unable to (?:answer|find|determine)"
+    r"|^(?:unfortunately,? )?i (?:do not|don(?:'|’)t|can(?:'|’)?t|cannot|could not|couldn(?:'|’)t|am unable|was unable"
+    r"|apologi[sz]e)\b"
+    r"|\bunable to answer\b|\binsufficient (?:evidence|information|context)\b"
+    r"|^(?:es tut mir leid|leider kann ich|ich wei(?:ß|ss) (?:es )?nicht|die dokumente enthalten keine|désolé"
+    r"|je ne sais pas)"
+)
+_ABOUT_DOCUMENTS = (
+    rf"^(?:unfortunately,? |however,? |but )?{_DOCUMENTS}\s+(?:provided |given |above )?"
+    r"(?:does|do|did) ?(?:not|n(?:'|’)t)\s+(?:\w+\s+){0,2}?(?:contain|mention|provide|include|specify|state|say|give|address|discuss|answer|cover|indicate"
+    r"|describe|explain|offer)"
+    rf"|^there (?:is|are) (?:no|not enough|insufficient) {_DOCUMENTS}"
+    r"\s+(?:about|on|regarding|concerning|that|to answer|available|provided|given"
+    r"|in the (?:given |provided )?(?:context|passage|document|source|text))"
+    r"|\b(?:is|are|was|were) not (?:explicitly |specifically |directly |clearly )?"
+    r"(?:mentioned|provided|specified|stated|available|given|included|discussed|addressed|described|defined)"
+    rf" (?:anywhere )?in {_DOCUMENTS}\b"
+    rf"|^(?:based on|according to)\s+{_DOCUMENTS}(?:\s+\w+){{0,3}}\s*[:.,]?$"
+)
+META = re.compile("|".join((_GREETING, _OFFER, _REFUSAL, _ABOUT_DOCUMENTS)), re.IGNORECASE)
+"""Greetings, refusals, offers of help, talk about the documents themselves (``search``)."""
+
+TURN = re.compile(
+    r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]{1,20}+"
+    r"(?!i (?:cannot|can['’]?t|am (?:not able|unable)|['’]?m (?:not able|unable)|do not|don['’]t|could not|was unable))"
+    r"(?=(?:\S+\s+){3,6}\S)",
+    re.IGNORECASE,
+)
+"""Mark the turn from text about the documents to a statement: "… do not say, but it costs $50 a month". "I'm sorry, but I
+cannot …" is a refusal throughout.
+"""
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,400}>")
+_INLINE_TAG = re.compile(r"</?(?:b|i|u|s|em|strong|mark|span|font|small|big|a|q)(?:\s[^<>]{0,400})?>", re.IGNORECASE)
+_TITLE = re.compile(r"\s(?:title|alt)\s?=\s?(?:\"([^\"<>]{1,300})\"|'([^'<>]{1,300})')", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|[*]{2,3}")
+_QUOTE_LINE = re.compile(r"\n[ \t>]*")
+_IMAGE = re.compile(r"!\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s+\"([^\"\n]{0,300})\")?\)")
+_SPACE = re.compile(r"\s+")
+_SPACE_BEFORE_STOP = re.compile(r"\s+([.,;:!?])(?=\s|$)")
+
+
+def plain_text(text: str) -> str:
+    """Remove Markdown from a sentence and normalise it; return one line.
+
+    Emphasis, code ticks, tags and line marks are removed. The titles of images and tags, which readers see, are kept.
+    """
+    text = _QUOTE_LINE.sub(" ", text)
+    if "[" in text:
+        text = _IMAGE.sub(lambda match: " ".join(filter(None, match.groups())), text)
+    if "<" in text:
+        text = _TAG.sub(_title_of_tag, _INLINE_TAG.sub(_title_of_tag_within_a_word, text))
+    text = _EMPHASIS.sub("", text).replace("`", "")
+    if "&" in text:
+        text = html.unescape(text)
+    text = _SPACE.sub(" ", normalised(text))
+    return _SPACE_BEFORE_STOP.sub(r"\1", text).strip()
+
+
+def _title_of_tag(tag: re.Match[str]) -> str:
+    title = _TITLE.search(tag[0])
+    return f" {title[1] or title[2]} " if title else " "
+
+
+def _title_of_tag_within_a_word(tag: re.Match[str]) -> str:
+    return _title_of_tag(tag) if _TITLE.search(tag[0]) else ""

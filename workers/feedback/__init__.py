@@ -1,0 +1,1 @@
+"""Compute rewards, posteriors and insights from feedback with pure functions."""

@@ -1,0 +1,1 @@
+"""Read the responses of model services: OpenAI, Anthropic, Google."""

@@ -1,0 +1,105 @@
+"""Read requests and responses of Cohere's chat API (v2), with documents and citations.
+
+Source: "Chat" of Cohere's API reference (v2) and "Documents and citations", read November 2026. Documents are texts or
+objects of any fields; a citation names the documents that it holds against by their identifiers.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import to_json
+
+from workers.gateways.apis.reply import MAX_CITATIONS, Reply
+from workers.gateways.contexts import chunk_of
+from workers.gateways.lenient_reading import count, first_text, items, mapping, objects
+
+NAME = "cohere"
+_NO_TEXT = frozenset({"thinking"})
+_SNIPPETS = ("text", "snippet", "content", "body")
+
+
+def wrote(body: Mapping[str, Any]) -> bool:
+    """Return whether a response has the shape of Cohere's chat API."""
+    reason = body.get("finish_reason")
+    # A choice of OpenAI's has the same fields, and its reasons in lower case.
+    return isinstance(body.get("message"), dict) and isinstance(reason, str) and reason.isupper()
+
+
+def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dict[str, Any]]) -> Reply:
+    """Read a response.
+
+    Args:
+        body: body of the response.
+        request: body of the request.
+        sources: further contexts, placed after the documents of the request.
+    """
+    message, usage = mapping(body.get("message")), mapping(body.get("usage"))
+    tokens = mapping(usage.get("tokens")) or mapping(usage.get("billed_units"))
+    found = Reply(
+        service=NAME,
+        identifier=first_text(body, "id"),
+        model=first_text(body, "model"),
+        finish_reason=first_text(body, "finish_reason"),
+        prompt_tokens=count(tokens.get("input_tokens")),
+        completion_tokens=count(tokens.get("output_tokens")),
+        contexts=[*documents(request), *sources],
+        calls_tools=bool(message.get("tool_calls")),
+    )
+    content = message.get("content")
+    starts = []
+    for place, block in enumerate([{"type": "text", "text": content}] if isinstance(content, str) else items(content)):
+        starts.append(len(found.text or ""))
+        source = mapping(block)
+        if source.get("type") == "text" and isinstance(source.get("text"), str):
+            found.text = (found.text or "") + source["text"]
+        elif source.get("type") not in _NO_TEXT:
+            found.mark_unread(f"message.content.{place}")
+    if not isinstance(content, str | list | None):
+        found.mark_unread("message.content")
+    for citation in list(objects(message.get("citations")))[:MAX_CITATIONS]:
+        _cite(citation, starts, found)
+    return found
+
+
+def documents(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the documents of a request as fields of ``ContextChunk``."""
+    return list(_documents(request.get("documents")))
+
+
+def _documents(given: Any) -> Iterator[dict[str, Any]]:
+    for place, document in enumerate(items(given)):
+        # Cohere names documents without an identifier by their place.
+        name = first_text(mapping(document), "id") or f"doc:{place}"
+        chunk = _chunk(name, mapping(document).get("data", document))
+        if chunk is not None:
+            yield chunk
+
+
+def _chunk(name: str, data: Any) -> dict[str, Any] | None:
+    if isinstance(data, str):
+        return chunk_of({"id": name, "content": data})
+    source = mapping(data)
+    said = first_text(source, *_SNIPPETS)
+    content = said if said is not None else to_json(dict(source)).decode() if source else None
+    return None if content is None else chunk_of({"id": name, "content": content, "title": source.get("title")})
+
+
+def _cite(citation: Mapping[str, Any], starts: list[int], found: Reply) -> None:
+    index, start, end = (count(citation.get(name)) for name in ("content_index", "start", "end"))
+    base = starts[index] if index is not None and index < len(starts) else 0
+    numbers = []
+    for source in objects(citation.get("sources")):
+        name = first_text(source, "id")
+        place = found.numbered(name)
+        held = mapping(source.get("document")) or mapping(source.get("tool_output"))
+        if place is None and name is not None and (chunk := _chunk(name, dict(held))) is not None:
+            found.contexts.append(chunk)
+            place = len(found.contexts)
+        if place is None:
+            found.uncited += 1
+        else:
+            numbers.append(place)
+    if start is None or end is None:
+        found.cite(numbers, None, None)
+    else:
+        found.cite(numbers, base + start, base + end)

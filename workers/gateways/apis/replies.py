@@ -1,0 +1,64 @@
+"""Read responses of model services; the service is recognised by the response's shape.
+
+Gateways log these responses unchanged, so all formats that contain a response use this module.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workers.gateways.apis import anthropic, bedrock, cohere, google, interactions, openai
+from workers.gateways.apis.chat_messages import Conversation, conversation
+from workers.gateways.apis.reply import Reply
+from workers.gateways.apis.streams import is_stream, merged
+from workers.gateways.errors import UnadaptableRecord
+from workers.gateways.lenient_reading import mapping, text
+
+KNOWN = "OpenAI, Anthropic, Google, Bedrock (Converse) or Cohere"
+SERVICES = (google, interactions, anthropic, bedrock, cohere, openai)
+"""Services by the shape of their responses, the most particular shapes first."""
+
+
+def reply_of(response: Any, request: Mapping[str, Any], sources: Sequence[dict[str, Any]] = ()) -> Reply:
+    """Read a response together with the contexts of its request.
+
+    Args:
+        response: body of a response, a message, a list of messages or of streamed chunks, or a text.
+        request: body of the request.
+        sources: further contexts, for example retrieved by the gateway.
+    """
+    sources = [*sources, *asked(request).evidence]
+    if is_stream(response):
+        response = merged(response)
+    elif isinstance(response, list):
+        response = {"choices": [{"message": each} for each in response[-1:]]}
+    body = mapping(response)
+    for service in SERVICES:
+        if service.wrote(body):
+            reply: Reply = service.reply(body, request, sources)
+            return reply
+    said = response if isinstance(response, str) else body.get("text", body.get("content"))
+    unread = None if isinstance(said, str) else ""
+    return Reply(text=text(said), contexts=[*anthropic.sources(request), *sources], unread=unread)
+
+
+def check_known(reply: Reply, form: str, field: str) -> None:
+    """Refuse a response that has a part without a known shape and nothing else to evaluate.
+
+    Args:
+        reply: the response.
+        form: name of the format.
+        field: name of the response in the record.
+
+    Raises:
+        UnadaptableRecord: the response is unknown; an empty answer would be evaluated in its place.
+    """
+    if reply.is_unknown:
+        name = f"{field}.{reply.unread}".strip(".")
+        raise UnadaptableRecord(
+            f"{form}: {name} has an unknown shape; send the body of the response as {KNOWN} returns it", name
+        )
+
+
+def asked(request: Mapping[str, Any]) -> Conversation:
+    """Return the query of a request and the tool results that follow it."""
+    return conversation(google.messages(request) or openai.instructions(request))

@@ -1,0 +1,98 @@
+"""Merge the chunks of a streamed response to the body that the service returns without streaming.
+
+Sources: OpenAI's ``chat.completion.chunk`` and the events of the Responses API; Anthropic's events of a streamed
+message; Google's ``streamGenerateContent``, whose chunks are partial responses. Read November 2026.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workers.gateways.apis import bedrock
+from workers.gateways.lenient_reading import count, items, mapping, objects
+
+FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+
+def is_stream(response: Any) -> bool:
+    """Return whether a value is a list of chunks or events of one streamed response."""
+    return isinstance(response, list) and any(_is_chunk(each) for each in response)
+
+
+def merged(chunks: Sequence[Any]) -> dict[str, Any]:
+    """Return the body of a streamed response; an empty object if the stream did not begin or end as it should.
+
+    Args:
+        chunks: chunks or events in their order.
+    """
+    found = [mapping(each) for each in chunks]
+    final = next((each for each in found if each.get("type") in FINAL_EVENTS), None)
+    if final is not None:
+        return dict(mapping(final.get("response")))
+    if any(bedrock.is_event(each) for each in found):
+        return bedrock.merged(found)
+    if any("candidates" in each for each in found):
+        return _google(found)
+    if any(each.get("type") == "message_start" for each in found):
+        return _anthropic(found)
+    return _openai(found) if any("choices" in each for each in found) else {}
+
+
+def _is_chunk(value: Any) -> bool:
+    source = mapping(value)
+    return (
+        "candidates" in source
+        or bedrock.is_event(source)
+        or source.get("type") in FINAL_EVENTS
+        or source.get("type") == "message_start"
+        or any("delta" in choice for choice in objects(source.get("choices")))
+    )
+
+
+def _openai(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    choice: dict[str, Any] = {"index": 0, "message": message}
+    for chunk in chunks:
+        body |= {name: value for name, value in chunk.items() if name != "choices" and value is not None}
+        for part in objects(chunk.get("choices")):
+            if count(part.get("index")):
+                continue  # the first choice is evaluated
+            choice["finish_reason"] = part.get("finish_reason") or choice.get("finish_reason")
+            for name, value in mapping(part.get("delta")).items():
+                if name in ("content", "refusal") and isinstance(value, str):
+                    message[name] = (message.get(name) or "") + value
+                elif name in ("tool_calls", "annotations"):
+                    message[name] = [*message.get(name, ()), *items(value)]
+    return body | {"choices": [choice]}
+
+
+def _anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    for event in events:
+        kind, delta = event.get("type"), mapping(event.get("delta"))
+        block = blocks.get(count(event.get("index")) or 0, {})
+        if kind == "message_start":
+            body = dict(mapping(event.get("message")))
+        elif kind == "content_block_start":
+            blocks[count(event.get("index")) or 0] = dict(mapping(event.get("content_block")))
+        elif delta.get("type") == "text_delta" and isinstance(delta.get("text"), str):
+            block["text"] = str(block.get("text") or "") + delta["text"]
+        elif delta.get("type") == "citations_delta":
+            block["citations"] = [*items(block.get("citations")), delta.get("citation")]
+        elif kind == "message_delta":
+            body |= {name: value for name, value in delta.items() if value is not None}
+            body["usage"] = {**mapping(body.get("usage")), **mapping(event.get("usage"))}
+    return body | {"content": [blocks[index] for index in sorted(blocks)]}
+
+
+def _google(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    candidate: dict[str, Any] = {}
+    parts: list[Any] = []
+    for chunk in chunks:
+        body |= chunk
+        first = next(objects(chunk.get("candidates")), {})
+        candidate |= first
+        parts += items(mapping(first.get("content")).get("parts"))
+    return body | {"candidates": [candidate | {"content": {"role": "model", "parts": parts}}]}

@@ -1,0 +1,1 @@
+"""Read answers from traces: OpenTelemetry and Langfuse."""

@@ -1,0 +1,137 @@
+"""Translate attributes of other clients' spans to those of the conventions that are read.
+
+Sources: Langfuse SDK 5 (``langfuse.observation.*``), Vercel AI SDK 4 to 6 (``ai.*``; 7 sends the GenAI conventions),
+OpenLLMetry 0.62 (``traceloop.entity.*``, ``gen_ai.task.*``). Read November 2026.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.gateways.lenient_reading import first_text, mapping, number, text, unfolded
+
+KIND = "openinference.span.kind"
+DOCUMENTS = "gen_ai.retrieval.documents"
+_LANGFUSE = "langfuse.observation."
+_LANGFUSE_KINDS = {"generation": "LLM", "span": "CHAIN", "event": "EVENT"}
+_LANGFUSE_NAMES = {
+    "input": "input.value",
+    "output": "output.value",
+    "model.name": "llm.model_name",
+    "status_message": "exception.message",
+    "prompt.name": "gen_ai.prompt.version",
+}
+_VERCEL_CALLS = (".doGenerate", ".doStream")
+_VERCEL_NAMES = {
+    "ai.response.model": "gen_ai.response.model",
+    "ai.model.id": "gen_ai.request.model",
+    "ai.model.provider": "gen_ai.provider.name",
+    "ai.response.finishReason": "llm.finish_reason",
+    "ai.usage.promptTokens": "llm.token_count.prompt",
+    "ai.usage.inputTokens": "llm.token_count.prompt",
+    "ai.usage.completionTokens": "llm.token_count.completion",
+    "ai.usage.outputTokens": "llm.token_count.completion",
+    "ai.telemetry.metadata.sessionId": "session.id",
+    "ai.telemetry.metadata.userId": "user.id",
+}
+_ENTITY_INPUTS = ("gen_ai.task.input", "traceloop.entity.input")
+_ENTITY_OUTPUTS = ("gen_ai.task.output", "traceloop.entity.output")
+_DOCUMENT_LISTS = ("documents", "contexts", "results", "matches", "hits", "chunks")
+
+
+def translated(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a span's attributes with those of other clients under the names of the conventions.
+
+    Attributes of the conventions keep their values.
+
+    Args:
+        attributes: attributes as plain values.
+    """
+    added: dict[str, Any] = {}
+    if text(attributes.get(f"{_LANGFUSE}type")):
+        added = _langfuse(attributes)
+    elif text(attributes.get("ai.operationId")):
+        added = _vercel(attributes)
+    elif _is_entity(attributes):
+        added = _openllmetry(attributes)
+    found = {name: value for name, value in added.items() if value is not None}
+    # OpenLLMetry's own values are JSON; the others of its spans are texts of Python objects.
+    theirs = {name: found[name] for name in ("input.value", "output.value") if name in found and _is_entity(attributes)}
+    return found | dict(attributes) | theirs
+
+
+def _is_entity(attributes: Mapping[str, Any]) -> bool:
+    return any(name in attributes for name in (*_ENTITY_INPUTS, *_ENTITY_OUTPUTS))
+
+
+def documents_in(value: Any) -> list[Any] | None:
+    """Return the documents in a retriever's output: a list, or an object with a list; ``None`` if there are none."""
+    found = unfolded(value)
+    if isinstance(found, dict):
+        found = next((found[name] for name in _DOCUMENT_LISTS if isinstance(found.get(name), list)), None)
+    return found if isinstance(found, list) else None
+
+
+def _langfuse(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    own = {name.removeprefix(_LANGFUSE): value for name, value in attributes.items() if name.startswith(_LANGFUSE)}
+    kind = str(own["type"]).lower()
+    usage = mapping(unfolded(own.get("usage_details")))
+    added = {target: own.get(name) for name, target in _LANGFUSE_NAMES.items()} | {
+        KIND: _LANGFUSE_KINDS.get(kind, kind.upper()),
+        "llm.token_count.prompt": usage.get("input", usage.get("prompt_tokens")),
+        "llm.token_count.completion": usage.get("output", usage.get("completion_tokens")),
+        "llm.cost.total": number(mapping(unfolded(own.get("cost_details"))).get("total")),
+        "gen_ai.request.temperature": mapping(unfolded(own.get("model.parameters"))).get("temperature"),
+        "error.type": "langfuse_error" if own.get("level") == "ERROR" else None,
+    }
+    name, version = text(own.get("prompt.name")), text(own.get("prompt.version"))
+    if name and version:
+        added["gen_ai.prompt.version"] = f"{name}:{version}"
+    if kind == "retriever":
+        added[DOCUMENTS] = documents_in(own.get("output"))
+    return added
+
+
+def _vercel(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    operation = str(attributes["ai.operationId"])
+    added = {target: attributes.get(name) for name, target in _VERCEL_NAMES.items() if name in attributes}
+    wait = number(attributes.get("ai.response.msToFirstChunk"))
+    said, calls = text(attributes.get("ai.response.text")), unfolded(attributes.get("ai.response.toolCalls"))
+    message = {"role": "assistant", "content": said, "tool_calls": calls if isinstance(calls, list) else None}
+    if operation.endswith(_VERCEL_CALLS):
+        asked = attributes.get("ai.prompt.messages", attributes.get("ai.prompt"))
+        answered = said or calls or "ai.response.text" in attributes
+        object_said = text(attributes.get("ai.response.object"))
+        return added | {
+            KIND: "LLM",
+            "gen_ai.input.messages": asked,
+            "gen_ai.output.messages": [message if answered else {"role": "assistant", "content": object_said}]
+            if answered or object_said
+            else None,
+            "gen_ai.response.time_to_first_chunk": None if wait is None else wait / 1000,
+        }
+    kind = "TOOL" if operation == "ai.toolCall" else "EMBEDDING" if "embed" in operation.lower() else "CHAIN"
+    return added | {
+        KIND: kind,
+        "input.value": attributes.get("ai.prompt"),
+        "output.value": said or text(attributes.get("ai.response.object")),
+    }
+
+
+def _openllmetry(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    given, made = (unfolded(first_text(attributes, *names)) for names in (_ENTITY_INPUTS, _ENTITY_OUTPUTS))
+    added: dict[str, Any] = {
+        "input.value": mapping(given).get("inputs", given),
+        "output.value": mapping(made).get("outputs", made),
+    }
+    is_retrieval = text(attributes.get("gen_ai.operation.name")) in ("vector_db_retrieve", "retrieval", "retrieve")
+    is_retriever = (text(attributes.get("traceloop.entity.name")) or "").endswith(("Retriever.task", "Retriever"))
+    if is_retrieval or is_retriever or isinstance(mapping(made).get("documents"), list):
+        added[DOCUMENTS] = [_node(each) for each in documents_in(made) or ()] or None
+    return added
+
+
+def _node(document: Any) -> Any:
+    """Return a document; LlamaIndex puts it out as JSON with the document in the field ``node``."""
+    source = unfolded(document)
+    node = mapping(mapping(source).get("node"))
+    return {**node, "id": node.get("id_"), "score": mapping(source).get("score")} if node else source

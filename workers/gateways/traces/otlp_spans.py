@@ -1,0 +1,260 @@
+"""Read the spans and events of an OTLP export in its JSON form: attributes as plain values, flattened lists rebuilt.
+
+OTLP's JSON has identifiers in hexadecimal and 64-bit numbers as texts; protobuf's JSON mapping has identifiers in
+base64. Attributes that flatten a list (``llm.input_messages.0.message.content``) become the list again. Messages come
+as attributes, as events of a span or as log records (see ``otlp_messages``).
+"""
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from workers.gateways.contexts import chunk_of
+from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, time, unfolded
+from workers.gateways.traces import otlp_messages
+from workers.gateways.traces.otlp_dialects import KIND, translated
+
+MAX_ITEMS = 1_000
+"""Maximum number of messages or documents in a flattened list."""
+MAX_DEPTH = 16
+"""Maximum nesting of a flattened name."""
+INFERENCE = frozenset({"chat", "generate_content", "text_completion"})
+FRAMES = frozenset({"CHAIN", "AGENT"})
+FRAME_OPERATIONS = frozenset({"invoke_agent", "invoke_workflow", "agent_step", "execute_task"})
+CHECKS = frozenset({"EVALUATOR", "GUARDRAIL"})
+"""Kinds of spans around calls of models, and of evaluations."""
+DETAILS = "gen_ai.client.inference.operation.details"
+"""Name of the event that holds the messages, within the span or as a log record."""
+_PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages", "retrieval.documents",
+             "reranker.output_documents")  # fmt: skip
+"""Prefixes of lists that are flattened into attributes: ``llm.input_messages.0.message.role``."""
+_ERROR = (2, "2", "STATUS_CODE_ERROR")
+_OPERATION = "gen_ai.operation.name"
+_KIND = KIND
+
+
+@dataclass(slots=True)
+class ExportedSpan:
+    """A span or an event, with its attributes as plain values and its flattened lists rebuilt."""
+
+    trace_id: str
+    span_id: str
+    name: str
+    start: datetime | None
+    end: datetime | None
+    failed: bool
+    message: str | None
+    attributes: dict[str, Any] = field(default_factory=dict)
+    lists: dict[str, list[Any]] = field(default_factory=dict)
+    resource: dict[str, Any] = field(default_factory=dict)
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    parent_id: str = ""
+
+    def text(self, *names: str) -> str | None:
+        """Return the first attribute of these names that holds a text."""
+        return first_text(self.attributes, *names)
+
+    @property
+    def is_inference(self) -> bool:
+        """Return whether the span is a call of a model."""
+        operation, kind = self.text(_OPERATION), (self.text(_KIND) or "").upper()
+        if operation is not None:
+            return operation in INFERENCE
+        if kind or self.name == otlp_messages.CHOICE:
+            return kind in ("", "LLM")
+        return bool(self.lists.get("gen_ai.completion"))
+
+    @property
+    def is_frame(self) -> bool:
+        """Return whether the span is what a framework records around its calls: an agent, a chain, a workflow."""
+        kind, traceloop = (self.text(_KIND) or "").upper(), self.text("traceloop.span.kind")
+        return kind in FRAMES or traceloop in ("workflow", "agent", "task") or self.text(_OPERATION) in FRAME_OPERATIONS
+
+    @property
+    def is_agent(self) -> bool:
+        """Return whether the span is the run of an agent or a workflow, which ends with one answer."""
+        kind, traceloop = (self.text(_KIND) or "").upper(), self.text("traceloop.span.kind")
+        return (
+            kind == "AGENT"
+            or traceloop in ("workflow", "agent")
+            or self.text(_OPERATION) in ("invoke_agent", "invoke_workflow")
+        )
+
+    @property
+    def is_check(self) -> bool:
+        """Return whether the span is an evaluation or a guardrail, whose calls are no answers."""
+        return (self.text(_KIND) or "").upper() in CHECKS
+
+    @property
+    def input(self) -> Any:
+        """Return what the span records as its input: messages, or a value."""
+        given = self.attributes.get("gen_ai.input.messages")
+        return given if given is not None else self.attributes.get("input.value")
+
+    @property
+    def output(self) -> Any:
+        """Return what the span records as its output: messages, a result, or a value."""
+        names = ("gen_ai.output.messages", "final_result", "output.value")
+        return next((self.attributes[name] for name in names if self.attributes.get(name) is not None), None)
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """Return the retrieved sources; reranked documents replace the retrieved ones."""
+        given = items(unfolded(self.attributes.get("gen_ai.retrieval.documents")))
+        lists = [self.lists.get("reranker.output_documents") or self.lists.get("retrieval.documents") or ()]
+        documents = [*given, *(mapping(each).get("document", each) for found in lists for each in found)]
+        return [chunk for each in documents if (chunk := chunk_of(_with_metadata(each))) is not None]
+
+
+_Message = tuple[str, Any, ExportedSpan]
+"""Name, body and surrounding span of a log record that holds one message."""
+
+
+def exported_spans(export: Mapping[str, Any]) -> Iterator[ExportedSpan]:
+    """Yield the spans of an export, with what their events say of a call."""
+    for resource, scope in _scopes(export, "resourceSpans", "scopeSpans"):
+        for raw in objects(scope.get("spans")):
+            status = mapping(raw.get("status"))
+            span = _new(raw, resource, "startTimeUnixNano", "endTimeUnixNano")
+            span.failed = status.get("code") in _ERROR or span.attributes.get("error.type") == "langfuse_error"
+            span.message = text(status.get("message")) if span.failed else None
+            told: list[tuple[str, Any]] = []
+            for event in objects(raw.get("events")):
+                name, attributes = str(event.get("name")), _attributes(event.get("attributes"))
+                if name == DETAILS or name.startswith("exception"):
+                    span.attributes = {**attributes, **span.attributes}
+                elif name in otlp_messages.NAMES:
+                    told.append((name, attributes.get(otlp_messages.CONTENT, attributes)))
+            span.attributes = {**otlp_messages.attributes_of(told), **span.attributes}
+            yield span
+
+
+def exported_events(export: Mapping[str, Any]) -> Iterator[ExportedSpan]:
+    """Yield the calls in log records: one for each record of details, or one for all messages of a span."""
+    messages: dict[tuple[str, str], list[_Message]] = {}
+    for resource, scope in _scopes(export, "resourceLogs", "scopeLogs"):
+        for raw in objects(scope.get("logRecords")):
+            span = _new(raw, resource, "", "timeUnixNano")
+            name = first_text(raw, "eventName") or span.text("event.name")
+            body = _value(raw.get("body"))
+            if body is None:
+                body = span.attributes.get(otlp_messages.CONTENT)
+            span.end = span.end or time(raw.get("observedTimeUnixNano"))
+            if name == DETAILS:
+                span.attributes = {**mapping(body), **span.attributes}
+                span.name, span.failed = DETAILS, span.text("error.type") is not None
+                yield span
+            elif name in otlp_messages.NAMES:
+                # Messages without a span are unrelated to each other.
+                key = (span.trace_id, span.span_id) if span.span_id else ("", str(id(raw)))
+                messages.setdefault(key, []).append((name, body, span))
+    for told in messages.values():
+        yield from _call_of(told)
+
+
+def _call_of(messages: Sequence[_Message]) -> Iterator[ExportedSpan]:
+    """Yield the call of these messages if the model has answered."""
+    found = otlp_messages.attributes_of((name, body) for name, body, _ in messages)
+    if found:
+        span = next(span for name, _, span in messages if name == otlp_messages.CHOICE)
+        span.name = otlp_messages.CHOICE
+        span.attributes = {**found, **span.attributes}
+        yield span
+
+
+def _with_metadata(document: Any) -> Any:
+    """Return a document with its metadata decoded from JSON text."""
+    source = mapping(document)
+    return {**source, "metadata": unfolded(source["metadata"])} if "metadata" in source else document
+
+
+def _scopes(
+    export: Mapping[str, Any], resources: str, scopes: str
+) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
+    for resource in objects(export.get(resources)):
+        attributes = _attributes(mapping(resource.get("resource")).get("attributes"))
+        for scope in objects(resource.get(scopes)):
+            yield attributes, scope
+
+
+def _new(raw: Mapping[str, Any], resource: dict[str, Any], start: str, end: str) -> ExportedSpan:
+    attributes = translated(_attributes(raw.get("attributes")))
+    lists = {prefix: _unflattened(attributes, f"{prefix}.") for prefix in _PREFIXES}
+    flat = tuple(f"{prefix}." for prefix in _PREFIXES)
+    return ExportedSpan(
+        trace_id=_identifier(raw.get("traceId"), 32),
+        span_id=_identifier(raw.get("spanId"), 16),
+        name=first_text(raw, "name") or "",
+        start=time(raw.get(start)),
+        end=time(raw.get(end)),
+        failed=False,
+        message=None,
+        attributes={name: value for name, value in attributes.items() if not name.startswith(flat)},
+        lists={prefix: found for prefix, found in lists.items() if found},
+        resource=resource,
+        raw=raw,
+        parent_id=_identifier(raw.get("parentSpanId"), 16),
+    )
+
+
+def _identifier(value: Any, digits: int) -> str:
+    """Return an identifier in hexadecimal, from JSON's hexadecimal form or the base64 form of protobuf's JSON mapping.
+
+    An identifier of zeros only counts as missing.
+    """
+    found = text(value) or ""
+    if len(found) == digits:
+        found = found.lower()
+    else:
+        with suppress(ValueError):
+            found = b64decode(found, validate=True).hex()
+    return found if found.strip("0") else ""
+
+
+def _attributes(pairs: Any) -> dict[str, Any]:
+    return {str(pair.get("key")): _value(pair.get("value")) for pair in objects(pairs)}
+
+
+def _value(wrapped: Any) -> Any:
+    """Return the value in an OTLP wrapper such as ``{"stringValue": "x"}``."""
+    for kind, value in mapping(wrapped).items():
+        if kind == "intValue":
+            return count(value) if count(value) is not None else number(value)
+        if kind == "arrayValue":
+            return [_value(each) for each in items(mapping(value).get("values"))]
+        if kind == "kvlistValue":
+            return _attributes(mapping(value).get("values"))
+        return value
+    return None
+
+
+def _unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
+    """Rebuild a list of objects from attributes like ``prefix.0.message.role``; at most ``MAX_ITEMS`` entries."""
+    found: dict[int, Any] = {}
+    for name, value in attributes.items():
+        index, _, rest = name.removeprefix(prefix).partition(".") if name.startswith(prefix) else ("", "", "")
+        if index.isascii() and index.isdigit() and len(index) < len(str(MAX_ITEMS)) + 1:
+            _put(found.setdefault(int(index), {}), rest.split("."), value)
+    return [_as_lists(found[index]) for index in sorted(found)][:MAX_ITEMS]
+
+
+def _put(target: dict[str, Any], path: list[str], value: Any) -> None:
+    for step in path[:-1][:MAX_DEPTH]:
+        inner = target.setdefault(step, {})
+        if not isinstance(inner, dict):
+            return
+        target = inner
+    target[path[-1]] = value
+
+
+def _as_lists(value: Any) -> Any:
+    """Convert objects whose names are all numbers to lists."""
+    if not isinstance(value, dict):
+        return value
+    inner = {name: _as_lists(each) for name, each in value.items()}
+    if inner and all(name.isascii() and name.isdigit() for name in inner):
+        return [inner[name] for name in sorted(inner, key=int)]
+    return inner

@@ -1,0 +1,103 @@
+"""Read the query and the answer from what frameworks record as input and output of their spans.
+
+Frameworks record values of their own: a text, an object with a field such as ``question`` or ``answer``, messages, or
+the body of a model service's response.
+"""
+
+from typing import Any
+
+from workers.gateways.apis.chat_messages import content_text, conversation
+from workers.gateways.apis.replies import reply_of
+from workers.gateways.apis.reply import Reply
+from workers.gateways.lenient_reading import first_text, mapping, objects, unfolded
+
+QUERIES = (
+    "question",
+    "query",
+    "query_str",
+    "input",
+    "inputs",
+    "prompt",
+    "user_input",
+    "str_or_query_bundle",
+    "query_bundle",
+    "text",
+)
+ANSWERS = ("answer", "response", "output", "outputs", "result", "final_answer", "final_output", "text", "content")
+MAX_DEPTH = 4
+
+
+def query_in(value: Any, depth: int = 0) -> str | None:
+    """Return the query in a span's input; ``None`` if it holds none that is known.
+
+    Args:
+        value: the input, possibly JSON in a text.
+        depth: nesting depth so far.
+    """
+    found = unfolded(value)
+    if isinstance(found, str):
+        return found if found.strip() else None
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(found, list) or "messages" in mapping(found):
+        return conversation(_messages(found)).query
+    source = mapping(found)
+    if (said := first_text(source, *QUERIES)) is not None and not said.lstrip().startswith("{"):
+        return said
+    nested = (query_in(source[name], depth + 1) for name in QUERIES if isinstance(source.get(name), dict | list | str))
+    return next((query for query in nested if query is not None), None)
+
+
+def answer_in(value: Any, depth: int = 0) -> str | None:
+    """Return the answer in a span's output; ``None`` if it holds none that is known.
+
+    Args:
+        value: the output, possibly JSON in a text.
+        depth: nesting depth so far.
+    """
+    found = unfolded(value)
+    if isinstance(found, str):
+        return found if found.strip() else None
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(found, list):
+        return answer_in(found[0], depth + 1) if len(found) == 1 else None
+    source = mapping(found)
+    if isinstance(source.get("messages"), list):
+        last = _messages(source)[-1:]
+        return content_text(last[0]) if last and _is_answer(last[0]) else None
+    if "role" in source:
+        return content_text(source)
+    if (reply := reply_in(source)) is not None and reply.unread is None:
+        return reply.text
+    nested = (answer_in(source[name], depth + 1) for name in ANSWERS if name in source)
+    return next((said for said in nested if said is not None), None)
+
+
+def reply_in(value: Any) -> Reply | None:
+    """Return the response of a model service in a span's output; ``None`` for any other value."""
+    source = mapping(unfolded(value))
+    if not ({"choices", "candidates", "stop_reason", "status", "stopReason"} & source.keys()):
+        return None
+    return reply_of(source, {})
+
+
+def _messages(value: Any) -> list[Any]:
+    """Return messages, those of LangChain (``type`` and ``data``) in the form of other messages."""
+    source = mapping(value)
+    listed = source.get("messages", []) if source else value
+    found = []
+    for each in objects(listed):
+        data = mapping(each.get("data")) or mapping(each.get("kwargs"))
+        if data and "role" not in each:
+            role = {"human": "user", "ai": "assistant"}.get(str(each.get("type")), str(each.get("type")))
+            found.append({**data, "role": role})
+        else:
+            found.append(dict(each))
+    return found
+
+
+def _is_answer(message: Any) -> bool:
+    return str(mapping(message).get("role", "assistant")) in ("assistant", "ai", "model") and not mapping(message).get(
+        "tool_calls"
+    )

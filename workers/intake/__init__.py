@@ -1,0 +1,1 @@
+"""Convert accepted foreign records to input records."""

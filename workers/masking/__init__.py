@@ -1,0 +1,1 @@
+"""Find personal data and secrets in text, and mask them. Pure functions."""

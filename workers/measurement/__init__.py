@@ -1,0 +1,1 @@
+"""Measure evaluations on labelled answers, and fit the calibration."""

@@ -1,0 +1,95 @@
+"""Read labelled answers: one JSON object a line, plain or gzip."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from workers.errors import TouchstoneError
+from workers.process.line_files import MAX_LINE_BYTES, LineFile
+
+
+class UnreadableSet(TouchstoneError):
+    """Report an unusable file of labelled answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRow:
+    """Hold a labelled answer.
+
+    Attributes:
+        id: identifier of the row.
+        set: name of the file without its endings.
+        task: qa, summary, data2text, claim, dialogue, …
+        query: the query; may be empty.
+        contexts: sources given to the model.
+        answer: text of the answer.
+        label: True if any content is unsupported or contradicted.
+        spans: positions of that content in code points; ``None`` if they are not marked.
+    """
+
+    id: str
+    set: str
+    task: str
+    query: str
+    contexts: tuple[str, ...]
+    answer: str
+    label: bool
+    spans: tuple[tuple[int, int], ...] | None
+
+    @property
+    def source(self) -> str:
+        """Return the digest of the contexts; rows that share them are always on one side of a split."""
+        return blake2b("\0".join(self.contexts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def read_labelled(paths: Iterable[Path], max_line_bytes: int = MAX_LINE_BYTES) -> list[LabelledRow]:
+    """Read files of labelled answers.
+
+    Args:
+        paths: the files.
+        max_line_bytes: longest line, bytes after decompression.
+
+    Raises:
+        UnreadableSet: the file is invalid; the message names file, line, field and the expected value.
+        TouchstoneError: the file cannot be read.
+    """
+    return [row for path in paths for row in _read(path, max_line_bytes)]
+
+
+def _read(path: Path, max_line_bytes: int) -> list[LabelledRow]:
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    rows = []
+    try:
+        with LineFile(str(path), max_line_bytes) as source:
+            for number, line in enumerate(source.lines(), 1):
+                if line.strip():
+                    rows.append(_row(json.loads(line), name, f"{path} line {number}"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UnreadableSet(
+            f"{path} cannot be read as JSON lines ({error}); give a .jsonl or .jsonl.gz file"
+        ) from error
+    if not rows:
+        raise UnreadableSet(f"{path} contains no rows")
+    return rows
+
+
+def _row(fields: dict[str, Any], name: str, place: str) -> LabelledRow:
+    for needed in ("id", "contexts", "answer", "label"):
+        if needed not in fields:
+            raise UnreadableSet(
+                f"{place}: field {needed} is missing; rows have id, contexts, answer and label (0 or 1)"
+            )
+    spans = fields.get("spans")
+    return LabelledRow(
+        id=str(fields["id"]),
+        set=name,
+        task=str(fields.get("task") or "unknown"),
+        query=str(fields.get("query") or ""),
+        contexts=tuple(str(text) for text in fields["contexts"]),
+        answer=str(fields["answer"]),
+        label=bool(fields["label"]),
+        spans=None if spans is None else tuple((int(span[0]), int(span[1])) for span in spans),
+    )

@@ -1,0 +1,1 @@
+"""Log, count and trace what a process does."""

@@ -1,0 +1,1 @@
+"""Orchestrate the evaluation of an answer: read, prepare, embed, evaluate, verify, report."""

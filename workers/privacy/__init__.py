@@ -1,0 +1,1 @@
+"""Mask incoming records and erase persons."""

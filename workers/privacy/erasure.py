@@ -1,0 +1,155 @@
+"""Erase a person from all stores and compacted topics, and record the erasure.
+
+The order matters. First the erasure is published, then the digests of the person's answers, so that agents drop
+these records from now on. ClickHouse comes last because it lists the person's answers: an interrupted run finds them
+again. Every step is idempotent, and so is the whole run.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from redis.exceptions import RedisError
+
+from schemas.identifiers import DEFAULT_TENANT, answer_digest, person_digest, record_key
+from schemas.privacy import Erasure
+from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, TOPICS, topic_named
+from workers.delivery.followers.erasure_follower import erasure_output
+from workers.delivery.followers.record_subjects import subject_of
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Output
+from workers.delivery.topic_reading import BoundedReader
+from workers.errors import StoreUnavailable
+from workers.privacy.record_masking import Privacy
+from workers.settings import Settings
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.migrations import migrate
+from workers.stores.lancedb.memory_store import forget_turns
+from workers.stores.queries.person_queries import PersonStore
+from workers.stores.redis.query_history import QueryHistory
+
+NAME = "forget"
+
+TOMBSTONED = (ANSWERS_RELEASED, FEEDBACK_REWARDS)
+"""Compacted topics whose records are keyed by answer."""
+
+ANSWERS_A_RECORD = 1_000
+"""Maximum number of answers named in one erasure record, about 67 kB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Result of an erasure.
+
+    Attributes:
+        digest: digest that identifies the person from now on.
+        answers: number of answers to the person's queries.
+        rows: number of rows removed from ClickHouse, by table.
+        turns: number of turns removed from memory.
+        queries: number of queries removed from Redis.
+        tombstones: number of tombstones written to compacted topics.
+        kept_until: topics that keep records until their retention ends, with the latest end.
+    """
+
+    digest: str
+    answers: int
+    rows: dict[str, int]
+    turns: int
+    queries: int
+    tombstones: int
+    kept_until: dict[str, datetime]
+
+
+async def forget(
+    settings: Settings, addresses: Addresses, tenant: str, user: str, now: Callable[[], datetime]
+) -> Forgotten:
+    """Erase a person.
+
+    Args:
+        settings: all settings.
+        addresses: addresses of the broker and the stores.
+        tenant: the person's tenant.
+        user: user identifier as written in answers.
+        now: returns the current time.
+
+    Raises:
+        TouchstoneError: a store or the broker did not acknowledge; run the erasure again.
+    """
+    # Where user identifiers are masked, the stores hold the mask instead of the identifier.
+    user = Privacy(settings.privacy, settings.kafka.max_input_bytes).masker(tenant).text(user).text
+    digest = person_digest(tenant, user)
+    requested_at = now()
+    erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at)
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    producer = ConfirmedProducer(settings, addresses.kafka)
+    try:
+        await migrate(client, settings.clickhouse.database)
+        await producer.start()
+        await producer.send([erasure_output(erasure, NAME)], agent=NAME)
+        database = settings.clickhouse.database
+        persons = PersonStore(AnalyticsStore(client, database), database)
+        answers = await persons.own_answers(tenant, user)
+        await producer.send(_naming(erasure, answers), agent=NAME)
+        tombstones = _tombstones(tenant, answers)
+        tombstones += await earlier_tombstones(settings, addresses.kafka, tenant, answers)
+        await producer.send(tombstones, agent=NAME)
+        turns = await forget_turns(settings.memory_uri, tenant, user, answers)
+        queries = await _forget_queries(settings, addresses, digest)
+        rows = await persons.remove(tenant, user, answers)
+    finally:
+        await producer.stop()
+        await client.close()
+    return Forgotten(digest, len(answers), rows, turns, queries, len(tombstones), _kept_until(requested_at))
+
+
+def _naming(erasure: Erasure, answers: Sequence[str]) -> list[Output]:
+    """Return erasure records that name the person's answers, each of bounded size."""
+    digests = [answer_digest(erasure.tenant, answer_id) for answer_id in answers]
+    parts = [digests[start : start + ANSWERS_A_RECORD] for start in range(0, len(digests), ANSWERS_A_RECORD)]
+    return [erasure_output(erasure.model_copy(update={"answers": part}), NAME) for part in parts]
+
+
+def _tombstones(tenant: str, answers: Sequence[str]) -> list[Output]:
+    keys = [record_key(tenant, answer_id).encode() for answer_id in answers]
+    return [Output(topic, key, None) for key in keys for topic in TOMBSTONED]
+
+
+async def earlier_tombstones(
+    settings: Settings, bootstrap_servers: str, tenant: str, answers: Sequence[str]
+) -> list[Output]:
+    """Return tombstones for records of earlier versions, whose keys are identifiers without a tenant.
+
+    Another tenant may have written its answer under the same key. Compaction then keeps only the last record, so a
+    tombstone is written only if the last record belongs to this tenant. The default tenant's keys have not changed.
+
+    Raises:
+        TouchstoneError: a topic cannot be read.
+    """
+    if tenant == DEFAULT_TENANT or not answers:
+        return []
+    last: dict[tuple[str, bytes], str | None] = {}
+    keys = {answer_id.encode() for answer_id in answers}
+    async for batch in BoundedReader(settings, bootstrap_servers, TOMBSTONED).batches():
+        for record in batch:
+            if record.key in keys:
+                last[record.topic, record.key] = subject_of(record).tenant if record.value else None
+    ours = [place for place, owner in last.items() if owner == tenant]
+    return [Output(topic_named(topic), key, None) for topic, key in ours]
+
+
+async def _forget_queries(settings: Settings, addresses: Addresses, digest: str) -> int:
+    history = QueryHistory(addresses.redis, settings.redis, settings.feedback.retry_window_seconds)
+    try:
+        return await history.forget(digest)
+    except (RedisError, OSError) as error:
+        raise StoreUnavailable(
+            f"Redis did not respond ({type(error).__name__}); its entries expire within "
+            f"{settings.feedback.retry_window_seconds:g} s; run the command again for the other stores"
+        ) from error
+    finally:
+        await history.close()
+
+
+def _kept_until(requested_at: datetime) -> dict[str, datetime]:
+    return {topic.name: requested_at + topic.retention for topic in TOPICS if topic.retention is not None}

@@ -1,0 +1,1 @@
+"""Read and set properties of the operating-system process."""

@@ -1,0 +1,1 @@
+"""Restore a store from topics or an archive, and verify it."""

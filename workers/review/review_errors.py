@@ -1,0 +1,67 @@
+"""Define the errors of the review service."""
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from workers.errors import TouchstoneError
+
+
+class ReviewConflict(TouchstoneError):
+    """A conflict with another reviewer or with the current state of the request.
+
+    Args:
+        message: cause of the conflict and the next step.
+        who: name of the other party.
+        when: start of the conflict, or expiry of a lock; ``None`` if unknown.
+
+    Attributes:
+        kind: machine-readable cause of the conflict.
+    """
+
+    kind: ClassVar[Literal["locked", "decided", "changed", "too_late"]]
+
+    def __init__(self, message: str, who: str, when: datetime | None) -> None:
+        super().__init__(message)
+        self.who = who
+        self.when = when
+
+
+class LockedByAnother(ReviewConflict):
+    """Another reviewer holds the lock of the request."""
+
+    kind = "locked"
+
+
+class AlreadyDecided(ReviewConflict):
+    """The request is already decided."""
+
+    kind = "decided"
+
+
+class RequestChanged(ReviewConflict):
+    """A more complete result has replaced the request that the reviewer saw."""
+
+    kind = "changed"
+
+
+class TooLate(ReviewConflict):
+    """The decision is published, or there is no decision to undo."""
+
+    kind = "too_late"
+
+
+class UnknownReview(TouchstoneError):
+    """The request does not exist, or the reviewer may not see it."""
+
+
+class InvalidDecision(TouchstoneError):
+    """The decision does not fit its request.
+
+    Args:
+        field: dotted name of the invalid field.
+        message: cause of the error and the next step.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field

@@ -1,0 +1,225 @@
+"""Define the request and response bodies of the review interface."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
+from schemas.review import ClaimVerdict, ReviewContext, UserAction
+from workers.stores.queries.review_queue_rows import QueueState
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """A reviewer.
+
+    Attributes:
+        name: role or pseudonym, as written in decisions.
+        tenants: tenants whose requests the reviewer may see; empty for all.
+    """
+
+    name: str
+    tenants: frozenset[str] = field(default_factory=frozenset)
+
+    def may_see(self, tenant: str) -> bool:
+        """Return ``True`` if the reviewer may see the requests of a tenant."""
+        return not self.tenants or tenant in self.tenants
+
+
+class Strict(BaseModel):
+    """A request body that rejects unknown fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Filters(Strict):
+    """Filters of the queue; an absent filter matches every request."""
+
+    tenant: Identifier | None = None
+    model: Label | None = Field(default=None, description="Model of the answer.")
+    signal: Label | None = Field(default=None, description="Failure signal of the answer.")
+    reason: Label | None = Field(default=None, description="Reason of the decision.")
+    queue: Label | None = None
+    min_risk: RiskLevel | None = Field(default=None, description="Minimum hallucination risk.")
+    max_score: Score | None = Field(default=None, description="Maximum gate score; an unknown score counts as 0.")
+    state: QueueState = Field(default="open", description="open, decided, or waiting for a blind second review.")
+
+
+class Lock(BaseModel):
+    """The holder of a request and the lifetime of the lock."""
+
+    holder: str
+    since: datetime
+    expires_at: datetime
+
+
+class EvidenceView(BaseModel):
+    """The evidence passage of a claim; offsets in the chunk's content, code points."""
+
+    chunk_id: str
+    start: int | None
+    end: int | None
+    text: str
+
+
+class JudgedClaim(BaseModel):
+    """A claim with its verdict; offsets in the answer, code points."""
+
+    claim_id: str
+    start: int
+    end: int
+    text: str
+    kind: str
+    hedged: bool
+    verdict: str
+    score: float | None
+    mismatches: list[str]
+
+
+class ClaimView(JudgedClaim):
+    """A claim with its verdict and evidence; offsets in the answer, code points."""
+
+    conflicting: bool = False
+    verifier_score: float | None = Field(
+        default=None,
+        description="A verifier's probability that the claim is supported; null if the verifier did not read it.",
+    )
+    evidence: EvidenceView | None
+
+
+class HistoryEntry(BaseModel):
+    """One event in the history of a request."""
+
+    kind: str
+    by: str
+    at: datetime
+    detail: str = ""
+
+
+class ReviewSummary(BaseModel):
+    """A request in a list of the queue."""
+
+    review_id: str
+    answer_id: str
+    tenant: str
+    query: str = Field(description="Beginning of the answer in lists.")
+    state: str
+    queue: str
+    held: bool
+    risk_mode: str
+    priority: float
+    reasons: list[str]
+    signals: list[str]
+    hallucination_risk: RiskLevel | None
+    grounding_score: float | None
+    gate_score: float | None
+    model_id: str
+    requested_at: datetime
+    deadline_at: datetime | None
+    version: int = Field(description="Version to send back with the decision.")
+    second_review: bool = Field(default=False, description="True if a blind second review is requested.")
+    lock: Lock | None = None
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    action: str | None = None
+
+
+class ReviewItem(ReviewSummary):
+    """A request with answer, claims, evidence and history."""
+
+    answer: str
+    answer_metrics: dict[str, float]
+    claims: list[ClaimView]
+    contexts: list[ReviewContext]
+    contexts_total: int = Field(
+        description="Number of contexts given to the model; contexts that did not fit are not shown."
+    )
+    evaluator_versions: dict[str, str]
+    history: list[HistoryEntry]
+
+
+class QueuePage(BaseModel):
+    """A page of the queue."""
+
+    items: list[ReviewSummary]
+    next_cursor: str | None
+    open_count: int = Field(description="Number of requests that match the filters.")
+
+
+USUAL_REASONS = (
+    "wrong_figure", "contradicts_source", "not_in_sources", "wrong_citation", "outdated_source", "incomplete", "off_topic",
+    "unsafe", "badly_written", "nothing_wrong",
+)  # fmt: skip
+"""Reasons that the page offers for consistent wording; any other reason is accepted."""
+
+
+class DecisionBody(Strict):
+    """The decision of a reviewer."""
+
+    user_action: UserAction
+    user_comment: LongText | None = None
+    reason: Label | None = None
+    corrected_answer: AnswerText | None = Field(default=None, description="Replacement text; required for correct.")
+    with_warning: bool = Field(default=False, description="Approve, and show the answer with the disclaimer.")
+    review_duration: Seconds = Field(default=0.0, description="Seconds of active review.")
+    claim_verdicts: list[ClaimVerdict] = Field(default_factory=list, max_length=400)
+    version: int | None = Field(default=None, description="Version of the request that the reviewer saw.")
+
+    @model_validator(mode="after")
+    def _fits_its_action(self) -> Self:
+        if self.user_action == "correct" and not (self.corrected_answer or "").strip():
+            raise ValueError("corrected_answer is required if user_action is correct; send the corrected text")
+        if self.with_warning and self.user_action != "approve":
+            raise ValueError("with_warning is valid only if user_action is approve")
+        return self
+
+
+class DecisionReceipt(BaseModel):
+    """The receipt of a decision."""
+
+    decision_id: str
+    final: Literal[False] = Field(
+        default=False, description="Always false: the order of the log decides; answers.released has the final state."
+    )
+    undo_until: datetime | None = Field(description="End of the undo window; null if the decision is published.")
+
+
+class QueueStats(BaseModel):
+    """Statistics of the queue and of recent decisions."""
+
+    backlog: int
+    held: int = Field(description="Requests whose readers wait.")
+    oldest_at: datetime | None
+    decided_today: int = Field(description="Decisions by people since midnight UTC.")
+    decided_by_policy_today: int
+    agreement: float | None = Field(description="Cohen's kappa of first and second reviews; null if unknown.")
+    agreement_interval: list[float] | None = Field(
+        min_length=2, max_length=2, description="Ends of the 95 % interval of kappa; null if unknown."
+    )
+    agreement_pairs: int
+    median_active_seconds: float | None = Field(description="Decisions of today.")
+
+
+class Disagreement(BaseModel):
+    """A review whose first and second decision differ."""
+
+    review_id: str
+    answer_id: str
+    tenant: str
+    first: str
+    first_by: str
+    second: str
+    second_by: str
+    decided_at: datetime = Field(description="Time of the later decision.")
+
+
+def claim_view(row: dict[str, Any]) -> ClaimView:
+    """Build a claim from its row."""
+    evidence = None
+    if row["chunk_id"]:
+        evidence = EvidenceView(
+            chunk_id=row["chunk_id"], start=row["evidence_start"], end=row["evidence_end"], text=row["evidence"]
+        )
+    return ClaimView(**{name: row[name] for name in ClaimView.model_fields if name != "evidence"}, evidence=evidence)

@@ -1,0 +1,263 @@
+"""Read the review queue: its pages, its requests, and second reviews.
+
+Every read uses rows of ClickHouse, which follow the topics with a delay of about a second.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from schemas.review import ReviewRequest
+from workers.review.agreement import cohens_kappa, kappa_interval
+from workers.review.cursors import decided_cursor, open_cursor, write_cursor
+from workers.review.locks import ReviewLocks
+from workers.review.review_errors import UnknownReview
+from workers.review.review_models import (
+    ClaimView,
+    Disagreement,
+    EvidenceView,
+    Filters,
+    HistoryEntry,
+    Lock,
+    QueuePage,
+    QueueStats,
+    Reviewer,
+    ReviewItem,
+    ReviewSummary,
+    claim_view,
+)
+from workers.settings import ReviewSettings
+from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.review_queue_rows import QueueFilters, Sample
+from workers.stores.tables.review_tables import QueueRow
+
+SECOND = "second:"
+"""Prefix of the request name in the claim of a second review."""
+SECOND_OFFERED = timedelta(days=7)
+"""Time after a decision for which a second review is offered."""
+
+
+class ReviewQueue:
+    """The review queue, read for one reviewer at a time.
+
+    Args:
+        store: rows of the queue.
+        locks: locks of reviewers and claims of recent decisions.
+        settings: settings of reviews.
+        now: the clock.
+    """
+
+    def __init__(
+        self, store: ReviewStore, locks: ReviewLocks, settings: ReviewSettings, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._locks = locks
+        self._settings = settings
+        self._now = now
+
+    async def queue(self, filters: Filters, who: Reviewer, *, cursor: str | None, limit: int) -> QueuePage:
+        """Return a page of the queue.
+
+        Raises:
+            InvalidDecision: the cursor is malformed or was written for another state.
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        wanted = wanted_filters(filters, who)
+        if wanted is None:
+            return QueuePage(items=[], next_cursor=None, open_count=0)
+        places, number = await self._page(wanted, who, cursor, limit + 1)
+        shown, more = places[:limit], len(places) > limit
+        following = write_cursor(shown[-1], filters.state) if more else None
+        if filters.state == "second":
+            shown = await self._unclaimed(shown)
+        locks = await self._locks.known([place.review_id for place in shown])
+        items = [_summary(place, locks.get(place.review_id), second=filters.state == "second") for place in shown]
+        return QueuePage(items=items, next_cursor=following, open_count=number)
+
+    async def _page(
+        self, wanted: QueueFilters, who: Reviewer, cursor: str | None, limit: int
+    ) -> tuple[list[QueueRow], int]:
+        """Return the places after a cursor, in the order of their state, and the total number of matches."""
+        if wanted.state == "open":
+            after = open_cursor(cursor)
+            without = await self._locks.claimed_here()
+            return await asyncio.gather(
+                self._store.page(wanted, limit=limit, after=after, without=without), self._store.count(wanted)
+            )
+        begin = decided_cursor(cursor, wanted.state)
+        if wanted.state == "decided":
+            return await asyncio.gather(
+                self._store.decided(wanted, limit=limit, after=begin), self._store.count(wanted)
+            )
+        sample = self._sample(who)
+        return await asyncio.gather(
+            self._store.for_second_review(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
+        )
+
+    async def item(self, review_id: str, who: Reviewer) -> ReviewItem:
+        """Return a request with answer, claims, evidence and history.
+
+        Raises:
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        locks = await self._locks.known([review_id])
+        second = await self._is_for_second_review(place, who)
+        return await self._item(place, locks.get(review_id), second=second)
+
+    async def gives_second_opinion(self, review_id: str, who: Reviewer) -> bool:
+        """Return ``True`` if the reviewer holds a request for a blind second review.
+
+        The first decision must stay hidden from the reviewer then.
+        """
+        lock = (await self._locks.known([review_id])).get(review_id)
+        if lock is None or lock.holder != who.name:
+            return False
+        place = await self._store.place(review_id, sorted(who.tenants))
+        return place is not None and await self._is_for_second_review(place, who)
+
+    async def stats(self, who: Reviewer) -> QueueStats:
+        """Return statistics of the queue and of recent decisions."""
+        tenants = sorted(who.tenants)
+        midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
+        figures, pairs = await asyncio.gather(self._store.figures(tenants, midnight), self._store.pairs(tenants))
+        return QueueStats(
+            backlog=figures.open,
+            held=figures.held,
+            oldest_at=figures.oldest_at,
+            decided_today=figures.decided,
+            decided_by_policy_today=figures.by_policy,
+            agreement=await asyncio.to_thread(cohens_kappa, pairs),
+            agreement_interval=None if (ends := await asyncio.to_thread(kappa_interval, pairs)) is None else list(ends),
+            agreement_pairs=len(pairs),
+            median_active_seconds=figures.median_seconds,
+        )
+
+    async def disagreements(self, who: Reviewer) -> list[Disagreement]:
+        """Return the reviews whose first and second decision differ, the latest first."""
+        return [Disagreement(**row) for row in await self._store.disagreements(sorted(who.tenants))]
+
+    async def _place(self, review_id: str, who: Reviewer) -> QueueRow:
+        place = await self._store.place(review_id, sorted(who.tenants))
+        if place is None:
+            raise UnknownReview("unknown review; a new request may not be stored yet, try again in a few seconds")
+        return place
+
+    async def _request(self, place: QueueRow) -> ReviewRequest:
+        request = (await self._store.requests([place.key])).get(place.key)
+        if request is None:
+            raise UnknownReview("what was to be reviewed is not stored; try again in a moment")
+        return request
+
+    async def _seconds(
+        self,
+        wanted: QueueFilters,
+        who: Reviewer,
+        limit: int,
+        review_id: str | None = None,
+        skipped_since: datetime | None = None,
+    ) -> list[QueueRow]:
+        places = await self._store.for_second_review(
+            replace(wanted, state="second"),
+            self._sample(who),
+            limit=limit,
+            review_id=review_id,
+            skipped_since=skipped_since,
+        )
+        return await self._unclaimed(places)
+
+    def _sample(self, who: Reviewer) -> Sample:
+        return Sample(who.name, self._settings.second_share, self._now() - SECOND_OFFERED)
+
+    async def _unclaimed(self, places: Sequence[QueueRow]) -> list[QueueRow]:
+        """Remove second reviews that were decided a moment ago."""
+        claims = await self._locks.claims([f"{SECOND}{place.review_id}" for place in places])
+        return [place for place in places if f"{SECOND}{place.review_id}" not in claims]
+
+    async def _is_for_second_review(self, place: QueueRow, who: Reviewer) -> bool:
+        if place.is_open:
+            return False
+        wanted = QueueFilters(tenants=(place.tenant,), state="second")
+        return bool(await self._seconds(wanted, who, 1, place.review_id))
+
+    async def _item(self, place: QueueRow, lock: Lock | None, *, second: bool) -> ReviewItem:
+        request = await self._request(place)
+        claims = await self._claims(place, request)
+        # A second review is blind: the reviewer must not see the first decision.
+        history = [] if second else await self._store.history(place)
+        summary = _summary(place, lock, second=second).model_dump()
+        if not place.is_open:
+            # The row of the decision lacks these columns of the request.
+            summary |= request.model_dump(
+                include={
+                    "held", "risk_mode", "priority", "reasons", "signals", "hallucination_risk", "grounding_score",
+                    "gate_score", "requested_at", "deadline_at", "queue",
+                }
+            )  # fmt: skip
+        return ReviewItem(
+            **summary | {"query": request.query},
+            answer=request.answer,
+            answer_metrics=request.answer_metrics,
+            claims=claims,
+            contexts=request.contexts,
+            contexts_total=request.contexts_total,
+            evaluator_versions=request.evaluator_versions,
+            history=[HistoryEntry(**entry) for entry in history],
+        )
+
+    async def _claims(self, place: QueueRow, request: ReviewRequest) -> list[ClaimView]:
+        """Return all stored claims; return the worst claims of the request until rows are stored."""
+        completed = request.releasable.completed_at if request.releasable else place.requested_at
+        rows = await self._store.claims(place.tenant, place.answer_id, completed)
+        if rows:
+            return [claim_view(row) for row in rows]
+        return [
+            ClaimView(
+                start=claim.span.start,
+                end=claim.span.end,
+                evidence=EvidenceView(
+                    chunk_id=claim.evidence.chunk_id,
+                    start=claim.evidence.span.start,
+                    end=claim.evidence.span.end,
+                    text=claim.evidence.excerpt,
+                )
+                if claim.evidence
+                else None,
+                **claim.model_dump(
+                    include={"claim_id", "text", "kind", "hedged", "verdict", "score", "mismatches", "verifier_score"}
+                ),
+            )
+            for claim in sorted(request.claims, key=lambda claim: claim.span.start)
+        ]
+
+
+def wanted_filters(filters: Filters, who: Reviewer) -> QueueFilters | None:
+    """Restrict filters to the tenants that the reviewer may see; return ``None`` if no tenant is left."""
+    tenants = tuple(sorted(who.tenants))
+    if filters.tenant is not None:
+        if not who.may_see(filters.tenant):
+            return None
+        tenants = (filters.tenant,)
+    return QueueFilters(tenants=tenants, **filters.model_dump(exclude={"tenant"}))
+
+
+def _summary(place: QueueRow, lock: Lock | None, *, second: bool) -> ReviewSummary:
+    columns = {
+        name: getattr(place, name)
+        for name in (
+            "review_id", "answer_id", "tenant", "state", "queue", "held", "risk_mode", "priority", "reasons", "signals",
+            "hallucination_risk", "grounding_score", "gate_score", "model_id", "requested_at", "deadline_at",
+        )
+    }  # fmt: skip
+    closed = not place.is_open and not second
+    return ReviewSummary(
+        **columns | ({"state": "open"} if second else {}),
+        query=place.title,
+        version=place.rank,
+        second_review=second,
+        lock=lock,
+        decided_by=place.decided_by if closed else None,
+        decided_at=place.decided_at if closed else None,
+        action=place.action if closed else None,
+    )

@@ -1,0 +1,1 @@
+"""Run agents in one process: application, health, watchdog."""

@@ -1,0 +1,1 @@
+"""Open the stores, models and clients that agents, console and commands use."""

@@ -1,0 +1,266 @@
+"""Define every setting of Touchstone, with its default, unit and reason.
+
+Settings are read from the environment (``TOUCHSTONE_`` and the name, ``__`` between levels), then from
+a file ``.env``. A secret is also read from the file named by the variable with the suffix ``_FILE``.
+The three addresses can also be set by their usual names:
+``KAFKA_BOOTSTRAP_SERVERS``, ``REDIS_URL``, ``CLICKHOUSE_URL``.
+"""
+
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    Field,
+    SecretStr,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from schemas.topics import TOPICS, Topic
+from workers.decision.policy import DecisionPolicy
+from workers.evaluation.thresholds import FeedbackRules, GateThresholds, GroundingThresholds
+from workers.observability.logs import LogFormat
+from workers.settings.console import AccessToken, CheckSettings, ConsoleSettings, HttpSettings
+from workers.settings.delivery import BreakerSettings, DeliverySettings
+from workers.settings.evaluators import EvaluatorSettings
+from workers.settings.exports import (
+    AlertWebhookSettings,
+    ExportSettings,
+    LangfuseSettings,
+    OtelSettings,
+    ReviewWebhookSettings,
+    TracingSettings,
+    WebhookSettings,
+)
+from workers.settings.files import FileSettings
+from workers.settings.gateways import GatewaySettings, GatewayTopic, ReplaySettings
+from workers.settings.inference import InferenceSettings
+from workers.settings.kafka import KafkaSettings
+from workers.settings.network import is_loopback
+from workers.settings.privacy import PrivacySettings
+from workers.settings.quality import QualitySettings
+from workers.settings.release import ReleaseSettings, ReviewSettings
+from workers.settings.secret_files import EnvironmentWithFiles
+from workers.settings.stores import (
+    ClickHouseSettings,
+    MemorySettings,
+    RedisSettings,
+    RetentionSettings,
+    RoutingSettings,
+)
+
+__all__ = [
+    "AccessToken",
+    "AlertWebhookSettings",
+    "BreakerSettings",
+    "CheckSettings",
+    "ClickHouseSettings",
+    "ConsoleSettings",
+    "DeliverySettings",
+    "EvaluatorSettings",
+    "ExportSettings",
+    "FileSettings",
+    "GatewaySettings",
+    "GatewayTopic",
+    "HttpSettings",
+    "InferenceSettings",
+    "KafkaSettings",
+    "LangfuseSettings",
+    "MemorySettings",
+    "OtelSettings",
+    "PrivacySettings",
+    "QualitySettings",
+    "RedisSettings",
+    "ReleaseSettings",
+    "ReplaySettings",
+    "RetentionSettings",
+    "ReviewSettings",
+    "ReviewWebhookSettings",
+    "RoutingSettings",
+    "Settings",
+    "TracingSettings",
+    "UnknownSetting",
+    "WebhookSettings",
+    "is_group",
+    "load_settings",
+    "refuse_unknown_groups",
+]
+
+
+class UnknownSetting(ValueError):
+    """An environment variable names a setting that does not exist."""
+
+
+def _revealed(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None
+
+
+class Settings(BaseSettings):
+    """All settings."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TOUCHSTONE_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        # An empty variable counts as unset, because a compose file cannot leave a variable out.
+        env_ignore_empty=True,
+        extra="ignore",
+        populate_by_name=True,
+    )
+
+    kafka_bootstrap_servers: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("TOUCHSTONE_KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"),
+        description="Brokers as host:port,host:port; by default the local broker.",
+    )
+    redis_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("TOUCHSTONE_REDIS_URL", "REDIS_URL"),
+        description="URL of Redis or Valkey, which may contain a password; by default the local one. REDIS_URL_FILE names "
+        "a file that holds it.",
+    )
+    clickhouse_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("TOUCHSTONE_CLICKHOUSE_URL", "CLICKHOUSE_URL"),
+        description="URL of ClickHouse (HTTP); by default the local one.",
+    )
+    state_dir: Path = Field(
+        default=Path(".touchstone"), description="Folder for the state of local mode and of embedded stores."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="INFO", description="Minimum level of log lines."
+    )
+    log_format: LogFormat = Field(default="console", description="json for machines, console for people.")
+    kafka: KafkaSettings = Field(default_factory=KafkaSettings)
+    delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    breaker: BreakerSettings = Field(default_factory=BreakerSettings)
+    inference: InferenceSettings = Field(default_factory=InferenceSettings)
+    redis: RedisSettings = Field(default_factory=RedisSettings)
+    clickhouse: ClickHouseSettings = Field(default_factory=ClickHouseSettings)
+    retention: RetentionSettings = Field(default_factory=RetentionSettings)
+    memory: MemorySettings = Field(default_factory=MemorySettings)
+    release: ReleaseSettings = Field(default_factory=ReleaseSettings)
+    review: ReviewSettings = Field(default_factory=ReviewSettings)
+    http: HttpSettings = Field(default_factory=HttpSettings)
+    privacy: PrivacySettings = Field(default_factory=PrivacySettings)
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
+    evaluators: EvaluatorSettings = Field(default_factory=EvaluatorSettings)
+    exports: ExportSettings = Field(default_factory=ExportSettings)
+    otel: OtelSettings = Field(default_factory=OtelSettings)
+    langfuse: LangfuseSettings = Field(default_factory=LangfuseSettings)
+    alert_webhook: AlertWebhookSettings = Field(default_factory=AlertWebhookSettings)
+    review_webhook: ReviewWebhookSettings = Field(default_factory=ReviewWebhookSettings)
+    console: ConsoleSettings = Field(default_factory=ConsoleSettings)
+    check: CheckSettings = Field(default_factory=CheckSettings)
+    replay: ReplaySettings = Field(default_factory=ReplaySettings)
+    gateways: GatewaySettings = Field(default_factory=GatewaySettings)
+    files: FileSettings = Field(default_factory=FileSettings)
+    grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
+    quality: QualitySettings = Field(default_factory=QualitySettings)
+    gate: GateThresholds = Field(default_factory=GateThresholds)
+    feedback: FeedbackRules = Field(default_factory=FeedbackRules)
+    routing: RoutingSettings = Field(default_factory=RoutingSettings)
+    decision: DecisionPolicy = Field(default_factory=DecisionPolicy)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 pydantic's signature
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return the sources: arguments, then the environment with its secret files, then ``.env``."""
+        return init_settings, EnvironmentWithFiles(settings_cls), dotenv_settings
+
+    @model_validator(mode="after")
+    def _exports_are_encrypted(self) -> Self:
+        receivers = {
+            "otel.endpoint": self.otel.endpoint,
+            "langfuse.url": self.langfuse.url,
+            "alert_webhook.url": _revealed(self.alert_webhook.url),
+            "review_webhook.url": _revealed(self.review_webhook.url),
+        }
+        for name, url in receivers.items():
+            parts = urlsplit(url or "")
+            if parts.scheme == "http" and not self.exports.plaintext and not is_loopback(parts.hostname or ""):
+                raise ValueError(
+                    f"{name} would send data unencrypted; use https, or set exports.plaintext inside a cluster"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _reads_no_topic_of_ours_as_a_gateways(self) -> Self:
+        ours = {self.topic_name(topic.name) for topic in TOPICS} & set(self.gateways.topics)
+        if ours:
+            raise ValueError(
+                f"gateways.topics: {min(ours)} is a topic of Touchstone; its records need no gateway format"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _conditions_are_on_enabled_evaluators(self) -> Self:
+        if unknown := self.decision.named_evaluators - set(self.evaluators.enabled):
+            raise ValueError(
+                f"decision.evaluators names {', '.join(sorted(unknown))}, which evaluators.enabled lacks; enable "
+                "it, or "
+                "remove the condition"
+            )
+        return self
+
+    def topic_name(self, name: str) -> str:
+        """Return the name of a topic at the broker."""
+        return self.kafka.topic_prefix + name
+
+    def broker_name(self, topic: Topic) -> str:
+        """Return the name of a topic at the broker; topics of other systems get no prefix."""
+        return topic.name if topic.foreign else self.topic_name(topic.name)
+
+    @property
+    def memory_uri(self) -> str:
+        """Return the address of the memory."""
+        return self.memory.uri or str(self.state_dir / "memory")
+
+    def group_name(self, agent: str) -> str:
+        """Return the consumer group of an agent."""
+        return f"{self.kafka.group_prefix}-{agent}"
+
+
+@lru_cache(maxsize=1)
+def load_settings() -> Settings:
+    """Return the settings of this process, read once.
+
+    Raises:
+        UnknownSetting: a variable names a group that does not exist.
+        pydantic.ValidationError: a value is invalid, or a setting is unknown.
+    """
+    refuse_unknown_groups(os.environ)
+    return Settings()
+
+
+def refuse_unknown_groups(environment: Iterable[str]) -> None:
+    """Refuse names such as ``TOUCHSTONE_KAFAK__PARTITIONS``, so that a misspelt setting is not silently ignored.
+
+    Names without ``__`` pass, since Kubernetes sets ``TOUCHSTONE_PORT`` and similar names for
+    a service named touchstone.
+
+    Raises:
+        UnknownSetting: a name contains an unknown group; the message lists the groups.
+    """
+    groups = [name for name, field in Settings.model_fields.items() if is_group(field.annotation)]
+    for name in environment:
+        group, delimiter, _ = name.upper().removeprefix("TOUCHSTONE_").partition("__")
+        if name.upper().startswith("TOUCHSTONE_") and delimiter and group.lower() not in groups:
+            raise UnknownSetting(f"{name}: unknown group {group.lower()}; use one of {', '.join(groups)}")
+
+
+def is_group(annotation: object) -> bool:
+    """Return true if a setting contains further settings."""
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -1,0 +1,111 @@
+"""Define the settings of formats of other systems, and of replays."""
+
+import re
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import (
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from workers.gateways.formats import BUILTIN, Format, format_named
+from workers.gateways.mapped import Mapped, read_mapping
+from workers.process.plugins import PluginError
+from workers.settings.groups import Count, Group
+
+
+class ReplaySettings(Group):
+    """Replays, which run while the live stream continues."""
+
+    max_live_lag: Count = Field(default=1_000, description="Lag of the evaluating agents above which a replay waits.")
+
+
+MAX_MAPPING_BYTES = 1_000_000
+"""Maximum size of a mapping file, bytes."""
+
+
+def _mapping(name: str, path: Any) -> Any:
+    """Load a mapping from its file.
+
+    Raises:
+        ValueError: the file cannot be read; the message names it.
+    """
+    if isinstance(path, Mapped):
+        return path
+    try:
+        content = Path(str(path)).read_bytes()
+    except OSError as error:
+        raise ValueError(
+            f"{name}: {path} cannot be read ({error.strerror}); set the path of the mapping file"
+        ) from None
+    if len(content) > MAX_MAPPING_BYTES:
+        raise ValueError(f"{name}: {path} has more than {MAX_MAPPING_BYTES} bytes; use a smaller mapping file")
+    return read_mapping(content, name, f"{name}: {path}")
+
+
+class GatewayTopic(Group):
+    """A topic that another system writes."""
+
+    format: str = Field(description="Of its records: a built-in one, or the name of a mapping or of a plug-in.")
+    tenant: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Tenant of all records; by default the tenant in each record.",
+    )
+
+
+class GatewaySettings(Group):
+    """Answers in the formats of other systems, from topics and by HTTP."""
+
+    topics: dict[str, GatewayTopic] = Field(
+        default_factory=dict,
+        description="Topics whose records become answers, by their name at the broker, with their format and "
+        "optionally one tenant. The agent intake reads them; without topics it does not run.",
+    )
+    mappings: dict[str, Mapped] = Field(
+        default_factory=dict, description="Additional formats: name and path of each mapping file."
+    )
+    trace_seconds: float = Field(
+        default=60.0,
+        ge=0,
+        le=3_600,
+        description="Time for which Redis keeps the sources of a trace for calls in later exports over HTTP, seconds; "
+        "0 joins only within one export.",
+    )
+    in_flight_bytes: Count = Field(
+        default=32_000_000,
+        description="Maximum bytes of HTTP answers that wait for the broker; further requests get status 429.",
+    )
+
+    @field_validator("mappings", mode="before")
+    @classmethod
+    def _read_mappings(cls, mappings: object) -> object:
+        if not isinstance(mappings, dict):
+            return mappings
+        for name in mappings:
+            if name in BUILTIN:
+                raise ValueError(f"the format {name} is built in; rename the mapping")
+        return {name: _mapping(name, path) for name, path in mappings.items()}
+
+    @model_validator(mode="after")
+    def _formats_exist(self) -> Self:
+        for name, topic in self.topics.items():
+            if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", name):
+                raise ValueError(f"topics: {name!r} is not a valid topic name")
+            try:
+                self.format_named(topic.format)
+            except PluginError as error:
+                raise ValueError(f"topics.{name}.format: {error}") from None
+        return self
+
+    def format_named(self, name: str) -> Format:
+        """Return a format by its name.
+
+        Raises:
+            UnknownPlugin: the format does not exist; the message lists the existing formats.
+            PluginError: the plug-in of this name is ambiguous or broken.
+        """
+        return format_named(name, self.mappings)

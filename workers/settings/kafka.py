@@ -1,0 +1,76 @@
+"""Define the settings of the Kafka clients."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import (
+    Field,
+    SecretStr,
+)
+
+from schemas.topics import DEFAULT_PARTITIONS
+from workers.settings.groups import Count, Group, Positive
+
+
+class KafkaSettings(Group):
+    """The broker, its topics and consumer groups."""
+
+    topic_prefix: str = Field(default="", pattern=r"^[a-zA-Z0-9._-]*$", description="Prefix of all topic names.")
+    group_prefix: str = Field(
+        default="touchstone", pattern=r"^[a-zA-Z0-9._-]+$", description="Prefix of all consumer groups."
+    )
+    partitions: Count = Field(default=DEFAULT_PARTITIONS, description="Partitions of created topics.")
+    replication: Count = Field(default=1, description="Replicas of created topics.")
+    min_insync_replicas: Count | None = Field(
+        default=None,
+        description="Replicas that must have a record before the broker acknowledges it (min.insync.replicas of created "
+        "topics); by default all replicas but one, and at least one.",
+    )
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="Security protocol of the brokers."
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        default="PLAIN", description="SASL mechanism, if the protocol is SASL."
+    )
+    sasl_username: str | None = Field(default=None, description="SASL user name.")
+    sasl_password: SecretStr | None = Field(default=None, description="SASL password.")
+    ssl_cafile: Path | None = Field(
+        default=None, description="Trusted certificate authorities, PEM; by default those of the system."
+    )
+    idempotent_producer: bool = Field(
+        default=True, description="Set to false for brokers without InitProducerId (local mode)."
+    )
+    compression: Literal["none", "gzip", "lz4", "zstd"] = Field(
+        default="zstd",
+        description="Compression of sent records. Brokers before 2.1, and readers whose clients lack zstd, need lz4.",
+    )
+    max_record_bytes: int = Field(
+        default=1_000_000, ge=10_000, description="Maximum size of one record; the broker's limit."
+    )
+    max_batch_bytes: int = Field(
+        default=32_000_000,
+        ge=1_000_000,
+        description="Maximum size of a batch of records after decompression; a larger one is not read and becomes a dead "
+        "letter that names its offsets.",
+    )
+    session_timeout_seconds: Positive = Field(
+        default=10.0, description="Session timeout, after which a dead worker's partitions move."
+    )
+    request_timeout_seconds: Positive = Field(default=30.0, description="Timeout of a send or commit.")
+    fetch_wait_seconds: float = Field(
+        default=0.5,
+        ge=0.01,
+        le=5,
+        description="Maximum wait of a fetch without records; Kafka returns as soon as there is a record. 0.1 in "
+        "local mode.",
+    )
+
+    @property
+    def in_sync_replicas(self) -> int:
+        """Return min.insync.replicas of created topics."""
+        return self.min_insync_replicas or max(1, self.replication - 1)
+
+    @property
+    def max_input_bytes(self) -> int:
+        """Return the limit on input records: a third, so that records computed from them still fit."""
+        return self.max_record_bytes // 3

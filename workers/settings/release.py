@@ -1,0 +1,71 @@
+"""Define the settings of release and human review."""
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+)
+
+from schemas.base import RiskMode
+from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy
+from workers.decision.presentation import ReaderPolicy
+from workers.decision.source_addresses import check_template
+from workers.settings.groups import Group, Positive
+
+
+class ReleaseSettings(Group):
+    """Release of answers: default risk mode, review deadline, text and links."""
+
+    default_risk_mode: RiskMode = Field(default="observer", description="Risk mode of answers that name none.")
+    review_deadline_hours: Positive = Field(default=24.0, description="Deadline of a review.")
+    style: Literal["standard", "compact", "verbose"] = Field(default="standard", description="Formatting.")
+    inline_citations: InlinePolicy = Field(
+        default="propose",
+        description="Citation markers of the answer: keep, link to their sources, or also add missing ones.",
+    )
+    ungrounded_claims: UngroundedPolicy = Field(
+        default="keep", description="Claims without support: keep, mark as AI inference, or omit."
+    )
+    url_rules: dict[str, Annotated[str, AfterValidator(check_template)]] = Field(
+        default_factory=dict, description="Addresses of sources by pattern of their path or table/record."
+    )
+
+    @property
+    def policy(self) -> ReaderPolicy:
+        """Return the policy for the text of released answers."""
+        return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
+
+
+class ReviewSettings(Group):
+    """The review queue, and the default decision after a deadline."""
+
+    deadline_held: Literal["reject", "warn", "escalate"] = Field(
+        default="reject",
+        description="Default decision on a held answer after the deadline: reject, release with "
+        "a warning, or escalate.",
+    )
+    deadline_shown: Literal["keep", "escalate"] = Field(
+        default="keep",
+        description="Default decision on a released answer after the deadline: make it final, or escalate.",
+    )
+    deadline_last: Literal["reject", "warn"] = Field(
+        default="reject", description="Default decision on a held answer after the deadline of its escalation."
+    )
+    escalation_queue: str = Field(
+        default="escalated", min_length=1, max_length=200, description="Queue of escalated requests."
+    )
+    escalation_hours: Positive = Field(default=24.0, description="Deadline of escalated requests.")
+    sweep_seconds: Positive = Field(default=10.0, description="Interval between two checks for passed deadlines.")
+    lock_seconds: Positive = Field(
+        default=600.0, description="Lifetime of a reviewer's lock on a request; viewing renews it."
+    )
+    undo_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=10.0, description="Time in which a decision can be undone; it is published afterwards."
+    )
+    second_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.1, description="Share of decisions that a second reviewer repeats blindly."
+    )
+    finality_days: Positive = Field(
+        default=30.0, description="Time span of answers.released to read; equal to the retention of review.decisions."
+    )

@@ -1,0 +1,82 @@
+"""Define the settings of Redis, ClickHouse and memory."""
+
+from typing import Annotated
+
+from pydantic import (
+    Field,
+    SecretStr,
+)
+
+from workers.settings.groups import Count, Group, Positive
+
+
+class RedisSettings(Group):
+    """The query history; its loss stops retry detection for five minutes and has no other effect."""
+
+    key_prefix: str = Field(default="touchstone:", description="Prefix of all keys.")
+    timeout_seconds: Positive = Field(
+        default=0.5, description="Timeout for the history of one answer; the answer is then processed without history."
+    )
+    history_queries: Count = Field(
+        default=10, description="Maximum number of a person's queries to compare with a new one."
+    )
+
+
+class RoutingSettings(Group):
+    """Information about models for routers."""
+
+    half_life_days: Positive = Field(default=14.0, description="Age at which a reward counts half.")
+    publish_seconds: Positive = Field(default=5.0, description="Interval between two reads of the rewards.")
+
+
+class ClickHouseSettings(Group):
+    """The analytics store."""
+
+    database: str = Field(
+        default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$", description="Database of the tables."
+    )
+    username: str = Field(default="default", description="User name with the rights to write and to create tables.")
+    password: SecretStr = Field(default=SecretStr(""), description="Password of the user.")
+    timeout_seconds: Positive = Field(default=30.0, description="Timeout of one request.")
+
+
+Days = Annotated[int, Field(ge=0, le=36_500)]
+
+
+class RetentionSettings(Group):
+    """Retention of the rows of ClickHouse tables, days; 0 keeps them for ever. `touchstone migrate` applies it."""
+
+    answers: Days = Field(default=90, description="Answers with their texts.")
+    claims: Days = Field(default=90, description="Claims with their evidence.")
+    citations: Days = Field(default=365, description="Citations, for searches by source.")
+    sources: Days = Field(default=365, description="Contents of sources, counted from their last citation.")
+    citation_logs: Days = Field(default=365, description="Audit of citations.")
+    alerts: Days = Field(default=365, description="Alerts on answers.")
+    reviews: Days = Field(default=365, description="Review requests with their texts, and events of the review queue.")
+    review_decisions: Days = Field(default=730, description="Decisions with the reviewed texts.")
+    accesses: Days = Field(default=730, description="Records of accesses to answers.")
+    feedback: Days = Field(
+        default=365, description="Feedback events; without the old events, a revision has no effect."
+    )
+    implicit_feedback: Days = Field(default=365, description="Observed signals such as errors, refusals and retries.")
+    rewards: Days = Field(default=365, description="Rewards of answers.")
+    insights: Days = Field(default=730, description="Patterns and trends.")
+    dead_letters: Days = Field(default=30, description="Dead letters with their records.")
+    figures: Days = Field(default=730, description="Narrow facts and hourly figures, without text.")
+
+
+class MemorySettings(Group):
+    """Conversational memory."""
+
+    uri: str | None = Field(
+        default=None, description="LanceDB path or object store; by default inside the state directory."
+    )
+    remember_without_context: bool = Field(
+        default=False, description="Remember answers that were not checked against any context."
+    )
+    earlier_answers: int = Field(
+        default=3,
+        ge=0,
+        le=10,
+        description="Number of remembered answers to the same question to compare with; 0 for none.",
+    )

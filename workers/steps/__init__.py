@@ -1,1 +1,0 @@
-"""The judgement: pure functions, text in, findings out. No I/O, no clock, no randomness."""

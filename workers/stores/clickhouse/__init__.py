@@ -1,0 +1,1 @@
+"""Connect to ClickHouse, migrate it and write rows."""

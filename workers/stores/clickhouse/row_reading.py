@@ -1,0 +1,73 @@
+"""Read rows from ClickHouse."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from clickhouse_connect.driver.query import QueryResult
+
+from workers.errors import StoreUnavailable
+from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS, AnalyticsStore
+
+Row = dict[str, Any]
+
+
+class Reading:
+    """Base of the stores that read.
+
+    Args:
+        analytics: connected store.
+        database: name of the database with the tables.
+    """
+
+    def __init__(self, analytics: AnalyticsStore, database: str) -> None:
+        self._analytics = analytics
+        self._database = database
+
+    async def rows(self, statement: str, **parameters: Any) -> list[Row]:
+        """Return rows by column name, with times in UTC.
+
+        Args:
+            statement: SQL with the placeholder ``{database}`` and with query parameters in doubled braces.
+            parameters: values by name; parameters that the statement does not name are left out.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        named = {name: value for name, value in parameters.items() if f"{{{{{name}:" in statement}
+        return await self.named_rows(statement.format(database=self._database), named)
+
+    async def named_rows(self, statement: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """Return rows by column name, with times in UTC, for a complete statement.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        result = await _result(self._analytics, statement, parameters)
+        return [{name: _in_utc(value) for name, value in row.items()} for row in result.named_results()]
+
+
+async def ask(analytics: AnalyticsStore, statement: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+    """Return rows in the order of the selected columns, for a complete statement.
+
+    Raises:
+        StoreUnavailable: ClickHouse does not respond.
+    """
+    rows: Sequence[Sequence[Any]] = (await _result(analytics, statement, parameters)).result_rows
+    return rows
+
+
+def without_zone(time: datetime) -> datetime:
+    """Return a time in UTC without zone: the client would convert a zone to the server's."""
+    return time.astimezone(UTC).replace(tzinfo=None)
+
+
+async def _result(analytics: AnalyticsStore, statement: str, parameters: Mapping[str, Any]) -> QueryResult:
+    try:
+        return await analytics.client.query(statement, parameters=dict(parameters))
+    except CLIENT_ERRORS as error:
+        raise StoreUnavailable(f"ClickHouse did not respond to a query ({type(error).__name__})") from error
+
+
+def _in_utc(value: Any) -> Any:
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value

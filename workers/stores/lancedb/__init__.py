@@ -1,0 +1,1 @@
+"""Store conversational memory in LanceDB."""

@@ -1,0 +1,379 @@
+"""Store conversational memory in LanceDB, one row for each turn."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schemas.identifiers import turn_id
+from schemas.memory import ConversationTurn
+from workers.errors import StoreUnavailable
+
+TABLE = "episodic_memory"
+FEEDBACK_TABLE = "turn_feedback"
+"""Table of feedback on turns, including turns that are not stored yet."""
+
+ANSWER = ("tenant", "answer_id")
+"""Columns that identify a turn."""
+
+COMPACT_EVERY = 200
+"""Writes between two compactions. Each write adds a file and a version."""
+
+
+CACHED_BYTES = 16 * 2**20
+"""Limit in bytes of each of the two caches of a connection. The defaults of LanceDB are 1 and 6 GB. Every write
+makes a version with its own file list, so they fill with unused versions: 0.17 MB for each write."""
+
+READERS_NEED = timedelta(minutes=1)
+"""Age up to which a removal keeps earlier versions of files: another process may be reading them.
+The next compaction removes them."""
+
+
+def turn_text(turn: ConversationTurn) -> str:
+    """Return the text from which a turn's vector is computed."""
+    return f"{turn.query} {turn.response}"
+
+
+def memory_schema(dimensions: int) -> pa.Schema:
+    """Return the columns of the table: the fields of a turn and the identifiers of its answer."""
+    return pa.schema(
+        [
+            pa.field("turn_id", pa.string(), nullable=False),
+            pa.field("answer_id", pa.string(), nullable=False),
+            pa.field("tenant", pa.string(), nullable=False),
+            pa.field("timestamp", pa.timestamp("us", tz="UTC")),
+            pa.field("user_id", pa.string()),
+            pa.field("session_id", pa.string()),
+            pa.field("query", pa.string()),
+            pa.field("response", pa.string()),
+            pa.field("context_chunks", pa.list_(pa.string())),
+            pa.field("query_type", pa.string()),
+            pa.field("quality_score", pa.float64()),
+            pa.field("hallucination_risk", pa.string()),
+            pa.field("grounding_score", pa.float64()),
+            pa.field("user_feedback", pa.float64()),
+            pa.field("revision", pa.int32()),
+            pa.field("vector", pa.list_(pa.float32(), dimensions)),
+        ]
+    )
+
+
+FEEDBACK_SCHEMA = pa.schema(
+    [
+        pa.field("turn_id", pa.string(), nullable=False),
+        pa.field("user_feedback", pa.float64()),
+        pa.field("revision", pa.int32()),
+    ]
+)
+
+
+async def connect(uri: str, **arguments: Any) -> Any:
+    """Connect to LanceDB with bounded caches.
+
+    Args:
+        uri: path or object store.
+        arguments: arguments for the library.
+
+    Raises:
+        OSError, RuntimeError, ValueError: the place cannot be used.
+    """
+    # Deferred, and in a thread: the import takes two seconds of CPU. Code that only shares types with this module
+    # does not spend them, and the event loop does not wait.
+    lancedb = await asyncio.to_thread(import_module, "lancedb")
+    session = lancedb.Session(index_cache_size_bytes=CACHED_BYTES, metadata_cache_size_bytes=CACHED_BYTES)
+    return await lancedb.connect_async(uri, session=session, **arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFeedback:
+    """Feedback on an answer, for its turn. A higher revision replaces a lower one."""
+
+    tenant: str
+    answer_id: str
+    user_feedback: float
+    revision: int
+
+    @property
+    def turn_id(self) -> str:
+        """Return the identifier of the turn."""
+        return turn_id(self.tenant, self.answer_id)
+
+
+class MemoryStore:
+    """Store of conversation turns, upserted by tenant and answer.
+
+    Turns of earlier versions have identifiers without a tenant. They are found by tenant and answer, and get the
+    current identifier with their next revision.
+
+    Args:
+        uri: path or object store.
+        dimensions: length of the vectors.
+    """
+
+    def __init__(self, uri: str, dimensions: int) -> None:
+        self._uri = uri
+        self._dimensions = dimensions
+        self._table: Any = None
+        self._feedback: Any = None
+        self._lock = asyncio.Lock()
+        self._writes = 0
+
+    async def open(self) -> None:
+        """Open the table, and create it if need be.
+
+        Raises:
+            StoreUnavailable: the path cannot be used, or holds the memory of another model.
+        """
+        try:
+            # An interval of zero shows writes of other processes at once. By default they stay unseen.
+            database = await connect(self._uri, read_consistency_interval=timedelta(0))
+            self._table = await database.create_table(TABLE, schema=memory_schema(self._dimensions), exist_ok=True)
+            self._feedback = await database.create_table(FEEDBACK_TABLE, schema=FEEDBACK_SCHEMA, exist_ok=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = await self._difference() or type(error).__name__
+            raise StoreUnavailable(
+                f"the memory at {self._uri} cannot be opened ({reason}); set TOUCHSTONE_MEMORY__URI to another "
+                "address, or set the model with which it was created"
+            ) from error
+
+    async def _difference(self) -> str:
+        """Describe how the existing table differs; empty if none can be opened."""
+        try:
+            table = await (await connect(self._uri)).open_table(TABLE)
+            there = (await table.schema()).field("vector").type.list_size
+        except (OSError, RuntimeError, ValueError, KeyError, AttributeError):
+            return ""
+        return f"its vectors have {there} dimensions, but the model's have {self._dimensions}"
+
+    async def remember(self, turns: Sequence[tuple[ConversationTurn, NDArray[np.float32]]]) -> None:
+        """Write turns. A stored turn is replaced unless its revision is higher.
+
+        Args:
+            turns: turns with their vectors, float32 of shape (dimensions,).
+
+        Raises:
+            StoreUnavailable: the store did not acknowledge.
+        """
+        rows = pa.Table.from_pylist(
+            [_row(turn, vector) for turn, vector in _latest(turns)], schema=memory_schema(self._dimensions)
+        )
+        if not rows.num_rows:
+            return
+        async with self._lock:
+            await self._upsert(self._table, rows, ANSWER)
+            await self._apply(list(zip(rows["tenant"].to_pylist(), rows["answer_id"].to_pylist(), strict=True)))
+
+    async def rate(self, feedback: Sequence[TurnFeedback]) -> None:
+        """Store feedback on turns, and write it into the stored turns.
+
+        A turn that arrives later gets its feedback then. Both operations write first and read
+        afterwards: of two concurrent processes, at least one sees the other's write.
+
+        Args:
+            feedback: feedback in any order, on stored and unknown turns.
+
+        Raises:
+            StoreUnavailable: the store did not acknowledge.
+        """
+        latest = {each.turn_id: each for each in sorted(feedback, key=lambda each: each.revision)}
+        if not latest:
+            return
+        rows = pa.Table.from_pylist(
+            [
+                {"turn_id": name, "user_feedback": each.user_feedback, "revision": each.revision}
+                for name, each in latest.items()
+            ],
+            schema=FEEDBACK_SCHEMA,
+        )
+        async with self._lock:
+            await self._upsert(self._feedback, rows, ["turn_id"])
+            await self._apply([(each.tenant, each.answer_id) for each in latest.values()])
+
+    async def _upsert(self, table: Any, rows: pa.Table, key: Sequence[str]) -> None:
+        try:
+            await (
+                table.merge_insert(list(key))
+                .when_matched_update_all(where="target.revision <= source.revision")
+                .when_not_matched_insert_all()
+                .execute(rows)
+            )
+            self._writes += 1
+            if self._writes % COMPACT_EVERY == 0:
+                for written in (self._table, self._feedback):
+                    await written.optimize(cleanup_older_than=timedelta(hours=1))
+        except (OSError, RuntimeError) as error:
+            raise StoreUnavailable(f"the memory did not acknowledge a write ({type(error).__name__})") from error
+
+    async def _apply(self, answers: Sequence[tuple[str, str]]) -> None:
+        """Write noted feedback into the stored turns of answers, given by tenant and identifier."""
+        identifiers = ", ".join(_quoted(turn_id(*answer)) for answer in answers)
+        try:
+            noted = (await self._feedback.query().where(f"turn_id IN ({identifiers})").to_arrow()).to_pylist()
+            if not noted:
+                return
+            scores = {row["turn_id"]: row["user_feedback"] for row in noted}
+            turns = await self._table.query().where(_of_answers(answers)).to_arrow()
+        except (OSError, RuntimeError) as error:
+            raise StoreUnavailable(f"the memory did not respond ({type(error).__name__})") from error
+        rows = [
+            row | {"user_feedback": scores[name]}
+            for row in turns.to_pylist()
+            if (name := turn_id(row["tenant"], row["answer_id"])) in scores
+        ]
+        if rows:
+            table = pa.Table.from_pylist(rows, schema=memory_schema(self._dimensions))
+            await self._upsert(self._table, table, ANSWER)
+
+    async def count(self) -> int:
+        """Count the stored turns."""
+        return int(await self._table.count_rows())
+
+    async def turns(self, session_id: str | None = None) -> list[dict[str, Any]]:
+        """Return the stored turns of one session or of all, without vectors."""
+        query = self._table.query()
+        if session_id is not None:
+            query = query.where(f"session_id = {_quoted(session_id)}")
+        columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
+        rows: list[dict[str, Any]] = (await query.select(columns).to_arrow()).to_pylist()
+        return rows
+
+    async def same_question(self, tenant: str, query: str, before: datetime, limit: int) -> list[dict[str, Any]]:
+        """Find answers to the same question that were complete before a time, ignoring case.
+
+        Args:
+            tenant: tenant of the turns.
+            query: the question.
+            before: upper limit of the time, exclusive.
+            limit: maximum number of answers, the latest first.
+
+        Returns:
+            ``answer_id``, ``timestamp`` and ``response`` of each; ties in the order of answer_id.
+
+        Raises:
+            StoreUnavailable: the table cannot be read.
+        """
+        where = (
+            f"tenant = {_quoted(tenant)} AND lower(query) = lower({_quoted(query)}) "
+            f"AND timestamp < TIMESTAMP '{before.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
+        )
+        try:
+            found = await self._table.query().where(where).select(["answer_id", "timestamp", "response"]).to_arrow()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
+        rows: list[dict[str, Any]] = found.to_pylist()
+        return sorted(rows, key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))[:limit]
+
+    async def nearest(
+        self, tenant: str, vector: NDArray[np.float32], limit: int, *, user_id: str = "", session_id: str = ""
+    ) -> list[dict[str, Any]]:
+        """Find turns by meaning, the nearest first.
+
+        Args:
+            tenant: tenant of the turns.
+            vector: vector of the searched text, float32 of shape (dimensions,).
+            limit: maximum number of rows.
+            user_id: restrict to this person, unless empty.
+            session_id: restrict to this conversation, unless empty.
+
+        Returns:
+            The turns without vectors, each with ``similarity``, the cosine.
+
+        Raises:
+            StoreUnavailable: the table cannot be read.
+        """
+        conditions = {"tenant": tenant} | ({"user_id": user_id} if user_id else {})
+        conditions |= {"session_id": session_id} if session_id else {}
+        where = " AND ".join(f"{name} = {_quoted(value)}" for name, value in conditions.items())
+        columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
+        try:
+            found = await (
+                self._table.query()
+                .nearest_to(vector)
+                .distance_type("cosine")
+                .where(where)
+                .limit(limit)
+                .select([*columns, "_distance"])
+                .to_arrow()
+            )
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
+        return [row | {"similarity": 1.0 - row.pop("_distance")} for row in found.to_pylist()]
+
+    async def close(self) -> None:
+        """Close the table."""
+        for table in (self._table, self._feedback):
+            if table is not None:
+                table.close()
+        self._table = self._feedback = None
+
+
+async def forget_turns(uri: str, tenant: str, user_id: str, answer_ids: Sequence[str]) -> int:
+    """Remove a person's turns, and the earlier file versions that hold them.
+
+    Args:
+        uri: path or object store; a missing memory is empty.
+        tenant: tenant of the person.
+        user_id: identifier of the person.
+        answer_ids: answers of the person, whose turns may lack a user identifier.
+
+    Returns:
+        Number of removed turns.
+
+    Raises:
+        StoreUnavailable: the store did not acknowledge.
+    """
+    ids = ", ".join(_quoted(turn_id(tenant, answer_id)) for answer_id in answer_ids) or "''"
+    theirs = f"(tenant = {_quoted(tenant)} AND user_id = {_quoted(user_id)})"
+    if answer_ids:
+        theirs += f" OR {_of_answers([(tenant, answer_id) for answer_id in answer_ids])}"
+    try:
+        database = await connect(uri)
+        present = set((await database.list_tables()).tables)
+        count = 0
+        for name, condition in ((TABLE, theirs), (FEEDBACK_TABLE, f"turn_id IN ({ids})")):
+            if name in present:
+                table = await database.open_table(name)
+                count += await table.count_rows(condition) if name == TABLE else 0
+                await table.delete(condition)
+                await table.optimize(cleanup_older_than=READERS_NEED)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise StoreUnavailable(f"the memory did not acknowledge a removal ({type(error).__name__})") from error
+    return count
+
+
+def _of_answers(answers: Sequence[tuple[str, str]]) -> str:
+    """Return the condition that selects the turns of answers, given by tenant and identifier."""
+    by_tenant: dict[str, list[str]] = {}
+    for tenant, answer_id in answers:
+        by_tenant.setdefault(tenant, []).append(_quoted(answer_id))
+    return " OR ".join(
+        f"(tenant = {_quoted(tenant)} AND answer_id IN ({', '.join(ids)}))" for tenant, ids in by_tenant.items()
+    )
+
+
+def _quoted(text: str) -> str:
+    """Quote a text as a literal of LanceDB's SQL, whose only escape is the doubled quote."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _latest(
+    turns: Sequence[tuple[ConversationTurn, NDArray[np.float32]]],
+) -> list[tuple[ConversationTurn, NDArray[np.float32]]]:
+    """Return one row for each turn: merge_insert refuses two source rows for one target."""
+    best: dict[tuple[str, str], tuple[ConversationTurn, NDArray[np.float32]]] = {}
+    for turn, vector in turns:
+        known = best.get((turn.tenant, turn.answer_id))
+        if known is None or turn.revision >= known[0].revision:
+            best[turn.tenant, turn.answer_id] = (turn, vector)
+    return list(best.values())
+
+
+def _row(turn: ConversationTurn, vector: NDArray[np.float32]) -> dict[str, Any]:
+    fields = turn.model_dump(include=set(memory_schema(1).names))
+    return fields | {"turn_id": turn_id(turn.tenant, turn.answer_id), "vector": vector}

@@ -1,0 +1,1 @@
+"""Query ClickHouse, one file for each subject."""

@@ -1,0 +1,300 @@
+"""Read answers from ClickHouse for people: one answer with all its parts, and lists of answers."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from schemas.identifiers import review_ids
+from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
+from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ClaimRow, ScoreRow
+from workers.stores.tables.feedback_tables import RewardRow
+from workers.stores.tables.table_row import select_rows
+
+_ONE = """
+WHERE answer_id = {{answer_id:String}} AND run = {{run:String}}
+  AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+ORDER BY rank DESC, completed_at DESC LIMIT 1
+"""
+FOUND = select_rows(AnswerRow) + _ONE
+EXISTS = "SELECT tenant, model_id, query_type, session_id FROM {database}.answers FINAL" + _ONE
+
+# The first three key columns of these tables, so that one or two granules are read.
+OF_ANSWER = """
+tenant = {{tenant:String}} AND toDate(completed_at) = toDate({{completed_at:DateTime64(3, 'UTC')}})
+AND answer_id = {{answer_id:String}}
+"""
+TRACES = """
+SELECT tenant, answer_id, argMax(trace_id, rank) AS trace_id FROM {database}.answers
+WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
+GROUP BY tenant, answer_id
+"""
+CLAIMS = f"{select_rows(ClaimRow)} WHERE {OF_ANSWER} AND run = {{{{run:String}}}} ORDER BY start, end, claim_id"
+SCORES = f"{select_rows(ScoreRow)} WHERE {OF_ANSWER} AND run = {{{{run:String}}}} ORDER BY evaluator, name"
+ALERTS = f"{select_rows(AlertRow)} WHERE {OF_ANSWER} ORDER BY raised_at, alert_type"
+REVIEWS = """
+SELECT state, held, reasons, requested_at, deadline_at, action, decided_by, decided_at
+FROM {database}.review_queue FINAL WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}}
+"""
+REQUESTS = """
+SELECT request FROM {database}.reviews WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}}
+ORDER BY rank DESC LIMIT 1
+"""
+DECISIONS = """
+SELECT ruling, action, decided_by, reason, decided_at, decision FROM {database}.review_decisions FINAL
+WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY decided_at, decision_id
+"""
+REVIEW_EVENTS = """
+SELECT kind, reviewer, queue, occurred_at FROM {database}.review_events FINAL
+WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY occurred_at, event_id
+"""
+CITATIONS = f"""
+{select_rows(CitationRow)}
+WHERE tenant = {{{{tenant:String}}}} AND answer_id = {{{{answer_id:String}}}} AND run = {{{{run:String}}}}
+ORDER BY valid DESC, number, citation_id
+"""
+FEEDBACK = """
+SELECT event FROM {database}.feedback FINAL
+WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}} ORDER BY occurred_at, feedback_id LIMIT 500
+"""
+REWARD = select_rows(RewardRow) + " WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}}"
+
+# Any row of a final decision counts: no later row takes its state back, so the queries do without FINAL.
+DECIDED = """
+SELECT DISTINCT tenant, answer_id, state FROM {database}.review_queue
+WHERE review_id IN {{review_ids:Array(String)}} AND state NOT IN ('open', 'withdrawn')
+"""
+
+MAX_TEXT = 300
+"""Maximum number of code points of query and answer in a list."""
+
+LISTED = """
+SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms,
+       left(query, {{shown:UInt32}}) AS query, left(answer, {{shown:UInt32}}) AS answer, model_id, query_type, state, review, degraded,
+       hallucination_risk, grounding_score, gate_score, quality_score, claims_total, claims_supported,
+       claims_contradicted, claims_unsupported, reasons
+FROM {database}.answers FINAL
+WHERE run = {{run:String}}
+  AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND ({{text:String}} = '' OR positionCaseInsensitiveUTF8(query, {{text:String}}) > 0
+       OR positionCaseInsensitiveUTF8(answer, {{text:String}}) > 0 OR answer_id = {{text:String}})
+  AND ({{model:String}} = '' OR model_id = {{model:String}})
+  AND ({{risk:String}} = '' OR hallucination_risk = {{risk:String}})
+  AND ({{state:String}} = ''
+       OR state = {{state:String}} AND (tenant, answer_id) NOT IN
+          (SELECT tenant, answer_id FROM {database}.review_queue WHERE state NOT IN ('open', 'withdrawn'))
+       OR (tenant, answer_id) IN
+          (SELECT tenant, answer_id FROM {database}.review_queue WHERE state = {{state:String}} AND state IN ('released', 'warned', 'replaced', 'rejected')))
+  AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}
+  AND ({{after:String}} = '' OR (completed_at, answer_id) < (fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}))
+ORDER BY completed_at DESC, answer_id DESC
+LIMIT {{limit:UInt32}}
+"""
+
+AUDIT = """
+SELECT response_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms, citations,
+       citation_count, invalid_references, grounding_score, recommendation_coverage, ungrounded_claims, state,
+       response_seconds, grounding_seconds, validated_at, pipeline_version
+FROM {database}.citation_logs FINAL
+WHERE run = {{run:String}}
+  AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND ({{below:Float64}} < 0 OR grounding_score < {{below:Float64}})
+  AND (NOT {{only_invalid:Bool}} OR invalid_references != '[]')
+  AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}
+  AND ({{after:String}} = '' OR (completed_at, response_id) < (fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}))
+ORDER BY completed_at DESC, response_id DESC
+LIMIT {{limit:UInt32}}
+"""
+
+ACCESSES = """
+SELECT access_id, at, toUnixTimestamp64Milli(at) AS at_ms, who, via, what, tenant, answers
+FROM {database}.accesses FINAL
+WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND ({{answer_id:String}} = '' OR has(answers, {{answer_id:String}}))
+  AND at >= {{since:DateTime64(3, 'UTC')}} AND at < {{until:DateTime64(3, 'UTC')}}
+  AND ({{after:String}} = '' OR (at, access_id) < (fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}))
+ORDER BY at DESC, access_id DESC
+LIMIT {{limit:UInt32}}
+"""
+
+EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2199, 12, 31, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Row after which a list continues.
+
+    Attributes:
+        milliseconds: its time since the epoch.
+        identifier: its identifier.
+    """
+
+    milliseconds: int = 0
+    identifier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Period of time, without its end."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFilter:
+    """Filter on answers. Empty values choose all.
+
+    Attributes:
+        tenants: tenants of the answers.
+        text: text in question or answer, ignoring case, or the answer's identifier.
+        model: model that wrote the answer.
+        risk: low, medium or high.
+        state: state of the answer: that of its final decision, else that of its evaluation.
+        period: time of completion.
+    """
+
+    tenants: Sequence[str] = ()
+    text: str = ""
+    model: str = ""
+    risk: str = ""
+    state: str = ""
+    period: Period = Period()
+
+
+@dataclass(slots=True)
+class StoredAnswer:
+    """Answer with all its rows in ClickHouse."""
+
+    answer: Row
+    claims: list[Row] = field(default_factory=list)
+    citations: list[Row] = field(default_factory=list)
+    alerts: list[Row] = field(default_factory=list)
+    reviews: list[Row] = field(default_factory=list)
+    requests: list[Row] = field(default_factory=list)
+    decisions: list[Row] = field(default_factory=list)
+    review_events: list[Row] = field(default_factory=list)
+    feedback: list[Row] = field(default_factory=list)
+    rewards: list[Row] = field(default_factory=list)
+    scores: list[Row] = field(default_factory=list)
+
+
+class AnswerStore(Reading):
+    """Store of answers."""
+
+    async def answer(self, tenants: Sequence[str], answer_id: str, run: str = "live") -> StoredAnswer | None:
+        """Return an answer with all its parts; ``None`` if there is none.
+
+        Args:
+            tenants: possible tenants of the answer; all if empty.
+            answer_id: identifier.
+            run: live, or a replay.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found = await self.rows(FOUND, tenants=list(tenants), answer_id=answer_id, run=run)
+        if not found:
+            return None
+        row = found[0]
+        key = {name: row[name] for name in ("tenant", "answer_id", "run")}
+        key["completed_at"] = without_zone(row["completed_at"])
+        key["review_ids"] = review_ids(row["tenant"], answer_id)
+        statements = (
+            CLAIMS, CITATIONS, ALERTS, REVIEWS, REQUESTS, DECISIONS, REVIEW_EVENTS, FEEDBACK, REWARD, SCORES,
+        )  # fmt: skip
+        parts = await asyncio.gather(*(self.rows(statement, **key) for statement in statements))
+        return StoredAnswer(row, *parts)
+
+    async def exists(self, tenants: Sequence[str], answer_id: str) -> Row | None:
+        """Return tenant, model and query type of an answer; ``None`` if there is none.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found = await self.rows(EXISTS, tenants=list(tenants), answer_id=answer_id, run="live")
+        return found[0] if found else None
+
+    async def traces(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return the traces of answers, by tenant and answer. Unknown answers are left out.
+
+        Returns:
+            The trace identifiers; empty for an answer without a trace.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        tenants, answer_ids = (sorted(set(names)) for names in zip(*answers, strict=True)) if answers else ([], [])
+        rows = await self.rows(TRACES, tenants=tenants, answer_ids=answer_ids)
+        return {(row["tenant"], row["answer_id"]): row["trace_id"] for row in rows}
+
+    async def listed(self, chosen: AnswerFilter, limit: int, after: Place = Place(), run: str = "live") -> list[Row]:
+        """List the answers that match a filter, the latest first, each with its state after decisions.
+
+        Args:
+            chosen: the filter.
+            limit: maximum number of rows.
+            after: row after which the list continues.
+            run: live, or a replay.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found = await self.rows(
+            LISTED, run=run, shown=MAX_TEXT, tenants=list(chosen.tenants), text=chosen.text, model=chosen.model, risk=chosen.risk,
+            state=chosen.state, limit=limit, **_times(chosen.period), **_place(after),
+        )  # fmt: skip
+        reviews = [name for row in found for name in review_ids(row["tenant"], row["answer_id"])]
+        decided = await self.rows(DECIDED, review_ids=reviews) if reviews else []
+        states = {(row["tenant"], row["answer_id"]): row["state"] for row in decided}
+        return [row | {"state": states.get((row["tenant"], row["answer_id"]), row["state"])} for row in found]
+
+    async def audit(
+        self, tenants: Sequence[str], below: float | None, only_invalid: bool, period: Period, limit: int,
+        after: Place = Place(),
+    ) -> list[Row]:  # fmt: skip
+        """Return answers with their citations as they were logged, the latest first.
+
+        Args:
+            tenants: tenants of the rows; all if empty.
+            below: only answers with a lower grounding score.
+            only_invalid: only answers with an invalid reference.
+            period: completion time of the answers.
+            limit: maximum number of rows.
+            after: row after which the list continues.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        return await self.rows(
+            AUDIT, run="live", tenants=list(tenants), below=-1.0 if below is None else below,
+            only_invalid=only_invalid, limit=limit, **_times(period), **_place(after),
+        )  # fmt: skip
+
+    async def accesses(
+        self, tenants: Sequence[str], answer_id: str, period: Period, limit: int, after: Place = Place()
+    ) -> list[Row]:
+        """Return the accesses to answers by people, the latest first.
+
+        Args:
+            tenants: tenants of the rows; all if empty.
+            answer_id: restrict to this answer, unless empty.
+            period: time of the access.
+            limit: maximum number of rows.
+            after: row after which the list continues.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        return await self.rows(
+            ACCESSES, tenants=list(tenants), answer_id=answer_id, limit=limit, **_times(period), **_place(after)
+        )
+
+
+def _times(period: Period) -> dict[str, datetime]:
+    return {"since": without_zone(period.since or EARLIEST), "until": without_zone(period.until or LATEST)}
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"after": place.identifier, "after_ms": place.milliseconds}

@@ -1,0 +1,131 @@
+"""Read the figures of a period, counted by the time of evaluation."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
+
+JUDGED = """
+SELECT *, dateDiff('millisecond', completed_at, enriched_at) / 1000 AS delay_seconds FROM {database}.answers FINAL
+WHERE run = 'live' AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND enriched_at >= {{since:DateTime64(3, 'UTC')}} AND enriched_at < {{until:DateTime64(3, 'UTC')}}
+"""
+FIGURES = """
+    count() AS answers,
+    countIf(hallucination_risk = 'low') AS low, countIf(hallucination_risk = 'medium') AS medium,
+    countIf(hallucination_risk = 'high') AS high, countIf(degraded) AS degraded, countIf(review) AS reviewed,
+    countIf(has(missing, 'grounding') AND state IN ('released', 'warned')) AS unevaluated,
+    avg(grounding_score) AS grounding, avg(quality_score) AS quality, avg(gate_score) AS gate
+"""
+
+SERIES = f"""
+SELECT toStartOfInterval(enriched_at, toIntervalSecond({{{{bucket:UInt32}}}})) AS at, {FIGURES},
+       quantile(0.5)(delay_seconds) AS delay_p50, quantile(0.95)(delay_seconds) AS delay_p95
+FROM ({JUDGED}) GROUP BY at ORDER BY at
+"""
+
+TOTALS = f"SELECT {FIGURES} FROM ({JUDGED})"
+
+MODELS = f"""
+SELECT a.model_id AS model_id, {FIGURES}, quantileOrNull(0.5)(a.latency_seconds) AS latency_p50,
+       avg(r.reward) AS reward, countIf(r.reward IS NOT NULL) AS rewarded
+FROM ({JUDGED}) AS a
+LEFT JOIN (
+    SELECT tenant, answer_id, toNullable(reward) AS reward FROM {{database}}.rewards FINAL
+    WHERE explicit_reward IS NOT NULL OR satisfaction IS NOT NULL OR retry_detected
+) AS r ON r.tenant = a.tenant AND r.answer_id = a.answer_id
+GROUP BY model_id ORDER BY answers DESC, model_id LIMIT 20
+"""
+
+# A source is bad if claims cite it and it does not support them.
+SOURCES = f"""
+SELECT c.name AS name, any(c.source_type) AS source_type, count() AS citations, uniqExact(c.tenant, c.answer_id) AS answers,
+       sum(u.failed) AS unsupported
+FROM (
+    SELECT tenant, answer_id, toUInt32(assumeNotNull(number)) AS number, source_type,
+           multiIf(source_name != '', source_name, record_id != '', concat(source_table, '/', record_id), chunk_id) AS name
+    FROM {{database}}.citations FINAL
+    WHERE valid AND NOT has(forms, 'attributed') AND run = 'live'
+      AND (tenant, answer_id) IN (SELECT tenant, answer_id FROM ({JUDGED}))
+) AS c
+LEFT JOIN (
+    SELECT tenant, answer_id, toUInt32(arrayJoin(cited_unsupported)) AS number, count() AS failed
+    FROM {{database}}.claims FINAL
+    WHERE run = 'live' AND (tenant, answer_id) IN (SELECT tenant, answer_id FROM ({JUDGED}))
+    GROUP BY tenant, answer_id, number
+) AS u ON u.tenant = c.tenant AND u.answer_id = c.answer_id AND u.number = c.number
+GROUP BY name HAVING unsupported > 0 ORDER BY unsupported / citations DESC, unsupported DESC, name LIMIT 10
+"""
+
+ALERTS = """
+SELECT alert_type, severity, message, answer_id, tenant, raised_at FROM {database}.alerts FINAL
+WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND raised_at >= {{since:DateTime64(3, 'UTC')}} AND raised_at < {{until:DateTime64(3, 'UTC')}}
+ORDER BY raised_at DESC, alert_id LIMIT 20
+"""
+
+BACKLOG = """
+SELECT countIf(state = 'open') AS open, countIf(state = 'open' AND held) AS held,
+       minIf(requested_at, state = 'open') AS oldest_at, countIf(state != 'open') AS decided
+FROM {database}.review_queue FINAL
+WHERE empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}}
+"""
+
+DEAD_LETTERS = "SELECT count() AS open FROM {database}.dead_letters FINAL WHERE requeued_at IS NULL"
+
+BUCKETS = (60, 300, 900, 3_600, 21_600, 86_400, 604_800)
+"""Possible lengths of one chart interval in seconds, from a minute to a week."""
+MOST_POINTS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRows:
+    """Rows of an overview."""
+
+    bucket_seconds: int
+    series: list[Row]
+    totals: Row
+    models: list[Row]
+    sources: list[Row]
+    alerts: list[Row]
+    backlog: Row
+    dead_letters: int
+
+
+class OverviewStore(Reading):
+    """Store of figures."""
+
+    async def overview(self, tenants: Sequence[str], since: datetime, until: datetime) -> OverviewRows:
+        """Return the figures of a period.
+
+        Args:
+            tenants: tenants of the rows; all if empty.
+            since: earliest time of evaluation.
+            until: end of the times of evaluation, exclusive.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        bucket = bucket_seconds((until - since).total_seconds())
+        statements = (SERIES, TOTALS, MODELS, SOURCES, ALERTS, BACKLOG, DEAD_LETTERS)
+        parts = await asyncio.gather(
+            *(
+                self.rows(
+                    statement,
+                    tenants=list(tenants),
+                    since=without_zone(since),
+                    until=without_zone(until),
+                    bucket=bucket,
+                )
+                for statement in statements
+            )
+        )
+        series, totals, models, sources, alerts, backlog, dead_letters = parts
+        return OverviewRows(bucket, series, totals[0], models, sources, alerts, backlog[0], dead_letters[0]["open"])
+
+
+def bucket_seconds(period_seconds: float) -> int:
+    """Return the shortest bucket that keeps a chart to ``MOST_POINTS``, in seconds."""
+    return next((bucket for bucket in BUCKETS if period_seconds / bucket <= MOST_POINTS), BUCKETS[-1])

@@ -1,0 +1,104 @@
+"""Find and remove everything that belongs to a person in ClickHouse."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from schemas.identifiers import DEFAULT_TENANT, record_key
+from workers.errors import StoreUnavailable
+from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS
+from workers.stores.clickhouse.row_reading import Reading, ask
+from workers.stores.tables.all_tables import FACTS, FILLED, WRITTEN
+from workers.stores.tables.answer_tables import AnswerRow
+from workers.stores.tables.feedback_tables import FeedbackRow
+from workers.stores.tables.table_row import column_names
+
+# In feedback of kind 'execution' the user is the person who asked. In other feedback it is the person who gave it.
+OWN_ANSWERS = """
+SELECT DISTINCT answer_id FROM (
+    SELECT answer_id FROM {database}.answers WHERE tenant = {{tenant:String}} AND user_id = {{user:String}}
+    UNION ALL
+    SELECT answer_id FROM {database}.feedback
+    WHERE tenant = {{tenant:String}} AND user_id = {{user:String}} AND kind = 'execution'
+)
+ORDER BY answer_id
+"""
+
+_LINKS = (FeedbackRow, AnswerRow)
+_NAMED = {
+    table.table: column
+    for table in (*WRITTEN, *FILLED, *FACTS)
+    for column in ("answer_id", "query_id", "response_id")
+    if table not in _LINKS and column in column_names(table)
+}
+BY_ANSWER = _NAMED | {"worst_hours": "answer_id"} | {table.table: "answer_id" for table in _LINKS}
+"""Tables with rows of an answer, and the column that names it. The tables that link an answer to a
+person come last, so that a repeat of an interrupted run finds the answer again."""
+
+GIVEN = "tenant = {tenant:String} AND user_id = {user:String}"
+_VALUE = "base64Decode(assumeNotNull(ifNull(value_base64, '')))"
+_OF_TENANT = f"""
+    coalesce(
+        JSONExtract({_VALUE}, 'tenant', 'Nullable(String)'),
+        JSONExtract({_VALUE}, 'columns', 'tenant', 'Nullable(String)'), '{DEFAULT_TENANT}'
+    ) = {{tenant:String}}
+"""
+# The tenant of an unreadable value is unknown, and nothing of an erased person may be stored.
+LETTERS_OF_ANSWERS = f"""
+    base64Decode(ifNull(key_base64, '')) IN {{keys:Array(String)}} AND (NOT isValidJSON({_VALUE}) OR {_OF_TENANT})
+"""
+LETTERS = f"JSONExtractString({_VALUE}, 'user_id') = {{user:String}} AND {_OF_TENANT}"
+OF_ANSWERS = "tenant = {{tenant:String}} AND {column} IN {{answers:Array(String)}}"
+
+CHUNK = 1_000
+"""Number of answers in one statement."""
+
+
+class PersonStore(Reading):
+    """Store that finds and removes a person's rows."""
+
+    async def own_answers(self, tenant: str, user: str) -> list[str]:
+        """Return the identifiers of the answers to a person's questions.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        sql = OWN_ANSWERS.format(database=self._database)
+        return [row[0] for row in await ask(self._analytics, sql, {"tenant": tenant, "user": user})]
+
+    async def remove(self, tenant: str, user: str, answer_ids: Sequence[str]) -> dict[str, int]:
+        """Remove the rows of a person's answers and feedback, and the dead letters with them.
+
+        Returns:
+            Rows removed, by table; counted with all their revisions.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not acknowledge; run it again.
+        """
+        removed = dict.fromkeys([*BY_ANSWER, "dead_letters"], 0)
+        person = {"tenant": tenant, "user": user}
+        removed["dead_letters"] += await self._delete("dead_letters", LETTERS, person)
+        for start in range(0, len(answer_ids), CHUNK):
+            chosen = answer_ids[start : start + CHUNK]
+            # Gateways write keys without a tenant.
+            keys = [*chosen, *(record_key(tenant, answer_id) for answer_id in chosen)]
+            letters = {"tenant": tenant, "keys": keys}
+            removed["dead_letters"] += await self._delete("dead_letters", LETTERS_OF_ANSWERS, letters)
+            of_answers = {"tenant": tenant, "answers": list(chosen)}
+            for table, column in BY_ANSWER.items():
+                removed[table] += await self._delete(table, OF_ANSWERS.format(column=column), of_answers)
+        removed["feedback"] += await self._delete("feedback", GIVEN, person)
+        return removed
+
+    async def _delete(self, table: str, condition: str, parameters: dict[str, Any]) -> int:
+        rows = await ask(self._analytics, f"SELECT count() FROM {self._database}.{table} WHERE {condition}", parameters)
+        count = int(rows[0][0])
+        if count:
+            # A mutation removes rows. A lightweight delete only hides them until the next merge.
+            statement = f"ALTER TABLE {self._database}.{table} DELETE WHERE {condition} SETTINGS mutations_sync = 2"
+            try:
+                await self._analytics.client.command(statement, parameters=parameters)
+            except CLIENT_ERRORS as error:
+                raise StoreUnavailable(
+                    f"ClickHouse did not remove rows of {table} ({type(error).__name__}); run the command again"
+                ) from error
+        return count

@@ -1,0 +1,416 @@
+"""Query the review queue in ClickHouse.
+
+Agents write the rows one or two seconds after the topics. ``workers.review`` keeps the state that is newer than the
+rows: recent decisions and locks.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import orjson
+
+from schemas.base import RiskLevel
+from schemas.review import POLICY, ReviewDecision, ReviewRequest
+from workers.stores.clickhouse.review_rows import MAX_TITLE
+from workers.stores.clickhouse.row_reading import Reading, without_zone
+from workers.stores.queries.review_queue_rows import DecidedCursor, QueueCursor, QueueFigures, QueueFilters, Sample
+from workers.stores.tables.review_tables import QueueRow
+from workers.stores.tables.table_row import select_list
+
+MAX_HISTORY = 200
+"""Maximum number of events and decisions of one review to return."""
+MAX_PAIRS = 5_000
+"""Maximum number of pairs of first and second reviews for the agreement, the latest ones."""
+
+RISKS: Mapping[RiskLevel, tuple[RiskLevel, ...]] = {
+    "low": ("low", "medium", "high"), "medium": ("medium", "high"), "high": ("high",),
+}  # fmt: skip
+"""Levels at or above each level."""
+
+# The first condition finds the granules by the key, the second one is exact.
+_NAMED = "review_id IN {reviews:Array(String)} AND (tenant, review_id) IN {names:Array(Tuple(String, String))}"
+_QUEUE, _DEADLINE = "if(moved_to = '', queue, moved_to)", "if(moved_to = '', deadline_at, moved_deadline)"
+_ASKED = (
+    "tenant, review_id, queue, held, risk_mode, reasons, signals, hallucination_risk, grounding_score, gate_score, priority,"
+    " requested_at, deadline_at"
+)
+_ESCALATED = (
+    "(SELECT tenant, review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
+    " FROM {database}.review_events WHERE kind = 'escalated'{which} GROUP BY tenant, review_id)"
+)
+# Withdrawn reviews have no decision: they sort last.
+_DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
+# The first 32 bits of a UUIDv5 come from a digest, so every process draws the same sample.
+_SAMPLED = "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8)))) < {share:Float64} * 4294967296"
+
+
+class ReviewStore(Reading):
+    """Store of reviews."""
+
+    async def page(
+        self,
+        filters: QueueFilters,
+        *,
+        limit: int,
+        after: QueueCursor | None = None,
+        without: Sequence[str] = (),
+        skipped_by: str | None = None,
+        skipped_since: datetime | None = None,
+    ) -> list[QueueRow]:
+        """Return a page of open requests by risk and age.
+
+        Args:
+            filters: filter of state ``open``.
+            limit: maximum number of results.
+            after: end of the previous page.
+            without: requests that are decided although their rows still say open.
+            skipped_by: leave out requests that this reviewer skipped.
+            skipped_since: start of the time in which skips count.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        conditions, parameters = self._conditions(filters)
+        if after is not None:
+            conditions.append(
+                "(-priority, requested_at, q.review_id) > (-{priority:Float64},"
+                " {requested:DateTime64(3, 'UTC')}, {last:String})"
+            )
+            requested = without_zone(after.requested_at)
+            parameters |= {"priority": after.priority, "requested": requested, "last": after.review_id}
+        if without:
+            conditions.append("q.review_id NOT IN {without:Array(String)}")
+            parameters["without"] = list(without)
+        if skipped_by is not None and skipped_since is not None:
+            conditions.append(self._not_skipped())
+            parameters |= {"reviewer": skipped_by, "skipped": without_zone(skipped_since)}
+        return await self._places(conditions, parameters, "priority DESC, requested_at, q.review_id", limit)
+
+    async def decided(self, filters: QueueFilters, *, limit: int, after: DecidedCursor | None = None) -> list[QueueRow]:
+        """Return a page of decided requests, the latest first.
+
+        Args:
+            filters: filter of state ``decided``.
+            limit: maximum number of results.
+            after: end of the previous page.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        conditions, parameters = self._conditions(filters)
+        _begin_after(after, "<", conditions, parameters)
+        return await self._places(conditions, parameters, f"{_DECIDED} DESC, q.review_id", limit)
+
+    async def for_second_review(
+        self,
+        filters: QueueFilters,
+        sample: Sample,
+        *,
+        limit: int,
+        after: DecidedCursor | None = None,
+        review_id: str | None = None,
+        skipped_since: datetime | None = None,
+    ) -> list[QueueRow]:
+        """Return decided requests that another reviewer is to decide once more, the oldest decision first.
+
+        Args:
+            filters: filter of state ``second``.
+            sample: reviewer and share of the sample.
+            limit: maximum number of results.
+            after: end of the previous page.
+            review_id: restrict to this review.
+            skipped_since: leave out requests that the reviewer has skipped since then.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        conditions, parameters = self._sampled(filters, sample)
+        _begin_after(after, ">", conditions, parameters)
+        if skipped_since is not None:
+            conditions.append(self._not_skipped())
+            parameters["skipped"] = without_zone(skipped_since)
+        if review_id is not None:
+            conditions.append("q.review_id = {review:String}")
+            parameters["review"] = review_id
+        return await self._places(conditions, parameters, f"{_DECIDED}, q.review_id", limit)
+
+    async def place(self, review_id: str, tenants: Sequence[str]) -> QueueRow | None:
+        """Return the place of a request of some tenants, or of any tenant if empty; ``None`` if there is none."""
+        rows = await self.named_rows(
+            f"SELECT DISTINCT tenant, review_id FROM {self._database}.review_queue WHERE review_id = {{review:String}}"
+            " AND (empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)}) ORDER BY tenant LIMIT 1",
+            {"review": review_id, "tenants": list(tenants)},
+        )
+        found = await self._named([(row["tenant"], row["review_id"]) for row in rows])
+        return found[0] if found else None
+
+    async def count(self, filters: QueueFilters, sample: Sample | None = None) -> int:
+        """Count the requests that match the filters, and the sample if there is one."""
+        conditions, parameters = self._conditions(filters) if sample is None else self._sampled(filters, sample)
+        source = self._source(conditions)
+        rows = await self.named_rows(
+            f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters
+        )
+        return int(rows[0]["number"])
+
+    async def overdue(self, now: datetime, limit: int) -> list[QueueRow]:
+        """Return open requests whose deadline has passed, the earliest deadline first."""
+        return await self._places(
+            ["state = 'open'", _DEADLINE + " <= {now:DateTime64(3, 'UTC')}"],
+            {"now": without_zone(now)},
+            f"{_DEADLINE}, q.review_id",
+            limit,
+        )
+
+    async def requests(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], ReviewRequest]:
+        """Return the requests by tenant and review identifier, the most complete one of each."""
+        rows = await self.named_rows(
+            f"SELECT query, answer, request FROM {self._database}.reviews WHERE {_NAMED}"
+            " ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+            _names(names),
+        )
+        found = [
+            ReviewRequest.model_validate(
+                orjson.loads(row["request"]) | {"query": row["query"], "answer": row["answer"]}
+            )
+            for row in rows
+            if row["request"]
+        ]
+        return {(request.tenant, request.review_id): request for request in found}
+
+    async def final_decisions(
+        self, since: datetime, *, tenant: str = "", after: tuple[str, str] = ("", ""), limit: int = 200
+    ) -> list[tuple[ReviewDecision, tuple[str, str]]]:
+        """Return a page of final decisions, ordered by review, each with tenant and review identifier.
+
+        Args:
+            since: earliest time of the decision.
+            tenant: tenant of the decisions; all if empty.
+            after: tenant and review identifier of the last decision of the page before.
+            limit: maximum number of results.
+        """
+        rows = await self.named_rows(
+            f"SELECT tenant, review_id, decision FROM {self._database}.review_decisions FINAL WHERE ruling = 'final'"
+            " AND decided_at >= {since:DateTime64(3, 'UTC')}"
+            " AND (review_id, tenant) > ({review:String}, {owner:String})"
+            " AND (tenant = {tenant:String} OR {tenant:String} = '') ORDER BY review_id, tenant LIMIT {limit:UInt32}",
+            {"since": without_zone(since), "owner": after[0], "review": after[1], "tenant": tenant, "limit": limit},
+        )
+        return [(_decision(row["decision"]), _name(row)) for row in rows]
+
+    async def claims(self, tenant: str, answer_id: str, completed_at: datetime) -> list[dict[str, Any]]:
+        """Return all claims of an answer in their order, with verdicts and evidence."""
+        return await self.named_rows(
+            "SELECT claim_id, start, end, text, kind, hedged, verdict, score, mismatches, chunk_id, evidence_start,"
+            f" evidence_end, evidence, primary_number, conflicting, verifier_score FROM {self._database}.claims FINAL"
+            " WHERE tenant = {tenant:String} AND toDate(completed_at) = {day:Date} AND answer_id = {answer:String}"
+            " AND run = 'live' ORDER BY start, end",
+            {"tenant": tenant, "answer": answer_id, "day": completed_at.astimezone(UTC).date()},
+        )
+
+    async def history(self, place: QueueRow) -> list[dict[str, Any]]:
+        """Return the events of a request in order of time, each with kind, by, at and detail."""
+        return await self.named_rows(
+            "SELECT kind, by, at, detail FROM ("
+            " SELECT kind, reviewer AS by, occurred_at AS at, queue AS detail FROM "
+            f"{self._database}.review_events FINAL"
+            " WHERE review_id = {review:String} AND tenant = {tenant:String} UNION ALL"
+            " SELECT concat(action, if(ruling IN ('final', 'vote'), '', concat(' (', ruling, ')'))), decided_by,"
+            f" decided_at, reason FROM {self._database}.review_decisions FINAL"
+            " WHERE review_id = {review:String} AND tenant = {tenant:String})"
+            f" ORDER BY at, kind, by LIMIT {MAX_HISTORY}",
+            {"review": place.review_id, "tenant": place.tenant},
+        )
+
+    async def figures(self, tenants: Sequence[str], since: datetime) -> QueueFigures:
+        """Return the figures of the queue for some tenants, or for all if empty."""
+        ours = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
+        parameters = {"tenants": list(tenants), "since": without_zone(since)}
+        queue = await self.named_rows(
+            "SELECT countIf(state = 'open') AS open, countIf(state = 'open' AND held) AS held,"
+            " minOrNullIf(requested_at, state = 'open') AS oldest"
+            f" FROM {self._database}.review_queue FINAL WHERE {ours}",
+            parameters,
+        )
+        decisions = await self.named_rows(
+            f"SELECT countIf(decided_by != '{POLICY}' AND ruling = 'final') AS decided,"
+            f" countIf(decided_by = '{POLICY}' AND ruling = 'final') AS by_policy,"
+            f" quantileExactOrNullIf(0.5)(review_duration, decided_by != '{POLICY}' AND review_duration > 0) AS median"
+            f" FROM {self._database}.review_decisions FINAL WHERE {ours} AND decided_at >= "
+            f"{{since:DateTime64(3, 'UTC')}}",
+            parameters,
+        )
+        return QueueFigures(
+            open=queue[0]["open"], held=queue[0]["held"], oldest_at=_aware(queue[0]["oldest"]),
+            decided=decisions[0]["decided"], by_policy=decisions[0]["by_policy"], median_seconds=decisions[0]["median"],
+        )  # fmt: skip
+
+    async def pairs(self, tenants: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the first and second decision of each review that has both, the latest reviews only."""
+        rows = await self.named_rows(
+            "SELECT anyIf(action, ruling = 'final') AS first, anyIf(action, ruling = 'second') AS second"
+            f" FROM {self._database}.review_decisions FINAL"
+            " WHERE empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)}"
+            " GROUP BY tenant, review_id HAVING countIf(ruling = 'final') > 0 AND countIf(ruling = 'second') > 0"
+            f" ORDER BY max(decided_at) DESC LIMIT {MAX_PAIRS}",
+            {"tenants": list(tenants)},
+        )
+        return [(row["first"], row["second"]) for row in rows]
+
+    async def disagreements(self, tenants: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the reviews whose first and second decision differ, the latest first."""
+        return await self.named_rows(
+            "SELECT review_id, any(answer_id) AS answer_id, d.tenant AS tenant,"
+            " anyIf(action, ruling = 'final') AS first, anyIf(decided_by, ruling = 'final') AS first_by,"
+            " anyIf(action, ruling = 'second') AS second, anyIf(decided_by, ruling = 'second') AS second_by,"
+            f" max(decided_at) AS decided_at FROM {self._database}.review_decisions AS d FINAL"
+            " WHERE (empty({tenants:Array(String)}) OR d.tenant IN {tenants:Array(String)})"
+            " AND ruling IN ('final', 'second') GROUP BY d.tenant, review_id"
+            " HAVING countIf(ruling = 'final') > 0 AND countIf(ruling = 'second') > 0 AND first != second"
+            f" ORDER BY decided_at DESC, review_id LIMIT {MAX_HISTORY}",
+            {"tenants": list(tenants)},
+        )
+
+    def _sampled(self, filters: QueueFilters, sample: Sample) -> tuple[list[str], dict[str, Any]]:
+        conditions, parameters = self._conditions(filters)
+        conditions += [
+            "decided_by NOT IN {others:Array(String)}",
+            "decided_at > {since:DateTime64(3, 'UTC')}",
+            _SAMPLED,
+            "(q.tenant, q.review_id) NOT IN"
+            f" (SELECT tenant, review_id FROM {self._database}.review_decisions WHERE ruling = 'second')",
+            # A reviewer who voted or decided too late has seen the answer.
+            f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_decisions"
+            " WHERE decided_by = {reviewer:String})",
+        ]
+        return conditions, parameters | {
+            "others": ["", POLICY, sample.reviewer],
+            "reviewer": sample.reviewer,
+            "since": without_zone(sample.since),
+            "share": sample.share,
+        }
+
+    async def _places(
+        self, conditions: Sequence[str], parameters: Mapping[str, Any], order: str, limit: int
+    ) -> list[QueueRow]:
+        """Select the places of a page in two steps: identifiers from few columns, then the complete places."""
+        chosen = await self.named_rows(
+            f"SELECT q.tenant AS tenant, q.review_id AS review_id FROM {self._source([*conditions, order])}"
+            f" WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT {limit}",
+            parameters,
+        )
+        return await self._named([(row["tenant"], row["review_id"]) for row in chosen])
+
+    async def _named(self, names: Sequence[tuple[str, str]]) -> list[QueueRow]:
+        """Return the places of some requests, in the given order.
+
+        The query takes the row of highest rank and does without FINAL, which reads many other rows.
+        """
+        if not names:
+            return []
+        parameters = _names(names)
+        rows, moves = await asyncio.gather(
+            self.named_rows(
+                f"SELECT {select_list(QueueRow)} FROM {self._database}.review_queue WHERE {_NAMED}"
+                " ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+                parameters,
+            ),
+            self.named_rows(
+                f"SELECT * FROM {_ESCALATED.format(database=self._database, which=f' AND {_NAMED}')}", parameters
+            ),
+        )
+        asked = await self._asked([_name(row) for row in rows if row["state"] != "open"])
+        moved = {_name(row): {"queue": row["moved_to"], "deadline_at": row["moved_deadline"]} for row in moves}
+        places = {
+            _name(row): QueueRow.read(row | asked.get(_name(row), {}) | moved.get(_name(row), {})) for row in rows
+        }
+        return [places[name] for name in names if name in places]
+
+    async def _asked(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
+        """Return the request columns that the rows of decisions lack."""
+        if not names:
+            return {}
+        rows = await self.named_rows(
+            f"SELECT {_ASKED}, leftUTF8(query, {MAX_TITLE}) AS title FROM {self._database}.reviews"
+            f" WHERE {_NAMED} ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+            _names(names),
+        )
+        return {_name(row): row for row in rows}
+
+    def _conditions(self, filters: QueueFilters) -> tuple[list[str], dict[str, Any]]:
+        of_place, of_request = ["state = 'open'" if filters.state == "open" else "state != 'open'"], list[str]()
+        parameters: dict[str, Any] = {}
+
+        def add(conditions: list[str], condition: str, name: str, value: object) -> None:
+            if value is not None:
+                conditions.append(condition)
+                parameters[name] = value
+
+        add(of_place, "tenant IN {tenants:Array(String)}", "tenants", list(filters.tenants) or None)
+        add(of_place, "model_id = {model:String}", "model", filters.model)
+        add(of_request, "has(signals, {signal:String})", "signal", filters.signal)
+        add(of_request, "has(reasons, {reason:String})", "reason", filters.reason)
+        risks = list(RISKS[filters.min_risk]) if filters.min_risk else None
+        add(of_request, "hallucination_risk IN {risks:Array(String)}", "risks", risks)
+        add(of_request, "ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
+        if filters.state == "open":
+            add(of_place, _QUEUE + " = {queue:String}", "queue", filters.queue)
+            return of_place + of_request, parameters
+        # Rows of decisions replace the rows of places and lack these columns.
+        first = self._of_requests(["queue = {queue:String}"])
+        add(of_place, f"(moved_to = {{queue:String}} OR moved_to = '' AND {first})", "queue", filters.queue)
+        return of_place + ([self._of_requests(of_request)] if of_request else []), parameters
+
+    def _of_requests(self, conditions: Sequence[str]) -> str:
+        # The most complete result of each request, as in the other queries.
+        best = (
+            f"(SELECT tenant, review_id, queue, reasons, signals, hallucination_risk, gate_score FROM {self._database}.reviews"
+            " ORDER BY rank DESC LIMIT 1 BY tenant, review_id)"
+        )
+        asked = f"SELECT tenant, review_id FROM {best} WHERE {' AND '.join(conditions)}"
+        return f"(q.tenant, q.review_id) IN ({asked})"
+
+    def _not_skipped(self) -> str:
+        return (
+            f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_events"
+            " WHERE kind = 'skipped' AND reviewer = {reviewer:String} AND occurred_at > {skipped:DateTime64(3, 'UTC')})"
+        )
+
+    def _source(self, used: Sequence[str]) -> str:
+        """Return the FROM clause of the queue, joined with escalations only if a condition uses them."""
+        queue = f"{self._database}.review_queue AS q FINAL"
+        if not any("moved_to" in part for part in used):
+            return queue
+        return (
+            f"{queue} LEFT JOIN {_ESCALATED.format(database=self._database, which='')} AS e USING (tenant, review_id)"
+        )
+
+
+def _begin_after(
+    cursor: DecidedCursor | None, later: Literal["<", ">"], conditions: list[str], parameters: dict[str, Any]
+) -> None:
+    """Add the condition that starts a list of decisions after a cursor."""
+    if cursor is not None:
+        time = "{decided:DateTime64(3, 'UTC')}"
+        conditions.append(f"({_DECIDED} {later} {time} OR {_DECIDED} = {time} AND q.review_id > {{last:String}})")
+        parameters |= {"decided": without_zone(cursor.decided_at), "last": cursor.review_id}
+
+
+def _names(names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the parameters of ``_NAMED``."""
+    return {"names": list(names), "reviews": [review_id for _, review_id in names]}
+
+
+def _name(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["tenant"], row["review_id"]
+
+
+def _decision(content: str) -> ReviewDecision:
+    # Rows of decisions do not hold the answer.
+    return ReviewDecision.model_validate({"original_answer": ""} | orjson.loads(content))
+
+
+def _aware(time: datetime | None) -> datetime | None:
+    return None if time is None else time.replace(tzinfo=UTC)

@@ -1,0 +1,1 @@
+"""Store short-lived data in Redis."""

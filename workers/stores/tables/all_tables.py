@@ -1,0 +1,54 @@
+"""List the tables."""
+
+from collections.abc import Iterable
+
+from workers.stores.tables.answer_tables import (
+    AlertRow,
+    AnswerFactRow,
+    AnswerRow,
+    CitationByIdRow,
+    CitationLogRow,
+    CitationRow,
+    ClaimRow,
+    ScoreRow,
+    SourceRow,
+)
+from workers.stores.tables.feedback_tables import FeedbackRow, ImplicitFeedbackRow, InsightRow, RewardFactRow, RewardRow
+from workers.stores.tables.operation_tables import (
+    AccessRow,
+    DeadLetterRow,
+    MigrationRow,
+    PromotedHourRow,
+    PromotionRow,
+    ReplayRow,
+    VersionRow,
+)
+from workers.stores.tables.review_tables import DecisionRow, QueueRow, ReviewEventRow, ReviewRow
+from workers.stores.tables.table_row import TableRow, column_names
+
+WRITTEN: tuple[type[TableRow], ...] = (
+    AnswerRow, ClaimRow, ScoreRow, CitationRow, SourceRow, CitationLogRow, AlertRow, ReviewRow, QueueRow, DecisionRow,
+    ReviewEventRow, FeedbackRow, ImplicitFeedbackRow, RewardRow, InsightRow, DeadLetterRow, VersionRow, AccessRow,
+    ReplayRow, PromotionRow,
+)  # fmt: skip
+"""Tables that workers insert into."""
+
+FACTS: tuple[type[TableRow], ...] = (AnswerFactRow, RewardFactRow)
+"""Tables with the figures of single answers. Views fill them row by row."""
+
+FILLED: tuple[type[TableRow], ...] = (CitationByIdRow, PromotedHourRow)
+"""Other tables that views fill. They have no retention setting of their own."""
+
+SUMS = ("answer_hours", "source_hours", "stage_hours", "worst_hours", "reward_hours")
+"""Tables with hourly sums. They are written and read inside ClickHouse alone, so that they have no class."""
+
+TABLES: tuple[type[TableRow], ...] = (*WRITTEN, *FACTS, *FILLED, MigrationRow)
+"""All tables with a class."""
+
+BY_NAME = {table.table: table for table in TABLES}
+"""Table classes by the name of the table."""
+
+
+def table_names(tables: Iterable[type[TableRow]], column: str = "") -> tuple[str, ...]:
+    """Return the names of tables, or of those among them that have a column."""
+    return tuple(table.table for table in tables if not column or column in column_names(table))
