@@ -19,13 +19,14 @@ NOT_SAID = (
 
 SWAPPED = (
     ("The customer sued the bank.", "The bank sued the customer who had posted the complaint."),
-    (
-        "The passengers delayed the ferry.",
-        "The storm delayed the ferry, and passengers waited in the hall until the morning. No one was hurt.",
-    ),
     ("The pupils praised the teacher.", "The teacher praised the pupils who had cleaned the beach."),
 )
-"""Claims and their sources, in which another one did it. The written scenes of roles have none of these verbs."""
+"""Claims and their sources, in which the parts are exchanged: the rules tell, so the verifier is not asked."""
+OTHER_SUBJECT = (
+    "The passengers delayed the ferry.",
+    "The storm delayed the ferry, and passengers waited in the hall until the morning. No one was hurt.",
+)
+"""A claim and its source, in which another subject did it. The written scenes of roles do not have this verb."""
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +79,16 @@ def test_claims_on_records_are_left_to_the_rules(both: LocalPipeline) -> None:
     assert claim.verifier_score is None
 
 
-@pytest.mark.xfail(reason="what it does not read: who did what to whom", raises=AssertionError)
 @pytest.mark.parametrize(("text", "source"), SWAPPED)
-def test_a_claim_with_its_roles_swapped_is_caught(text: str, source: str, both: LocalPipeline) -> None:
+def test_exchanged_parts_are_left_to_the_rules(text: str, source: str, both: LocalPipeline) -> None:
     (claim,) = judged(both, text, source).claims
+    assert claim.verdict == "contradicted"
+    assert claim.verifier_score is None
+
+
+@pytest.mark.xfail(reason="what neither the rules nor the verifier read: who did it", raises=AssertionError)
+def test_another_subject_is_caught(both: LocalPipeline) -> None:
+    (claim,) = judged(both, *OTHER_SUBJECT).claims
     if claim.verifier_score is None:
-        raise RuntimeError("it was not asked, so this tells nothing of it")
+        raise RuntimeError("The verifier was not asked, so the test says nothing of it")
     assert claim.verdict != "supported"

@@ -145,10 +145,9 @@ def test_no_key_and_no_identifier_of_a_topic_is_shared(two: TwoTenants, topic: T
         if tenant not in BOTH:
             continue  # what the worker writes of itself
         keys[tenant].add(record.key or b"")
-        sent_by_tenant = dict(record.headers)["ce_id"].decode() in ("f-1", SHARED, "shared-2")
-        names[tenant] |= identifiers(value) | (
-            {"" if sent_by_tenant else dict(record.headers)["ce_id"].decode()} - {""}
-        )
+        event_id = dict(record.headers)["ce_id"].decode()
+        chosen_by_sender = {value.get("answer_id"), value.get("feedback_id"), SHARED}
+        names[tenant] |= identifiers(value) | ({event_id} - chosen_by_sender)
     assert all(keys.values()), "both have written"
     assert not keys[OURS] & keys[THEIRS]
     assert not names[OURS] & names[THEIRS]
