@@ -2,7 +2,7 @@
 
     python -m benchmarks.grounding_times
 
-Each answer of the examples is segmented, embedded, its citations resolved, its claims judged and
+Each answer of the examples is segmented, its citations resolved, its claims judged and
 attributed, one after the other and without a cache: the worst case of a single request. A claim's
 time is that of its answer by the claims in it; beside it that of answers cut to one claim.
 """
@@ -16,7 +16,6 @@ from schemas.answers import GeneratedAnswer
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.grounding.grounding_evaluator import checked_claims, evaluate_grounding, prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
 from workers.process.paths import examples_directory
 
 ROUNDS = 3
@@ -30,31 +29,28 @@ def main() -> None:
     options = parser.parse_args()
     lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[: options.answers]
     answers = [answer for answer in map(GeneratedAnswer.from_bytes, lines) if checked_claims(prepare_grounding(answer))]
-    backend = SentenceTransformerBackend(PACKAGED_MODEL)
-    _judge(answers[0], backend)
+    _judge(answers[0])
     print(f"{'':<36}{'p50 ms':>9}{'p95 ms':>9}")
-    whole = [_seconds(answer, backend) for answer in answers]
+    whole = [_seconds(answer) for answer in answers]
     claims = [len(checked_claims(prepare_grounding(answer))) for answer in answers]
     show("grounding and citations, one answer", whole)
     show("  by its claims", [each / count for each, count in zip(whole, claims, strict=True)])
-    show("one claim and its contexts alone", [_seconds(_one_claim(answer), backend) for answer in answers])
+    show("one claim and its contexts alone", [_seconds(_one_claim(answer)) for answer in answers])
     print(f"{'claims an answer, mean':<36}{statistics.mean(claims):>9.1f}")
 
 
-def _seconds(answer: GeneratedAnswer, backend: SentenceTransformerBackend) -> float:
+def _seconds(answer: GeneratedAnswer) -> float:
     times = []
     for _ in range(ROUNDS):
         started = time.perf_counter()
-        _judge(answer, backend)
+        _judge(answer)
         times.append(time.perf_counter() - started)
     return min(times)
 
 
-def _judge(answer: GeneratedAnswer, backend: SentenceTransformerBackend) -> None:
+def _judge(answer: GeneratedAnswer) -> None:
     find_citations(answer)
-    prepared = prepare_grounding(answer)
-    vectors = dict(zip(prepared.texts, backend.encode(list(prepared.texts)), strict=True))
-    evaluate_grounding(prepared, vectors, GroundingThresholds())
+    evaluate_grounding(prepare_grounding(answer), GroundingThresholds())
 
 
 def _one_claim(answer: GeneratedAnswer) -> GeneratedAnswer:

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.traffic import add_options, answers_with_contexts, distinct
 from schemas.answers import GeneratedAnswer
-from workers.evaluation.grounding.grounding_evaluator import prepare_grounding
+from workers.evaluation.quality.quality_evaluator import prepare_quality
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend, load_sentence_transformer
 from workers.inference.int8 import Int8Backend, exported_path
 from workers.process.cores import available_cores
@@ -53,8 +53,8 @@ def main() -> None:
 
 
 def texts_of(answers: Sequence[GeneratedAnswer]) -> list[str]:
-    """Return the distinct texts that grounding embeds."""
-    return list(dict.fromkeys(text for answer in answers for text in prepare_grounding(answer).texts))
+    """Return the distinct texts that an evaluation embeds."""
+    return list(dict.fromkeys(text for answer in answers for text in prepare_quality(answer).texts))
 
 
 def tokens_and_ceiling(texts: Sequence[str], rounds: int = 3) -> tuple[int, float]:

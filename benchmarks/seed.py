@@ -1,18 +1,17 @@
 """Measure grounding against the baseline detector on the same answers, with and without repeated contexts.
 
-    python -m benchmarks.seed --precision int8
+    python -m benchmarks.seed
 
 The seed encodes an answer and its contexts, and its contexts again for every claim, with plain
-sentence-transformers. Here claims are segmented, citations resolved, and every distinct text is embedded
-once: in *distinct* traffic nothing is known from the answer before, in *repeated* traffic sources come
-back as retrieval's do (their ranks by Zipf's law), every answer has a sentence of its own, and vectors
-stay in a cache. Rounds in turns, medians; quote the ratios, since machines differ.
+sentence-transformers. Here claims are segmented, citations resolved, and words, figures and structure
+compared: in *distinct* traffic nothing is known from the answer before, in *repeated* traffic sources come
+back as retrieval's do (their ranks by Zipf's law), and every answer has a sentence of its own. Rounds in
+turns, medians; quote the ratios, since machines differ.
 """
 
 import argparse
 import json
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,12 +25,8 @@ from schemas.answers import GeneratedAnswer
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.inference.backends import PACKAGED_MODEL, EmbeddingBackend, load_sentence_transformer
-from workers.inference.opening import open_backend
+from workers.inference.backends import PACKAGED_MODEL, load_sentence_transformer
 from workers.process.cores import available_cores
-from workers.settings import Settings
-
-Vectors = dict[str, NDArray[np.float32]]
 
 
 def main() -> None:
@@ -40,33 +35,27 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=60, help="answers in each traffic (default 60)")
     add_options(parser)
     parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
-    parser.add_argument("--precision", choices=["fp32", "int8"], default="int8", help="of our model (default int8)")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        inference = {"precision": options.precision, "export_dir": folder}
-        backend = open_backend(Settings.model_validate({"inference": inference}))
     answers = answers_with_contexts(options.data)
     traffics = {
         "distinct": distinct(answers, options.answers),
         "repeated": repeated(answers, options.answers, options.zipf),
     }
-    figures = {name: _measure(answers, backend, options.rounds, name) for name, answers in traffics.items()}
+    figures = {name: _measure(answers, options.rounds) for name, answers in traffics.items()}
     for name, figure in figures.items():
         rates = figure["seed"], figure["ours"]
         print(f"{name:<10}seed {rates[0]:7.1f}  ours {rates[1]:7.1f} answers/s  ratio {rates[1] / rates[0]:6.1f}")
     if options.json:
-        document = {"cores": available_cores(), "precision": options.precision, "zipf": options.zipf, **figures}
+        document = {"cores": available_cores(), "zipf": options.zipf, **figures}
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def _measure(
-    answers: Sequence[GeneratedAnswer], backend: EmbeddingBackend, rounds: int, traffic: str
-) -> dict[str, float]:
+def _measure(answers: Sequence[GeneratedAnswer], rounds: int) -> dict[str, float]:
     plain = load_sentence_transformer(PACKAGED_MODEL)
     cases: dict[str, Callable[[], object]] = {
         "seed": lambda: [_seed(answer, plain) for answer in answers],
-        "ours": lambda: _ours(answers, backend, keep=traffic == "repeated"),
+        "ours": lambda: _ours(answers),
     }
     seconds: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(rounds):
@@ -77,18 +66,10 @@ def _measure(
     return {name: len(answers) / statistics.median(each) for name, each in seconds.items()}
 
 
-def _ours(answers: Sequence[GeneratedAnswer], backend: EmbeddingBackend, *, keep: bool) -> None:
-    known: Vectors = {}
-    thresholds = GroundingThresholds()
+def _ours(answers: Sequence[GeneratedAnswer]) -> None:
     for answer in answers:
-        if not keep:
-            known = {}
         find_citations(answer)
-        prepared = prepare_grounding(answer)
-        new = [text for text in dict.fromkeys(prepared.texts) if text not in known]
-        if new:
-            known.update(zip(new, backend.encode(new), strict=True))
-        evaluate_grounding(prepared, known, thresholds)
+        evaluate_grounding(prepare_grounding(answer), GroundingThresholds())
 
 
 def _seed(answer: GeneratedAnswer, model: Any) -> list[float]:

@@ -14,7 +14,6 @@ from benchmarks.feedback_times import show
 from schemas.answers import GeneratedAnswer
 from workers.evaluation.grounding.grounding_evaluator import prepare_grounding, score_with_rules
 from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
-from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
 from workers.inference.opening import BUILTIN, open_verifier
 from workers.inference.verifying import VerifierBackend
 from workers.process.paths import examples_directory
@@ -41,15 +40,11 @@ def main() -> None:
 
 
 def _pairs(most: int) -> tuple[list[VerifierPair], list[float]]:
-    backend = SentenceTransformerBackend(PACKAGED_MODEL, threads=1)
     pairs: dict[VerifierPair, None] = {}
     choosing = []
     for line in (examples_directory() / "answers.jsonl").read_bytes().splitlines():
         prepared = prepare_grounding(GeneratedAnswer.from_bytes(line))
-        if not prepared.texts:
-            continue
-        vectors = dict(zip(prepared.texts, backend.encode(list(prepared.texts)), strict=True))
-        weighed = score_with_rules(prepared, vectors)
+        weighed = score_with_rules(prepared)
         started = time.process_time()
         found = verifier_pairs(weighed.checked, prepared.units, weighed.similarity, weighed.leaning)
         choosing.append(time.process_time() - started)

@@ -50,7 +50,9 @@ class Evidence(Part):
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
     span: Span = Field(description="The sentence in the chunk's content, code points.")
     excerpt: ShortText = Field(description="The sentence, at most 300 code points.")
-    similarity: float = Field(ge=-1.0, le=1.0, allow_inf_nan=False, description="Cosine of the embeddings.")
+    similarity: float = Field(
+        ge=-1.0, le=1.0, allow_inf_nan=False, description="Cosine of the words of claim and evidence."
+    )
 
 
 class ClaimSource(Part):

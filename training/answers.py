@@ -19,10 +19,10 @@ from pathlib import Path
 
 from training.pairs import NOT_SUPPORTED, SUPPORTED, RawPair, Spans, in_half
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.grounding.grounding_evaluator import checked_claims
+from workers.evaluation.grounding.grounding_evaluator import checked_claims, prepare_grounding
 from workers.evaluation.text.segmentation import segment
 from workers.measurement.labelled_answers import LabelledRow, read_labelled
-from workers.measurement.measured_answers import prepare_rows
+from workers.measurement.measured_answers import answer_of
 
 SPANNED = ("ragtruth_train_slice", "ragtruth_data2text_dev")
 """Sets whose answers people marked; those without a mark have nothing wrong."""
@@ -40,8 +40,8 @@ CLAIM_SETS = ("expertqa.claims", "begin", "factcheckgpt_stance", "wice_claim", "
 def read_spanned(path: Path) -> Iterator[RawPair]:
     """Read the checked claims of answers with human annotations; the caller sets ``held_out`` when it makes folds."""
     rows = read_labelled([path])
-    for row, (prepared, _) in zip(rows, prepare_rows(rows), strict=True):
-        for number, claim in enumerate(checked_claims(prepared)):
+    for row in rows:
+        for number, claim in enumerate(checked_claims(prepare_grounding(answer_of(row)))):
             spans = marked_in(row.answer, claim, row.spans or ())
             label = NOT_SUPPORTED if spans else SUPPORTED
             yield RawPair(

@@ -81,7 +81,7 @@ def cases(rows: Sequence[MeasuredRow], scores: Mapping[tuple[str, str], Floats])
 
 
 def _case(row: MeasuredRow, calibration: GroundingCalibration, scores: Mapping[tuple[str, str], Floats]) -> Case:
-    weighed = score_with_rules(row.prepared, row.vectors, calibration, _ALL_ASKED)
+    weighed = score_with_rules(row.prepared, calibration, _ALL_ASKED)
     names = [(row.row.set, f"{row.row.id}#{number}") for number in range(len(row.features))]
     asked = np.array([pair is not None for pair in weighed.pairs], dtype=bool)
     said = np.array([scores[name][CLASSES.index(SUPPORTED)] if name in scores else np.nan for name in names])
@@ -163,7 +163,7 @@ def fit_combination(
 
 def served_risk(case: Case, combination: VerifierCombination) -> float:
     """Return the final risk of an answer, including contradictions and missing citations."""
-    weighed = score_with_rules(case.row.prepared, case.row.vectors, case.calibration, combination)
+    weighed = score_with_rules(case.row.prepared, case.calibration, combination)
     verdicts = {
         pair: np.array([said, 0.0, 1.0 - said], dtype=np.float32)
         for pair, said in zip(weighed.pairs, case.said, strict=True)

@@ -35,13 +35,11 @@ from workers.evaluation.grounding.calibration import (
     shipped_calibration,
 )
 from workers.evaluation.grounding.verifier_combination import doubts
-from workers.inference.backends import PACKAGED_MODEL
-from workers.inference.int8 import Int8Backend
 from workers.inference.verifying import file_version
 from workers.measurement.classification_metrics import auroc, balanced_accuracy, best_threshold, f1
 from workers.measurement.fitting import folds, prevalence_weights
 from workers.measurement.labelled_answers import read_labelled
-from workers.measurement.measured_answers import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
+from workers.measurement.measured_answers import MeasuredRow, measure_row
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,7 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scores", type=Path, required=True, help="probabilities of the claims")
     parser.add_argument("--data", type=Path, action="append", required=True, help="the answers they belong to")
-    parser.add_argument("--models", type=Path, default=Path("build/verifier/models"), help="folder of the int8 model")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="evidence to ask about (all)")
     parser.add_argument("--json", type=Path, help="write the figures to a file, too")
     parser.add_argument("--out", type=Path, help="write the document that serving reads")
@@ -59,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.out and not (options.weights and options.weights.is_file()):
         parser.error("--out needs --weights, the file that the document is for")
-    found = cases(measured(options.data, options.models), dict(read_scores(options.scores)))
+    found = cases(measured(options.data), dict(read_scores(options.scores)))
     figures = _table(found, options.kinds)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
@@ -73,17 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def measured(paths: Sequence[Path], models: Path) -> list[MeasuredRow]:
+def measured(paths: Sequence[Path]) -> list[MeasuredRow]:
     """Measure labelled answers and the features of their claims; omit answers without a checked claim."""
-    backend = Int8Backend(PACKAGED_MODEL, models)
-    labelled = read_labelled(paths)
-    prepared = [each for each, _ in prepare_rows(labelled)]
-    vectors: Vectors = {}
-    for each in track(prepared, "embedding", console=Console(stderr=True)):
-        for part in embed_in_batches([text for text in each.texts if text not in vectors], backend):
-            vectors |= part
     calibration = shipped_calibration()
-    rows = [measure_row(row, each, vectors, calibration) for row, each in zip(labelled, prepared, strict=True)]
+    labelled = track(read_labelled(paths), "measuring", console=Console(stderr=True))
+    rows = [measure_row(row, calibration) for row in labelled]
     return [row for row in rows if len(row.features)]
 
 

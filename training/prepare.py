@@ -30,8 +30,6 @@ from training.records import written_records
 from training.windows import windowed
 from workers.evaluation.facts.evidence_units import record_values
 from workers.evaluation.grounding.calibration import Floats
-from workers.inference.backends import PACKAGED_MODEL
-from workers.inference.int8 import Int8Backend
 
 MOST_PAIRS: dict[str, int] = {
     "snli_devtest": 6_000,
@@ -59,7 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the choice of pairs (default 1)")
     options = parser.parse_args(arguments)
     rng = random.Random(options.seed)
-    backend = Int8Backend(PACKAGED_MODEL, options.out / "models")
 
     def made(name: str, raw: Iterable[RawPair]) -> list[Pair]:
         raw = list(raw)
@@ -69,9 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return list(read_pairs(kept))
 
     def _windowed(name: str, raw: Iterable[RawPair]) -> list[Pair]:
-        # Pairs over one document stand together, so that it is embedded once.
+        # Pairs over one document stand together, so that its sentences are read from the cache.
         ordered = sorted(raw, key=lambda pair: pair.document)
-        return list(windowed(track(ordered, name, console=Console(stderr=True)), backend))
+        return list(windowed(track(ordered, name, console=Console(stderr=True))))
 
     answers = made("answers", (pair for name in SPANNED for pair in read_spanned(_path(options.data, name))))
     write_pairs(options.out / "answers.jsonl.gz", answers)

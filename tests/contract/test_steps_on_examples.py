@@ -148,13 +148,13 @@ def vectors(backend: SentenceTransformerBackend, prepared: Mapping[str, Prepared
 
 
 def texts_of(each: Prepared) -> list[str]:
-    return [*each.grounding.texts, *each.quality.texts]
+    return list(each.quality.texts)
 
 
 def judge(answer_id: str, each: Prepared, vectors: Mapping[str, Vector]) -> dict[str, Findings]:
     return {
         "citations": find_citations(all_answers()[answer_id]),
-        "grounding": evaluate_grounding(each.grounding, vectors, GroundingThresholds()),
+        "grounding": evaluate_grounding(each.grounding, GroundingThresholds()),
         "quality": evaluate_quality(each.quality, vectors, QualityThresholds()),
     }
 

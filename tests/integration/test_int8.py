@@ -10,7 +10,7 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from tests.harness.paths import ROOT
-from workers.evaluation.grounding.grounding_evaluator import prepare_grounding
+from workers.evaluation.quality.quality_evaluator import prepare_quality
 from workers.inference import int8 as module
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
 from workers.inference.int8 import Int8Backend, Int8Unusable, exported_path
@@ -31,7 +31,7 @@ def _models(folder: Path) -> list[Path]:
 
 def texts() -> list[str]:
     lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:40]
-    prepared = (prepare_grounding(GeneratedAnswer.from_bytes(line)) for line in lines)
+    prepared = (prepare_quality(GeneratedAnswer.from_bytes(line)) for line in lines)
     return list(dict.fromkeys(text for each in prepared for text in each.texts))
 
 

@@ -7,4 +7,4 @@ from workers.agents.evaluation import evaluation_agent
 from workers.pipeline.builtin_evaluators import grounding_evaluator
 from workers.pipeline.evaluator import Needs
 
-GROUNDING = evaluation_agent("grounding", grounding_evaluator, Needs(vectors=True, verifier=True))
+GROUNDING = evaluation_agent("grounding", grounding_evaluator, Needs(verifier=True))

@@ -29,7 +29,7 @@ class GroundingThresholds(Thresholds):
     """Define thresholds of hallucination detection and of the grounding score."""
 
     context_similarity: Share = Field(
-        default=0.7, description="Similarity of answer and context; a lower value is an issue."
+        default=0.5, description="Cosine of the words of answer and context; a lower value is an issue."
     )
     facts_verified: Share = Field(default=0.6, description="Share of verified facts; a lower value is an issue.")
     citation_coverage: Share = Field(default=0.5, description="Share of cited claims; a lower value is an issue.")

@@ -254,7 +254,7 @@ def fit_answer(rows: Sequence[MeasuredRow], odds: Sequence[Floats], cut: float) 
 
 def _risk(row: MeasuredRow, calibration: GroundingCalibration) -> float:
     """Return the final risk, which includes contradictions and missing citations."""
-    return evaluate_grounding(row.prepared, row.vectors, GroundingThresholds(), calibration).risk_score or 0.0
+    return evaluate_grounding(row.prepared, GroundingThresholds(), calibration).risk_score or 0.0
 
 
 def fit_threshold(rows: Sequence[MeasuredRow], risks: Floats) -> float:

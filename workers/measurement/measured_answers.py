@@ -1,7 +1,7 @@
-"""Segment, embed and measure labelled answers as input of every method and every fit."""
+"""Segment and measure labelled answers as input of every method and every fit."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -44,8 +44,7 @@ class MeasuredRow:
         features: shape (n, len(FEATURES)).
         words: distinct content words of each, shape (n,).
         marked: True for each checked claim that overlaps a span; ``None`` without spans.
-        vectors: vectors of its texts.
-        seconds: CPU seconds of segmentation and measurement, without embedding.
+        seconds: CPU seconds of segmentation and measurement.
     """
 
     row: LabelledRow
@@ -54,7 +53,6 @@ class MeasuredRow:
     features: Floats
     words: Floats
     marked: tuple[bool, ...] | None
-    vectors: Mapping[str, NDArray[np.float32]]
     seconds: float
 
 
@@ -87,14 +85,16 @@ def embed_in_batches(texts: Iterable[str], backend: EmbeddingBackend) -> Iterato
         yield dict(zip(part, backend.encode(part), strict=True))
 
 
-def measure_row(
-    row: LabelledRow, prepared: PreparedGrounding, vectors: Vectors, calibration: GroundingCalibration
-) -> MeasuredRow:
-    """Measure one answer whose texts are embedded; only the word weights of the calibration matter."""
+def measure_row(row: LabelledRow, calibration: GroundingCalibration) -> MeasuredRow:
+    """Segment and measure one answer; only the word weights of the calibration matter.
+
+    Raises:
+        UnreadableSet: the row is not a valid answer.
+    """
     started = time.process_time()
+    prepared = prepare_grounding(answer_of(row))
     checked = checked_claims(prepared)
-    own = {text: vectors[text] for text in prepared.texts}
-    alone, leaning = similarities(checked, prepared.units, own)
+    alone, leaning = similarities(checked, prepared.units)
     measured = measure_claims(checked, prepared.units, alone, leaning, prepared.records, calibration)
     features = np.array([each.values for each in measured], dtype=np.float64).reshape(-1, len(FEATURES))
     words = np.array([each.words for each in measured], dtype=np.float64)
@@ -102,14 +102,4 @@ def measure_row(
     if row.spans is not None:
         marked = tuple(any(start < claim.end and end > claim.start for start, end in row.spans) for claim in checked)
     seconds = time.process_time() - started
-    return MeasuredRow(row, prepared, tuple(checked), features, words, marked, own, seconds)
-
-
-def prepare_rows(rows: Sequence[LabelledRow]) -> list[tuple[PreparedGrounding, float]]:
-    """Segment answers, and return the CPU seconds of each."""
-    prepared = []
-    for row in rows:
-        started = time.process_time()
-        taken = prepare_grounding(answer_of(row))
-        prepared.append((taken, time.process_time() - started))
-    return prepared
+    return MeasuredRow(row, prepared, tuple(checked), features, words, marked, seconds)

@@ -72,7 +72,7 @@ def verified(
     scored = []
     for row in rows:
         started = time.process_time()
-        weighed = score_with_rules(row.prepared, row.vectors, calibration, combination)
+        weighed = score_with_rules(row.prepared, calibration, combination)
         verdicts = dict(zip(weighed.questions, verify(weighed.questions), strict=True))
         findings = combine_with_verifier(weighed, GroundingThresholds(), verdicts, combination)
         scored.append(_scored(row, findings, combination.threshold, time.process_time() - started))
@@ -103,14 +103,22 @@ def touchstone_cross_validated(
     return [scored[index] for index in range(len(rows))]
 
 
-def cosine(rows: Sequence[MeasuredRow]) -> list[Scored]:
-    """Score by the lowest cosine of a claim with its nearest compared sentence of the contexts."""
-    return [_worst(row, "distance") for row in rows]
+def cosine_texts(row: MeasuredRow) -> list[str]:
+    """Return the texts that the baseline by cosines embeds: the claims and the sentences of the contexts."""
+    return [*(claim.plain for claim in row.claims), *(unit.text for unit in row.prepared.units)]
+
+
+def cosine(rows: Sequence[MeasuredRow], vectors: Vectors) -> list[Scored]:
+    """Score by the lowest cosine of a claim with its nearest sentence of the contexts."""
+    return [_farthest(row, vectors) for row in rows]
 
 
 def lexical(rows: Sequence[MeasuredRow]) -> list[Scored]:
     """Score by the smallest share of a claim's content words in the contexts."""
-    return [_worst(row, "unseen_share") for row in rows]
+    column = FEATURES.index("unseen_share")
+    return [
+        Scored(float(row.features[:, column].max()) if len(row.features) else None, None, row.seconds) for row in rows
+    ]
 
 
 def seed_texts(row: MeasuredRow) -> list[str]:
@@ -168,7 +176,7 @@ def _seed_verified(row: MeasuredRow, vectors: Vectors, contexts: Sequence[NDArra
 
 def _judged(row: MeasuredRow, calibration: GroundingCalibration) -> Scored:
     started = time.process_time()
-    findings = evaluate_grounding(row.prepared, row.vectors, GroundingThresholds(), calibration)
+    findings = evaluate_grounding(row.prepared, GroundingThresholds(), calibration)
     return _scored(row, findings, calibration.threshold, time.process_time() - started)
 
 
@@ -178,7 +186,9 @@ def _scored(row: MeasuredRow, findings: GroundingFindings, threshold: float, sec
     return Scored(findings.risk_score, findings.risk_score >= threshold, seconds, findings)
 
 
-def _worst(row: MeasuredRow, feature: str) -> Scored:
-    if not len(row.features):
+def _farthest(row: MeasuredRow, vectors: Vectors) -> Scored:
+    if not row.claims or not row.prepared.units:
         return Scored(None, None, row.seconds)
-    return Scored(float(row.features[:, FEATURES.index(feature)].max()), None, row.seconds)
+    claims = np.stack([vectors[claim.plain] for claim in row.claims])
+    units = np.stack([vectors[unit.text] for unit in row.prepared.units])
+    return Scored(1.0 - float((claims @ units.T).max(axis=1).min()), None, row.seconds)

@@ -69,18 +69,17 @@ def grounding_evaluator(settings: Settings) -> Evaluator[PreparedClaims, Groundi
     if combination is not None:
         return _verified_grounding(thresholds, combination)
 
-    def evaluate(claims: PreparedClaims, context: EvaluationContext) -> GroundingFindings:
-        return evaluate_grounding(claims.prepared, context.vectors, thresholds)
+    def evaluate(claims: PreparedClaims, _: EvaluationContext) -> GroundingFindings:
+        return evaluate_grounding(claims.prepared, thresholds)
 
-    needs = Needs(vectors=True)
-    return Evaluator("grounding", GroundingFindings, GroundingReport, _claims, evaluate, _texts, needs=needs)
+    return Evaluator("grounding", GroundingFindings, GroundingReport, _claims, evaluate)
 
 
 def _verified_grounding(
     thresholds: GroundingThresholds, combination: VerifierCombination
 ) -> Evaluator[PreparedClaims, GroundingFindings]:
-    def score(claims: PreparedClaims, vectors: Vectors) -> PreparedClaims:
-        return replace(claims, scores=score_with_rules(claims.prepared, vectors, combination=combination))
+    def score(claims: PreparedClaims, _: Vectors) -> PreparedClaims:
+        return replace(claims, scores=score_with_rules(claims.prepared, combination=combination))
 
     def evaluate(claims: PreparedClaims, context: EvaluationContext) -> GroundingFindings:
         if claims.scores is None:
@@ -91,17 +90,13 @@ def _verified_grounding(
         return combine_with_verifier(claims.scores, thresholds, context.verdicts, combination)
 
     return Evaluator(
-        "grounding", GroundingFindings, GroundingReport, _claims, evaluate, _texts, score, _pairs,
-        Needs(vectors=True, verifier=True),
+        "grounding", GroundingFindings, GroundingReport, _claims, evaluate, score_with_rules=score, pairs=_pairs,
+        needs=Needs(verifier=True),
     )  # fmt: skip
 
 
 def _claims(answer: GeneratedAnswer, _: Sequence[EarlierAnswer]) -> PreparedClaims:
     return PreparedClaims(prepare_grounding(answer))
-
-
-def _texts(claims: PreparedClaims) -> Sequence[str]:
-    return claims.prepared.texts
 
 
 def _pairs(claims: PreparedClaims) -> Sequence[VerifierPair]:

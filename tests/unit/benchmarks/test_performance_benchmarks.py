@@ -46,9 +46,8 @@ def test_answers_have_the_claims_and_the_distinct_evidence_that_they_are_made_wi
 
 def test_distinct_answers_share_no_evidence_and_another_edition_shares_no_text() -> None:
     def texts(distinct: bool, edition: int) -> list[set[str]]:
-        return [
-            set(prepare_grounding(each).texts) for each in made(Size(answers=3), distinct=distinct, edition=edition)
-        ]
+        prepared = map(prepare_grounding, made(Size(answers=3), distinct=distinct, edition=edition))
+        return [{each.plain for each in one.claims} | {unit.text for unit in one.units} for one in prepared]
 
     first, second, third = texts(True, 1)
     assert not first & second and not second & third and not first & third

@@ -88,7 +88,7 @@ def evaluate(text: str, contexts: list[ContextChunk]) -> None:
     )
     find_citations(answer)
     evaluate_quality(prepare_quality(answer), vectors, QualityThresholds())
-    evaluate_grounding(prepare_grounding(answer), vectors, GroundingThresholds(grounding_minimum=0.0))
+    evaluate_grounding(prepare_grounding(answer), GroundingThresholds(grounding_minimum=0.0))
 
 
 def five_facts(_: Callable[[int], str]) -> list[ContextChunk]:

@@ -101,10 +101,10 @@ def vector(text: str) -> NDArray[np.float32]:
 def findings(answer: GeneratedAnswer, vectors: Mapping[str, NDArray[np.float32]] | None = None) -> dict[str, Findings]:
     """What the three judges find; with one vector for all texts if ``vectors`` is given."""
     grounding, quality = prepare_grounding(answer), prepare_quality(answer)
-    known = vectors if vectors is not None else {text: vector(text) for text in {*grounding.texts, *quality.texts}}
+    known = vectors if vectors is not None else {text: vector(text) for text in quality.texts}
     return {
         "citations": find_citations(answer),
-        "grounding": evaluate_grounding(grounding, known, GroundingThresholds()),
+        "grounding": evaluate_grounding(grounding, GroundingThresholds()),
         "quality": evaluate_quality(quality, known, QualityThresholds()),
     }
 

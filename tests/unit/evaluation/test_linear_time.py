@@ -55,7 +55,7 @@ def answer(text: str, **fields: Any) -> GeneratedAnswer:
 
 def _grounding(given: GeneratedAnswer) -> Run:
     prepared = prepare_grounding(given)
-    return lambda: evaluate_grounding(prepared, VECTORS, GroundingThresholds())
+    return lambda: evaluate_grounding(prepared, GroundingThresholds())
 
 
 def _quality(given: GeneratedAnswer) -> Run:

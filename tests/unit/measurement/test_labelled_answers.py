@@ -11,7 +11,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import MAX_SOURCE_LENGTH
 from workers.gateways.labelled_rows import cut_context, labelled_answer
 from workers.measurement.labelled_answers import LabelledRow, UnreadableSet
-from workers.measurement.measured_answers import prepare_rows
+from workers.measurement.measured_answers import answer_of
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ def test_pieces_together_are_the_context(text: str, most: int) -> None:
 def test_a_row_that_no_answer_can_hold_is_named_with_its_field(tmp_path: Path) -> None:
     wrong = LabelledRow("7", "set", "qa", "", ("Evidence.",), "x" * 70_000, False, None)
     with pytest.raises(UnreadableSet, match=r"set, row 7: field answer: .*60000"):
-        prepare_rows([wrong])
+        answer_of(wrong)
 
 
 def test_the_longest_context_is_not_cut() -> None:

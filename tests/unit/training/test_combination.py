@@ -17,7 +17,7 @@ from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.verifying import file_version
 from workers.measurement import fitting
 from workers.measurement.labelled_answers import LabelledRow
-from workers.measurement.measured_answers import MeasuredRow, measure_row, prepare_rows
+from workers.measurement.measured_answers import MeasuredRow, measure_row
 
 ROWS = 160
 VECTOR = np.array([1.0], dtype=np.float32)
@@ -48,10 +48,7 @@ def labelled(number: int) -> LabelledRow:
 
 @pytest.fixture(scope="module")
 def rows() -> list[MeasuredRow]:
-    every = [labelled(number) for number in range(ROWS)]
-    prepared = [each for each, _ in prepare_rows(every)]
-    vectors = {text: VECTOR for each in prepared for text in each.texts}
-    return [measure_row(row, each, vectors, shipped_calibration()) for row, each in zip(every, prepared, strict=True)]
+    return [measure_row(labelled(number), shipped_calibration()) for number in range(ROWS)]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +77,7 @@ def test_what_is_fitted_is_what_serving_judges_by(found: list[Case]) -> None:
     combination = read_combination(json.dumps(fitted))
     asked, decided = 0, 0
     for case in found:
-        weighed = score_with_rules(case.row.prepared, case.row.vectors, case.calibration, combination)
+        weighed = score_with_rules(case.row.prepared, case.calibration, combination)
         verdicts = {
             pair: np.array([said, 0.0, 1.0 - said])
             for pair, said in zip(weighed.pairs, case.said, strict=True)
@@ -149,7 +146,7 @@ def test_a_claim_without_a_score_is_named(rows: list[MeasuredRow], scores: Score
 def test_the_command_writes_what_serving_reads(
     rows: list[MeasuredRow], scores: Scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(combine, "measured", lambda paths, models: rows)
+    monkeypatch.setattr(combine, "measured", lambda paths: rows)
     lines = [json.dumps({"id": name, "set": of, "verdicts": list(each)}) for (of, name), each in scores.items()]
     told, weights, out = (tmp_path / name for name in ("scores.jsonl", "weights.onnx", "verifier.json"))
     told.write_text("\n".join(lines), encoding="utf-8")

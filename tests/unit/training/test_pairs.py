@@ -21,9 +21,6 @@ from training.records import written_records
 from training.windows import windowed
 from workers.evaluation.grounding.grounding_evaluator import checked_claims, prepare_grounding, similarities
 from workers.evaluation.grounding.verifier_evidence import CLAIM, verifier_pairs
-from workers.evaluation.text.segmentation import segment
-from workers.evaluation.text.words import content_words
-from workers.inference.int8 import Int8Backend
 from workers.measurement.classification_metrics import auroc
 
 REPORT = (
@@ -156,34 +153,23 @@ def test_a_mark_in_an_answer_is_found_in_the_plain_text_of_its_claim() -> None:
     assert marked_in(text, claim, [(len(text), len(text) + 9)]) == ()
 
 
-def test_training_reads_the_window_that_serving_reads(int8: Int8Backend) -> None:
+def test_training_reads_the_window_that_serving_reads() -> None:
     text = "The county paid 4,500,000 pounds for repairs. It was thanked by Mayor Ashford."
     contexts = (f"{REPORT} {OTHER}", OTHER)
     prepared = prepare_grounding(answer_with(text, *contexts))
-    vectors = dict(zip(prepared.texts, int8.encode(prepared.texts), strict=True))
     claims = checked_claims(prepared)
-    served = verifier_pairs(claims, prepared.units, *similarities(claims, prepared.units, vectors))
+    served = verifier_pairs(claims, prepared.units, *similarities(claims, prepared.units))
     raw = [
         RawPair(str(n), "s", contexts, each.plain, SUPPORTED, False, each.antecedent) for n, each in enumerate(claims)
     ]
     assert any(pair.antecedent for pair in raw)
-    trained = list(windowed(raw, int8))
-    assert [pair.claim for pair in trained] == [pair.claim for pair in served]
-    for own, other in zip(trained, served, strict=True):
-        # Sentences without a word of the claim fill the window by their vectors, whose last bits depend on the machine.
-        about = [_sentences_about(own.claim, each.evidence) for each in (own, other)]
-        assert about[0] == about[1]
-        assert about[0]
+    trained = list(windowed(raw))
+    assert [(pair.evidence, pair.claim) for pair in trained] == [(pair.evidence, pair.claim) for pair in served]
 
 
-def _sentences_about(claim: str, evidence: str) -> list[str]:
-    asked = content_words(claim)
-    return [each.text for each in segment(evidence) if asked & content_words(each.text)]
-
-
-def test_marks_move_with_what_a_claim_leans_on(int8: Int8Backend) -> None:
+def test_marks_move_with_what_a_claim_leans_on() -> None:
     raw = RawPair("1", "s", (REPORT,), "It has 12 berths.", UNSUPPORTED, False, "The quay is old. " * 30, ((7, 9),))
-    (pair,) = windowed([raw], int8)
+    (pair,) = windowed([raw])
     assert pair.spans is not None
     ((start, end),) = pair.spans
     assert len(pair.claim) == CLAIM

@@ -1,7 +1,6 @@
 """Provide ``touchstone eval grounding`` and ``touchstone calibrate``, which use labelled answers."""
 
 import json
-import time
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -20,7 +19,7 @@ from workers.measurement import fitting
 from workers.measurement import measurement_report as report
 from workers.measurement import risk_methods as methods
 from workers.measurement.labelled_answers import LabelledRow, read_labelled
-from workers.measurement.measured_answers import MeasuredRow, Vectors, embed_in_batches, measure_row, prepare_rows
+from workers.measurement.measured_answers import MeasuredRow, Vectors, embed_in_batches, measure_row
 from workers.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Measure the evaluation on labelled answers.")
@@ -83,19 +82,21 @@ def eval_grounding(
             "combination was fitted on all sources; omit --cross-validate or --verifier (python -m "
             "training.combine cross-validates both together)"
         )
-    # First, so that an unusable verifier is reported before minutes of embedding.
+    # First, so that an unusable verifier is reported before the minutes of measuring.
     combination, asked = open_combination(settings.grounding), open_verifier(settings)
     backend = open_backend(settings)
-    rows, embed_ms = _measure(_labelled(data), backend, calibration)
+    rows = _measure(_labelled(data), calibration)
     scored: dict[str, list[methods.Scored]] = {}
     wanted = [name for name in Method if name is not Method.ALL] if method is Method.ALL else [method]
     for name in wanted:
         if name is Method.TOUCHSTONE:
-            scored[name] = _touchstone(rows, calibration, cross_validate, backend)
+            scored[name] = _touchstone(rows, calibration, cross_validate)
         elif name is Method.SEED:
             scored[name] = methods.seed(rows, _embed([t for row in rows for t in methods.seed_texts(row)], backend))
+        elif name is Method.COSINE:
+            scored[name] = methods.cosine(rows, _embed([t for row in rows for t in methods.cosine_texts(row)], backend))
         else:
-            scored[name] = methods.cosine(rows) if name is Method.COSINE else methods.lexical(rows)
+            scored[name] = methods.lexical(rows)
     if combination is not None and asked is not None:
         with Progress(console=errors, transient=True) as progress:
             task = progress.add_task("verifying", total=len(rows))
@@ -105,7 +106,7 @@ def eval_grounding(
     figures = [each for name, of_name in scored.items() for each in _figures(name, rows, of_name)]
     figures.sort(key=lambda each: each.set == "all")
     console.print(report.table(figures))
-    console.print(f"embedding took {embed_ms:.1f} ms an answer; calibration {calibration.version}", highlight=False)
+    console.print(f"calibration {calibration.version}", highlight=False)
     gallery = list(report.gallery(rows, scored[wanted[0]], show_errors)) if show_errors else []
     for mistake in gallery:
         console.print_json(printable(json.dumps(mistake, ensure_ascii=False)))
@@ -117,7 +118,6 @@ def eval_grounding(
             "verifier": verifier,
             "cross_validated": cross_validate is not None,
             "threshold": calibration.threshold,
-            "embedding_milliseconds": round(embed_ms, 2),
             "figures": [each.as_dict() for each in figures],
             "errors": gallery,
         }
@@ -142,8 +142,7 @@ def calibrate_grounding(
     if not any(row.spans for row in rows):
         raise TouchstoneError("the field spans is empty in every row; at least one set must mark unsupported spans")
     weights = fitting.word_weights([*rows, *_labelled(words or [])])
-    backend = open_backend(Settings(_env_file=None))
-    measured, _ = _measure(rows, backend, GroundingCalibration(fitting.empty_document(weights)))
+    measured = _measure(rows, GroundingCalibration(fitting.empty_document(weights)))
     with console.status("fitting"):
         document = fitting.fit_calibration(measured, weights, version)
     document["fitted_on"] = sorted({row.set for row in rows})
@@ -168,26 +167,24 @@ def _touchstone(
     rows: Sequence[MeasuredRow],
     calibration: GroundingCalibration,
     fitted_on: Sequence[Path] | None,
-    backend: EmbeddingBackend,
 ) -> list[methods.Scored]:
     if not fitted_on:
         return methods.touchstone(rows, calibration)
     words = {"weights": dict(calibration.words.weights), "unknown": calibration.words.unknown}
-    fitted, _ = _measure(_labelled(fitted_on), backend, calibration)
+    fitted = _measure(_labelled(fitted_on), calibration)
     with Progress(console=errors, transient=True) as progress:
         task = progress.add_task("fitting without each fifth of the sources", total=fitting.FOLDS)
         return methods.touchstone_cross_validated(rows, fitted, words, lambda: progress.advance(task))
 
 
-def _measure(
-    rows: Sequence[LabelledRow], backend: EmbeddingBackend, calibration: GroundingCalibration
-) -> tuple[list[MeasuredRow], float]:
-    prepared = prepare_rows(rows)
-    started = time.perf_counter()
-    vectors = _embed([text for taken, _ in prepared for text in taken.texts], backend)
-    seconds = time.perf_counter() - started
-    measured = [measure_row(row, taken, vectors, calibration) for row, (taken, _) in zip(rows, prepared, strict=True)]
-    return measured, 1_000 * seconds / max(1, len(rows))
+def _measure(rows: Sequence[LabelledRow], calibration: GroundingCalibration) -> list[MeasuredRow]:
+    measured = []
+    with Progress(console=errors, transient=True) as progress:
+        task = progress.add_task("measuring", total=len(rows))
+        for row in rows:
+            measured.append(measure_row(row, calibration))
+            progress.advance(task)
+    return measured
 
 
 def _embed(texts: Sequence[str], backend: EmbeddingBackend) -> Vectors:

@@ -5,12 +5,13 @@ and verbs after "and" take over the subject, and an apposition ("Ann Lee, the tr
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Final, Literal
 
-from workers.evaluation.clauses.parser import parse
+from workers.evaluation.clauses.parser import parse_together
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
@@ -105,10 +106,32 @@ class Clause:
         return next((phrase for phrase in self.phrases if phrase.role == "subject"), None)
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
+_KEPT: Final[dict[str, tuple[Clause, ...]]] = {}
+"""Clauses of the texts that were read last, at most ``KEPT_TEXTS``."""
+_LOCK: Final = Lock()
+
+
 def read_clauses(text: str) -> tuple[Clause, ...]:
     """Read the clauses of a text; empty for a text that is too long."""
-    return tuple(clauses_of(parse(text))) if 0 < len(text) <= MAX_LENGTH else ()
+    return read_together([text])[text]
+
+
+def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
+    """Read the clauses of texts, by text; those that are not known yet are parsed in one batch."""
+    wanted = dict.fromkeys(texts)
+    with _LOCK:
+        found = {text: _KEPT.pop(text) for text in wanted if text in _KEPT}
+        _KEPT.update(found)  # behind the others, since the first is dropped first
+    unknown = [text for text in wanted if text not in found]
+    readable = [text for text in unknown if 0 < len(text) <= MAX_LENGTH]
+    read = dict.fromkeys(unknown, ()) | {
+        text: tuple(clauses_of(doc)) for text, doc in zip(readable, parse_together(readable), strict=True)
+    }
+    with _LOCK:
+        _KEPT.update(read)
+        for text in list(islice(_KEPT, max(0, len(_KEPT) - KEPT_TEXTS))):
+            del _KEPT[text]
+    return found | read
 
 
 def clauses_of(doc: "Doc") -> Iterator[Clause]:

@@ -50,6 +50,8 @@ _NUMBER = re.compile(
     rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w])\.?)?"
     r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%€$£°][CF]?))?(?![:\d]\d)"
 )
+_IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
+"""The beginning of an identifier of several parts with a letter, before its last number: "CVE-2026-" of "CVE-2026-1234"."""
 _NUMBER_NAME = "(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
 _WORD_NUMBER = re.compile(
     rf"(?<!\d[\s-])\b((?:an? (?=hundred|thousand|million|billion))?{_NUMBER_NAME}(?:(?:[\s-]| and ){_NUMBER_NAME}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
@@ -279,6 +281,8 @@ def _bound(text: str, start: int) -> int:
 
 def _written(text: str) -> Iterator[Quantity]:
     for match in _NUMBER.finditer(text, _list_number_end(text)):
+        if _IDENTIFIER.search(text[max(0, match.start() - 60) : match.start()]):
+            continue
         values = _values(match["num"])
         scale = key_of(match["scale"] or "")
         following = key_of((match["next"] or "").strip(" -\u00a0"))

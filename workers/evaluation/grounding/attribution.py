@@ -53,7 +53,7 @@ class EvaluatedClaim(Protocol):
 
     @property
     def similarity(self) -> float:
-        """Return the cosine of the claim with its best evidence."""
+        """Return the cosine of the words of the claim and its best evidence."""
 
 
 EvaluateSubset = Callable[[Sequence[int], Sequence[int]], Sequence[EvaluatedClaim]]
@@ -69,7 +69,7 @@ class SourceSupport:
         unit: index of its best evidence.
         score: support, 0..1.
         verdict: verdict for this score.
-        similarity: cosine of the claim with the evidence.
+        similarity: cosine of the words of claim and evidence.
         cited: whether the claim cites the source.
     """
 
@@ -117,7 +117,7 @@ def attribute(
         cited: for each of n claims the contexts that it validly cites, from 1.
         whole: evaluation of each claim against all sources together.
         units: m units of evidence.
-        similarity: cosine of claims and units, shape [n, m], or less where they were not compared.
+        similarity: cosines of the words of claims and units, shape [n, m].
         evaluate: see ``EvaluateSubset``.
 
     Returns:

@@ -6,7 +6,7 @@ never negative (``calibration``) this makes the risk monotone.
 
 | feature | what it measures |
 |---|---|
-| distance | 1 - best cosine of the claim, alone or after its antecedent, with a unit |
+| distance | 1 - best cosine of its words, alone or after its antecedent, with those of a unit |
 | unseen_share | share of its content words that no unit has |
 | unseen_weight | sum of the weights of those words |
 | unseen_weight_share | the same as a share of the weights of all its words |
@@ -180,7 +180,7 @@ def measure_claim(
 
     Args:
         plain: its plain text.
-        best_similarity: highest cosine with a unit, -1..1.
+        best_similarity: highest cosine with a unit, 0..1.
         index: the evidence.
         nearest: texts of the nearest units, from whose numbers others may be derived.
         weights: weights of words.
@@ -205,7 +205,7 @@ def measure_claim(
     apart_pairs = sum(not index.has_pair(one, two) and not index.has(one + two) for one, two in pairs)
     record = check_record(plain, index.records) if index.records else RecordVerdict()
     values = (
-        1.0 - max(0.0, best_similarity),
+        1.0 - best_similarity,
         len(unseen) / len(words) if words else 0.0,
         lost,
         lost / total if total else 0.0,

@@ -51,16 +51,26 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
     short = answered_clauses(claim.asked, claim.reply) if claim.asked else ()
     if short:
         return ClauseFindings(clause_mismatches(short, sentences, claim.asked), are_confirmed(short, sentences))
-    words = _WORDS.findall(claim.plain.lower())
-    plain = " ".join(words)
-    if (
-        not is_covered
-        or len(words) > MAX_WORDS
-        or any(plain in " ".join(_WORDS.findall(text.lower())) for text in sentences)
-    ):
+    if not is_covered or not _is_compared(claim, sentences):
         return ClauseFindings()
     main = [clause for clause in read_clauses(claim.plain) if clause.is_main]
     return ClauseFindings(clause_mismatches(main, sentences))
+
+
+def parsed_texts(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
+    """Return the texts that ``compare_clauses`` parses for a claim that is no short answer and is covered."""
+    sentences = [] if claim.asked else _chosen(claim, units)
+    return [claim.plain, *sentences] if sentences and _is_compared(claim, sentences) else []
+
+
+def _is_compared(claim: ExtractedClaim, sentences: Sequence[str]) -> bool:
+    words = _WORDS.findall(claim.plain.lower())
+    plain = " ".join(words)
+    return (
+        len(words) <= MAX_WORDS
+        and guess_language(" ".join((claim.plain, *sentences))) == "en"
+        and not any(plain in " ".join(_WORDS.findall(text.lower())) for text in sentences)
+    )
 
 
 def _chosen(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:

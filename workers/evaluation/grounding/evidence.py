@@ -4,7 +4,7 @@ Shapes: n claims, m units, v distinct words of the claims. Everything over n × 
 multiplication; there is no loop over pairs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +22,7 @@ MAX_UNITS = 800
 answer are kept (200 contexts of 100,000 code points are allowed).
 """
 MAX_TEXT = 1_000
-"""Maximum length of text for the embedding model, code points: it reads 256 tokens and ignores the rest."""
-UNCOMPARED = -2.0
-"""Value in matrices of cosines for pairs of claim and unit without a comparison; lower than any cosine."""
+"""Maximum length of the text of a unit, code points; a longer one is cut."""
 TOP = 3
 """Number of units that a claim is compared with word by word and number by number."""
 
@@ -91,19 +89,22 @@ def single_units(units: Sequence[EvidenceUnit]) -> list[int]:
     return sorted(single)
 
 
-def stack(texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix:
-    """Stack the vectors of texts as rows, shape [len(texts), dimension].
+def word_cosines(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
+    """Compute the cosine of the word sets of each claim and unit, shape [n, m], 0..1.
 
-    Raises:
-        KeyError: if a text has no vector; a silent zero would look like a fabricated claim.
+    The cosine of two sets is the number of common words over the square root of the product of their sizes (Salton and
+    McGill, 1983). That a text has a figure counts as a word of it: a claim with a sum is about figures that it does
+    not name. The cosine depends on the pair alone, so that another claim or source changes no value.
     """
-    return np.stack([vectors[text] for text in texts]).astype(np.float32, copy=False)
+    claims, units = [_with_figure(words) for words in claims], [_with_figure(words) for words in units]
+    own = np.array([max(1, len(words)) for words in claims], dtype=np.float32).reshape(-1, 1)
+    sizes = own * np.array([max(1, len(words)) for words in units], dtype=np.float32)
+    cosines: Matrix = (shared_words(claims, units) / np.sqrt(sizes)).astype(np.float32)
+    return np.clip(cosines, 0.0, 1.0)
 
 
-def cosines(claims: Matrix, units: Matrix) -> Matrix:
-    """Compute the cosine of each claim and unit from L2-normalised rows, shape [n, m], clipped to -1..1."""
-    products: Matrix = np.clip(np.nan_to_num(_product(claims, units)), -1.0, 1.0)
-    return products
+def _with_figure(words: frozenset[str]) -> frozenset[str]:
+    return words | {"#"} if any(word[0].isdigit() for word in words) else words
 
 
 def _product(rows: Matrix, others: Matrix) -> Matrix:
@@ -122,20 +123,6 @@ def shared_words(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str
     return _product(owned, present)
 
 
-def containments(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
-    """Compute the share of each claim's words that each unit contains, shape [n, m], 0..1.
-
-    Rare words count more: the weight of a word is ``log(1 + m / units with it)``, and a word
-    that no unit has weighs the same as a word in one unit.
-    """
-    owned, present = _incidence(claims, units)
-    weights = np.log1p(len(units) / np.maximum(present.sum(axis=0), 1.0)).astype(np.float32)
-    owned *= weights
-    totals = np.maximum(owned.sum(axis=1, keepdims=True), 1e-9)
-    shares: Matrix = _product(owned, present) / totals
-    return np.clip(shares, 0.0, 1.0)
-
-
 def _incidence(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> tuple[Matrix, Matrix]:
     """Return the incidence of claim words in claims and in units, shapes [n, v] and [m, v], 0 or 1."""
     vocabulary = {word: index for index, word in enumerate(sorted(frozenset().union(*claims)))}
@@ -148,11 +135,33 @@ def _incidence(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]
     return owned, present
 
 
-def nearest(similarity: Matrix, containment: Matrix, count: int = TOP) -> NDArray[np.intp]:
+def nearest(
+    similarity: Matrix, claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]], count: int = TOP
+) -> NDArray[np.intp]:
     """Return the indices of the best units of each claim, best first, shape [n, min(count, m)].
 
-    Cosine and common words have equal weight: the cosine alone prefers a sentence on the same subject to the
-    sentence with the same figures.
+    The next unit is the one with the highest sum of its cosine (for a unit with fewer words than the claim the share of
+    the claim's words: being short says nothing about the others) and the share of the claim's words that it has and that
+    earlier ones lack, so that the parts of a calculation are found beside the unit with most words. Rare words count
+    more: the weight of a word is ``log(1 + m / units with it)``, and a word that no unit has weighs the same as a word
+    in one unit.
+
+    Args:
+        similarity: cosines of n claims and m units, shape [n, m].
+        claims: stems of each claim's content words.
+        units: stems of each unit's content words.
     """
-    rank = similarity + containment
-    return np.argsort(-rank, axis=1, kind="stable")[:, :count]
+    owned, present = _incidence(claims, units)
+    sizes = np.array([[max(1, len(words))] for words in claims]), np.array([len(words) for words in units])
+    close = similarity * np.minimum(1.0, np.sqrt(sizes[1] / sizes[0]))
+    left = owned * np.log1p(len(units) / np.maximum(present.sum(axis=0), 1.0)).astype(np.float32)
+    totals = np.maximum(left.sum(axis=1, keepdims=True), 1e-9)
+    rows = np.arange(len(claims))
+    chosen = np.zeros((len(claims), min(count, len(units))), dtype=np.intp)
+    for place in range(chosen.shape[1]):
+        # Of equals the earliest is taken: retrievers rank the best first.
+        best = (close + _product(left, present) / totals).argmax(axis=1)
+        chosen[:, place] = best
+        close[rows, best] = -np.inf
+        left *= 1.0 - present[best]
+    return chosen

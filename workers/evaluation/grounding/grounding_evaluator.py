@@ -1,10 +1,10 @@
 """Evaluate the grounding of an answer: the degree to which its contexts support its claims.
 
-The evaluation has two phases, so that the texts of many answers are embedded in one batch.
-``prepare_grounding`` returns the texts that need vectors; ``evaluate_grounding`` evaluates the answer
-with the vectors. With a verifier, the second phase has two halves: ``score_with_rules`` returns the
-verifier's input, ``combine_with_verifier`` evaluates with its verdicts. All functions are pure; the
-result for an answer does not depend on the other answers of its batch.
+``prepare_grounding`` segments the answer, ``evaluate_grounding`` evaluates it. With a verifier, the second
+phase has two halves: ``score_with_rules`` returns the verifier's input, ``combine_with_verifier`` evaluates
+with its verdicts. All functions are pure; the result for an answer does not depend on the other answers of
+its batch. Words, figures and structure are compared, and no vectors: these bring nothing to the risk
+(docs/decisions/0045-words-instead-of-vectors.md).
 
 Method: claims that need grounding (``claims``) are compared with sentences, fields and rows of the
 contexts (``evidence``) and scored (``support``). Then follow four checks, each an issue with a
@@ -12,11 +12,10 @@ severity, and a fifth check for contradictions (``risk``).
 
 Rules:
 
-- Similarity of answer and context is the mean over claims of the best cosine with a unit of evidence,
-  weighted by the claim's length. The model reads 256 tokens and drops the rest, so that vectors of
-  whole texts would only represent their beginnings.
-- Facts are compared with sentences of the evidence, not with whole chunks, whose vectors blur every
-  figure. The share of common words is checked for numbers, dates, names and negation.
+- Similarity of answer and context is the mean over claims of the best cosine of their words with those of
+  a unit of evidence, weighted by the claim's length.
+- Facts are compared with sentences of the evidence, not with whole chunks, in which every word and
+  figure occurs somewhere.
 - Uncertainty markers count at word boundaries, each occurrence, outside quotations and code.
 - Coverage counts sentences that can carry a citation, and only valid citations.
 - An answer without claims has ``null``: it is neither verified nor fully grounded.
@@ -60,15 +59,11 @@ from workers.evaluation.facts.json_evidence import RecordFacts, read_record
 from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
 from workers.evaluation.grounding.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
 from workers.evaluation.grounding.evidence import (
-    MAX_TEXT,
-    UNCOMPARED,
     EvidenceUnit,
     Matrix,
     collect_evidence,
-    cosines,
-    stack,
+    word_cosines,
 )
-from workers.evaluation.grounding.evidence_prefilter import select_evidence
 from workers.evaluation.grounding.risk import Measures, assess
 from workers.evaluation.grounding.support import (
     MeasuredClaim,
@@ -97,12 +92,11 @@ MAX_MARKERS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PreparedGrounding:
-    """Hold a segmented answer that waits for vectors.
+    """Hold a segmented answer with its evidence.
 
     Attributes:
         tenant: tenant of the answer.
         answer_id: identifier of the answer.
-        texts: distinct texts that need vectors, in a fixed order; empty if skipped.
         claims: the listed claims in order, of any kind.
         cited: for each of them the contexts that it validly cites, from 1.
         total: number of all claims.
@@ -116,7 +110,6 @@ class PreparedGrounding:
 
     tenant: str
     answer_id: str
-    texts: tuple[str, ...] = ()
     claims: tuple[ExtractedClaim, ...] = ()
     cited: tuple[tuple[int, ...], ...] = ()
     total: int = 0
@@ -129,7 +122,7 @@ class PreparedGrounding:
 
 
 def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
-    """Segment an answer: return claims, evidence and the texts that need vectors."""
+    """Segment an answer and its contexts: return claims and evidence."""
     reason = skip_reason(answer)
     if reason:
         return PreparedGrounding(answer.tenant, answer.answer_id, skipped=reason)
@@ -138,19 +131,14 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     resolved = resolve_citations(answer, sentences)
     places, unchecked = _listed(resolved.claims)
     claims = tuple(resolved.claims[place] for place in places)
-    units = collect_evidence(contexts, content_words(answer.answer))
-    checked = [claim for claim in claims if claim.needs_grounding] if units else []
-    needed = dict.fromkeys(text for claim in checked for text in embedded_texts(claim))
-    needed.update(dict.fromkeys(compared_texts(checked, units)))
     return PreparedGrounding(
         tenant=answer.tenant,
         answer_id=answer.answer_id,
-        texts=tuple(needed),
         claims=claims,
         cited=tuple(resolved.cited[place] for place in places),
         total=len(resolved.claims),
         unchecked=unchecked,
-        units=units,
+        units=collect_evidence(contexts, content_words(answer.answer)),
         records={
             number: facts
             for number, chunk in enumerate(contexts, 1)
@@ -169,8 +157,7 @@ class RuleScores:
         prepared: the answer.
         calibration: calibration for its claims.
         checked: the claims.
-        similarity: cosines of claims and evidence, shape [n, m]; ``UNCOMPARED`` for units that are not
-            candidates.
+        similarity: cosines of the words of claims and evidence, shape [n, m].
         leaning: the same for claims after their antecedents, shape [n, m].
         measured: features of each claim.
         pairs: input of the verifier for each claim; ``None`` if the rules decide the claim.
@@ -194,7 +181,6 @@ class RuleScores:
 
 def score_with_rules(
     prepared: PreparedGrounding,
-    vectors: Mapping[str, NDArray[np.float32]],
     calibration: GroundingCalibration | None = None,
     combination: VerifierCombination | None = None,
 ) -> RuleScores:
@@ -206,16 +192,12 @@ def score_with_rules(
 
     Args:
         prepared: the result of ``prepare_grounding``.
-        vectors: an L2-normalised vector for each of its texts; other vectors are ignored.
         calibration: a calibration instead of the shipped one.
         combination: combination of a verifier; without it there is no input for a verifier.
-
-    Raises:
-        KeyError: a vector is missing.
     """
     calibration = calibration or shipped_calibration()
     checked = tuple(checked_claims(prepared)) if not prepared.skipped else ()
-    similarity, leaning = similarities(checked, prepared.units, vectors)
+    similarity, leaning = similarities(checked, prepared.units)
     measured = tuple(measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration))
     pairs: list[VerifierPair | None] = [None] * len(checked)
     of_records = np.array([_is_of_record(each, prepared.units) for each in measured], dtype=bool)
@@ -232,7 +214,6 @@ def score_with_rules(
 
 def evaluate_grounding(
     prepared: PreparedGrounding,
-    vectors: Mapping[str, NDArray[np.float32]],
     thresholds: GroundingThresholds,
     calibration: GroundingCalibration | None = None,
     verdicts: Verdicts | None = None,
@@ -242,17 +223,16 @@ def evaluate_grounding(
 
     Args:
         prepared: the result of ``prepare_grounding``.
-        vectors: an L2-normalised vector for each of its texts; other vectors are ignored.
         thresholds: see ``GroundingThresholds``.
         calibration: a calibration instead of the shipped one.
         verdicts: the verifier's verdicts on the ``questions`` of ``score_with_rules``; ``None`` without a verifier.
         combination: combination of rules and verifier; required with verdicts.
 
     Raises:
-        KeyError: a vector or a verdict is missing.
+        KeyError: a verdict is missing.
     """
     return combine_with_verifier(
-        score_with_rules(prepared, vectors, calibration, combination), thresholds, verdicts, combination
+        score_with_rules(prepared, calibration, combination), thresholds, verdicts, combination
     )
 
 
@@ -381,54 +361,15 @@ def checked_claims(prepared: PreparedGrounding) -> list[ExtractedClaim]:
     return [claim for claim in prepared.claims if claim.needs_grounding]
 
 
-def embedded_texts(claim: ExtractedClaim) -> tuple[str, str]:
-    """Return the texts of a claim that need vectors: the claim alone, and the claim after its antecedent."""
-    alone = claim.plain[:MAX_TEXT]
-    return alone, f"{claim.antecedent} {claim.plain}"[-MAX_TEXT:] if claim.antecedent else alone
-
-
-def compared_texts(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> list[str]:
-    """Return the texts of the units that are candidates for any of the claims."""
-    return [units[index].text for index in np.flatnonzero(_comparable(claims, units).any(axis=0)).tolist()]
-
-
-def similarities(
-    claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit], vectors: Mapping[str, NDArray[np.float32]]
-) -> tuple[Matrix, Matrix]:
-    """Compute cosines of n claims, alone and with their antecedents, with m units; shape [n, m] each.
-
-    The value is ``UNCOMPARED`` for units that are not candidates of a claim. Units that are candidates of no
-    claim need no vector.
-
-    Raises:
-        KeyError: if a vector is missing.
-    """
-    if not claims or not units:
-        empty = np.zeros((len(claims), len(units)), dtype=np.float32)
-        return empty, empty
-    comparable = _comparable(claims, units)
-    columns = np.flatnonzero(comparable.any(axis=0)).tolist()
-    evidence = stack([units[column].text for column in columns], vectors)
-
-    def compared(texts: Sequence[str]) -> Matrix:
-        whole = np.full(comparable.shape, UNCOMPARED, dtype=np.float32)
-        whole[:, columns] = cosines(stack(texts, vectors), evidence)
-        whole[~comparable] = UNCOMPARED
-        return whole
-
-    alone, leaning = zip(*map(embedded_texts, claims), strict=True)
-    return compared(alone), compared(leaning)
-
-
-def _comparable(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> NDArray[np.bool_]:
-    """Return the candidate units of each claim, shape [n, m]."""
-    comparable = select_evidence([content_words(claim.plain) for claim in claims], units)
-    leaning = [index for index, claim in enumerate(claims) if claim.antecedent]
-    # Choose candidates for the claim and for its antecedent with the claim separately: an antecedent usually has more
-    # words and would alone decide the choice.
-    words = [content_words(f"{claims[index].antecedent} {claims[index].plain}") for index in leaning]
-    comparable[leaning] |= select_evidence(words, units)
-    return comparable
+def similarities(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> tuple[Matrix, Matrix]:
+    """Compute cosines of the words of n claims, alone and with their antecedents, and m units; shape [n, m] each."""
+    of_units = [unit.words for unit in units]
+    alone = [content_words(claim.plain) for claim in claims]
+    leaning = [
+        content_words(f"{claim.antecedent} {claim.plain}") if claim.antecedent else words
+        for claim, words in zip(claims, alone, strict=True)
+    ]
+    return word_cosines(alone, of_units), word_cosines(leaning, of_units)
 
 
 def _measures(
@@ -445,7 +386,7 @@ def _measures(
     supported = sum(support.verdict == "supported" for support in supports)
     return Measures(
         uncertainty=len(prepared.uncertainty),
-        context_similarity=max(-1.0, min(1.0, weighted / sum(lengths))) if lengths else None,
+        context_similarity=min(1.0, weighted / sum(lengths)) if lengths else None,
         facts_verified=supported / groundable if groundable else None,
         citation_coverage=prepared.coverage,
         contradicted=sum(support.verdict == "contradicted" for support in supports),

@@ -54,7 +54,7 @@ class Measures:
 
     Attributes:
         uncertainty: uncertainty markers.
-        context_similarity: length-weighted mean of the claims' best cosine, -1..1.
+        context_similarity: length-weighted mean of the best cosine of the claims' words, 0..1.
         facts_verified: share of claims supported, 0..1.
         citation_coverage: share of sentences with a valid citation, 0..1.
         contradicted: claims contradicted.

@@ -20,19 +20,20 @@ import numpy as np
 
 from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.facts.contradiction_checks import compare, on_one_matter
 from workers.evaluation.facts.json_evidence import RecordFacts
 from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, Floats, GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
-from workers.evaluation.grounding.clause_evidence import ClauseFindings, compare_clauses
-from workers.evaluation.grounding.evidence import TOP, UNCOMPARED, EvidenceUnit, Matrix, containments, nearest
+from workers.evaluation.grounding.clause_evidence import ClauseFindings, compare_clauses, parsed_texts
+from workers.evaluation.grounding.evidence import TOP, EvidenceUnit, Matrix, nearest
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
 from workers.evaluation.text.words import content_words
 
-CONTRADICTION_AGREEMENT = 0.6
+CONTRADICTION_AGREEMENT = 0.5
 """Agreement below which evidence concerns another subject and cannot contradict."""
-CONTRADICTION_SIMILARITY = 0.6
+CONTRADICTION_SIMILARITY = 0.45
 """The same for the cosine of claim and evidence."""
 CONTRADICTED_SCORE = 0.2
 """Maximum score of a contradicted claim."""
@@ -57,8 +58,8 @@ class Support:
         verdict: verdict for this score.
         mismatches: mismatches with the evidence.
         unit: index of the best evidence, ``None`` without any.
-        similarity: cosine of the claim with it.
-        best_similarity: highest cosine of the claim with any unit that it was compared with.
+        similarity: cosine of its words with those of the unit.
+        best_similarity: highest cosine with any unit, also after its antecedent.
         log_odds: log-odds that it is unsupported, before the verdict; see ``calibration``.
         unsupported_share: share of it that is not in the sources, 0..1; see ``calibration``.
         words: distinct content words of it, at least 1.
@@ -90,8 +91,8 @@ class MeasuredClaim:
         words: distinct content words, at least 1.
         mismatches: mismatches with the evidence.
         compared: indices of the units that it was compared with, the best first.
-        similarity: cosine of the claim with the best of them.
-        best: highest cosine of the claim with any unit that it was compared with.
+        similarity: cosine of its words with those of the best of them.
+        best: highest cosine with any unit, also after its antecedent.
         contradicts: True if the mismatched evidence clearly concerns the same subject.
         denied: True if a field of a record contradicts the claim.
         unknown_figures: number of its figures that no evidence has or gives.
@@ -147,8 +148,7 @@ def evaluate_claims(
     Args:
         claims: n claims that need grounding.
         units: m units of evidence; without any, nothing is supported.
-        similarity: cosine of claims and units, shape [n, m]; ``UNCOMPARED`` for units that are not candidates. Each
-            claim has at least one candidate.
+        similarity: cosines of the words of claims and units, shape [n, m].
         leaning: the same for claims after their antecedents, shape [n, m].
         records: facts of the records among the contexts, by number of the context.
         calibration: calibration that weights the measures.
@@ -232,14 +232,14 @@ def measure_claims(
             _measure(claim, (), index, no_similarity, no_similarity, frozenset(), calibration, ()) for claim in claims
         ]
     words = [content_words(claim.plain) for claim in claims]
-    close = np.maximum(similarity, leaning)
-    ranked = nearest(close, containments(words, [unit.words for unit in units]))
-    top = [
-        [place for place in row.tolist() if of_claim[place] > UNCOMPARED]
-        for row, of_claim in zip(ranked, close, strict=True)
+    covered = [
+        row for row, own in enumerate(words) if sum(not index.has(word) for word in own) <= MAX_UNSEEN * len(own)
     ]
+    read_together(text for row in covered for text in parsed_texts(claims[row], units))
+    close = np.maximum(similarity, leaning)
+    ranked = nearest(close, words, [unit.words for unit in units])
     return [
-        _measure(claim, units, index, close[row], similarity[row], words[row], calibration, top[row])
+        _measure(claim, units, index, close[row], similarity[row], words[row], calibration, ranked[row].tolist())
         for row, claim in enumerate(claims)
     ]
 
@@ -247,9 +247,9 @@ def measure_claims(
 def agreement(similarity: float, words: frozenset[str], near: frozenset[str], everything: frozenset[str]) -> float:
     """Average similarity, words in the nearest units and words in any unit, 0..1; a high value means one subject."""
     if not words:
-        return max(0.0, similarity)
+        return similarity
     count = len(words)
-    return (max(0.0, similarity) + len(words & near) / count + len(words & everything) / count) / 3
+    return (similarity + len(words & near) / count + len(words & everything) / count) / 3
 
 
 def _measure(

@@ -1,8 +1,7 @@
 """Build the input of a verifier: a window of evidence and the text of the claim.
 
 A verifier is a cross-encoder: it reads evidence and claim together. Its cost grows with both, so it cannot read a whole
-context for each claim. It reads a window: the units nearest to the claim by cosine and by words, in their original
-order. Training builds its windows with the same code.
+context for each claim. It reads a window: the units nearest to the claim by their words, in their original order. Training builds its windows with the same code.
 """
 
 import math
@@ -48,14 +47,13 @@ def verifier_pairs(
     Args:
         claims: n claims that need grounding.
         units: m units of evidence.
-        similarity: cosines of claims and units, shape [n, m]; ``UNCOMPARED`` for units that are not candidates.
+        similarity: cosines of the words of claims and units, shape [n, m].
         leaning: the same for claims after their antecedents, shape [n, m].
     """
     texts = [claim_text(claim.plain, claim.antecedent) for claim in claims]
     if not claims or not units:
         return [VerifierPair("", text) for text in texts]
-    # A unit that was not compared may have words that the nearest units lack: it counts with the cosine 0.
-    close = np.maximum(np.maximum(similarity, leaning), 0.0)
+    close = np.maximum(similarity, leaning)
     single = single_units(units)
     pieces = [units[index] for index in single]
     return [
@@ -78,7 +76,7 @@ def window(units: Sequence[EvidenceUnit], words: frozenset[str], close: Matrix) 
     Args:
         units: m units of evidence that do not contain each other.
         words: stems of the claim's content words.
-        close: cosine of the claim with each unit, shape (m,).
+        close: cosine of the words of the claim and each unit, shape (m,).
     """
     chosen = sorted(_chosen(units, words, close))
     lines: list[str] = []

@@ -1,22 +1,20 @@
 """Evaluate the consistency of an answer with itself and with earlier answers to the same question.
 
-Method: similar sentences (cosine at least 0.8) on one subject (the same names and identifiers,
-most words in common) are compared for numbers, dates and negation (`contradiction_checks`).
-Sentences on different subjects are never inconsistent.
+Method: sentences on one subject (the same names and identifiers, most words in common) are compared for
+numbers, dates and negation (`contradiction_checks`). Sentences on different subjects are never inconsistent.
 """
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from itertools import combinations
 
 from schemas.quality import Consistency, Contradiction, EarlierAnswer
 from workers.evaluation.facts.contradiction_checks import compare
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.grounding.evidence import cosines
+from workers.evaluation.grounding.evidence import word_cosines
+from workers.evaluation.text.words import content_words
 
-SAME_MATTER = 0.8
-"""Cosine from which two sentences may concern one subject (all-MiniLM-L6-v2; paraphrases are above)."""
+SAME_MATTER = 0.6
+"""Cosine of their words from which two sentences may concern one subject."""
 WORD_OVERLAP = 0.7
 """Share of the shorter sentence's content words that the other sentence must contain."""
 OPPOSED = frozenset(("number", "date", "negation"))
@@ -25,26 +23,20 @@ MAX_CONTRADICTIONS = 20
 MAX_SHOWN = 300
 """Maximum length of a shown sentence, code points."""
 
-Vectors = Mapping[str, NDArray[np.float32]]
 
-
-def evaluate_consistency(
-    own: Sequence[str], earlier: Sequence[tuple[EarlierAnswer, Sequence[str]]], vectors: Vectors
-) -> Consistency:
+def evaluate_consistency(own: Sequence[str], earlier: Sequence[tuple[EarlierAnswer, Sequence[str]]]) -> Consistency:
     """Compare the sentences of an answer with each other and with earlier answers.
 
     Args:
         own: plain sentences of the answer.
         earlier: earlier answers to the same question, with their sentences.
-        vectors: an L2-normalised vector for each sentence.
     """
-    matrix = _matrix(own, vectors)
-    within = _within(own, matrix)
+    within = [pair for pair in combinations(own, 2) if _are_near(*pair) and disagree(*pair)]
     temporal: list[Contradiction] = []
     compared = contradicted = 0
     for answer, sentences in earlier:
-        pairs = _counterparts(matrix, _matrix(sentences, vectors))
-        against = [(own[i], sentences[j]) for i, j in pairs if disagree(own[i], sentences[j])]
+        pairs = _counterparts(own, sentences)
+        against = [pair for pair in pairs if disagree(*pair)]
         compared += len(pairs)
         contradicted += len(against)
         temporal += [_contradiction(one, other, answer.answer_id) for one, other in against]
@@ -68,24 +60,17 @@ def disagree(one: str, other: str) -> bool:
     return bool(OPPOSED & set(compare(one, other)))
 
 
-def _within(own: Sequence[str], matrix: NDArray[np.float32]) -> list[tuple[str, str]]:
-    if len(own) < 2:
-        return []
-    near = np.argwhere(np.triu(cosines(matrix, matrix) >= SAME_MATTER, k=1))
-    return [(own[i], own[j]) for i, j in near.tolist() if disagree(own[i], own[j])]
+def _are_near(one: str, other: str) -> bool:
+    return bool(word_cosines([content_words(one)], [content_words(other)])[0, 0] >= SAME_MATTER)
 
 
-def _counterparts(own: NDArray[np.float32], others: NDArray[np.float32]) -> list[tuple[int, int]]:
+def _counterparts(own: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:
     """Pair each own sentence with the nearest earlier sentence, if one is near enough."""
-    if not len(own) or not len(others):
+    if not own or not others:
         return []
-    likeness = cosines(own, others)
-    best = likeness.argmax(axis=1)
-    return [(i, int(j)) for i, j in enumerate(best) if likeness[i, j] >= SAME_MATTER]
-
-
-def _matrix(sentences: Sequence[str], vectors: Vectors) -> NDArray[np.float32]:
-    return np.array([vectors[sentence] for sentence in sentences], dtype=np.float32)
+    likeness = word_cosines([content_words(each) for each in own], [content_words(each) for each in others])
+    best = likeness.argmax(axis=1).tolist()
+    return [(own[i], others[j]) for i, j in enumerate(best) if likeness[i, j] >= SAME_MATTER]
 
 
 def _contradiction(one: str, other: str, answer_id: str | None = None) -> Contradiction:

@@ -195,7 +195,8 @@ BULLET_LABEL = re.compile(r"^(?:step \d{1,3}|schritt \d{1,3})\s*[:.–—-]\s*",
 
 _DOCUMENTS = (
     r"(?:(?:the|these|this|those|your|my|given|provided|available|supplied|retrieved|above|following|information|context"
-    r"|in|from|of|source|relevant|reference|search|any|specific|details?|about|on)\s+){0,8}"
+    r"|in|from|of|source|relevant|reference|search|any|specific|details?|about|on|latest|recent|current"
+    r"|(?:to|yester)day(?:'|’)s)\s+){0,8}"
     r"(?:documents?|documentation|contexts?|passages?|sources?|information|materials?|texts?|articles?|excerpts?|snippets?"
     r"|data|results?|records?|knowledge base|json)"
 )

@@ -143,16 +143,14 @@ def test_what_is_said_of_sources_agrees(said: dict[int, Said], cited: list[int])
     assert (found.better is None) or (found.better in supporting and found.cited_unsupported)
 
 
-def judged(backend: SentenceTransformerBackend, text: str, *contents: str) -> GroundingFindings:
+def judged(text: str, *contents: str) -> GroundingFindings:
     answer = GeneratedAnswer(
         answer_id="a1",
         answer=text,
         contexts=[ContextChunk(chunk_id=f"c{n}", content=content) for n, content in enumerate(contents, 1)],
         completed_at=datetime(2026, 11, 2, tzinfo=UTC),
     )
-    prepared = prepare_grounding(answer)
-    vectors = dict(zip(prepared.texts, backend.encode(list(prepared.texts)), strict=True))
-    return evaluate_grounding(prepared, vectors, GroundingThresholds())
+    return evaluate_grounding(prepare_grounding(answer), GroundingThresholds())
 
 
 LOKI = "Loki restarts because the ingester exceeds its memory limit of 2 GiB."
@@ -161,7 +159,7 @@ PUMP = "The pump of line 4 is serviced every March by the night shift."
 
 @pytest.fixture(scope="module")
 def wrongly_cited(backend: SentenceTransformerBackend) -> GroundingFindings:
-    return judged(backend, f"{LOKI[:-1]} [2].", LOKI, PUMP)
+    return judged(f"{LOKI[:-1]} [2].", LOKI, PUMP)
 
 
 def test_a_report_names_the_passage_with_its_place(wrongly_cited: GroundingFindings) -> None:
@@ -175,10 +173,10 @@ def test_sources_that_contradict_each_other_are_reported_with_both_passages(
     backend: SentenceTransformerBackend,
 ) -> None:
     other = LOKI.replace("2 GiB", "8 GiB")
-    found = judged(backend, LOKI, LOKI, other)
+    found = judged(LOKI, LOKI, other)
     assert [(c.supporting.excerpt, c.contradicting.excerpt) for c in found.conflicts] == [(LOKI, other)]
     assert found.conflicts[0].claim_id == found.claims[0].claim_id
 
 
-def test_an_uncited_claim_is_proposed_its_source(backend: SentenceTransformerBackend) -> None:
-    assert [claim.proposed_numbers for claim in judged(backend, LOKI, PUMP, LOKI).claims] == [[2]]
+def test_an_uncited_claim_is_proposed_its_source() -> None:
+    assert [claim.proposed_numbers for claim in judged(LOKI, PUMP, LOKI).claims] == [[2]]

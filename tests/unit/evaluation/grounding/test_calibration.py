@@ -92,7 +92,7 @@ def measured(number: int, features: NDArray[np.float64], marked: list[bool] | No
     spans = None if marked is None else ()
     prepared = PreparedGrounding("default", str(number))
     words = np.ones(len(features))
-    return MeasuredRow(row(number, label, spans), prepared, (), features, words, None if marked is None else tuple(marked), {}, 0.0)  # fmt: skip
+    return MeasuredRow(row(number, label, spans), prepared, (), features, words, None if marked is None else tuple(marked), 0.0)  # fmt: skip
 
 
 def made_rows() -> list[MeasuredRow]:

@@ -17,7 +17,6 @@ from schemas.answers import GeneratedAnswer
 from tests.harness.paths import DATA
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.inference.backends import SentenceTransformerBackend
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (DATA / "claim_cases.jsonl").read_text(encoding="utf-8").splitlines()
@@ -40,14 +39,11 @@ def answer_of(case: dict[str, Any]) -> GeneratedAnswer:
 
 
 @pytest.fixture(scope="module")
-def verdicts(backend: SentenceTransformerBackend) -> dict[str, str]:
-    """The verdict on each case; all texts are embedded together."""
-    prepared = {case["id"]: prepare_grounding(answer_of(case)) for case in CASES}
-    texts = list(dict.fromkeys(text for each in prepared.values() for text in each.texts))
-    vectors = dict(zip(texts, backend.encode(texts), strict=True))
+def verdicts() -> dict[str, str]:
+    """The verdict on each case."""
     found = {}
     for case in CASES:
-        judged = evaluate_grounding(prepared[case["id"]], vectors, GroundingThresholds())
+        judged = evaluate_grounding(prepare_grounding(answer_of(case)), GroundingThresholds())
         start = len(answer_of(case).answer) - len(case["claim"])
         claimed = [claim.verdict for claim in judged.claims if claim.span.end > start]
         found[case["id"]] = min(claimed, key=GRAVITY.index, default="not_checked")

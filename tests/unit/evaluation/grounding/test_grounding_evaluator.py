@@ -83,17 +83,17 @@ def answer(text: str, contexts: list[str] | list[ContextChunk] | None, **fields:
     return GeneratedAnswer(answer_id="a1", answer=text, contexts=given, completed_at=DONE, **fields)
 
 
-def judge(embed: Embed, text: str, contexts: list[str] | list[ContextChunk] | None, **fields: Any) -> GroundingFindings:
+def judge(text: str, contexts: list[str] | list[ContextChunk] | None, **fields: Any) -> GroundingFindings:
     prepared = prepare_grounding(answer(text, contexts, **fields))
-    return evaluate_grounding(prepared, embed(prepared.texts), THRESHOLDS)
+    return evaluate_grounding(prepared, THRESHOLDS)
 
 
-def test_an_answer_that_follows_its_sources_is_low_risk(embed: Embed) -> None:
+def test_an_answer_that_follows_its_sources_is_low_risk() -> None:
     text = (
         "Loki restarts because the ingester exceeds its memory limit of 2 GiB [1]. Raise the limit to 4 GiB and watch "
         "`loki_ingester_memory_chunks` [2]."
     )
-    findings = judge(embed, text, LOKI)
+    findings = judge(text, LOKI)
     assert findings.hallucination_risk == "low"
     assert findings.grounding_score is not None and findings.grounding_score >= 0.8
     assert findings.facts_verified == 1.0
@@ -103,20 +103,20 @@ def test_an_answer_that_follows_its_sources_is_low_risk(embed: Embed) -> None:
     ]
 
 
-def test_evidence_is_a_sentence_of_the_source_with_its_offsets(embed: Embed) -> None:
-    evidence = judge(embed, "Raise the limit of the ingester to 4 GiB.", LOKI).claims[0].evidence
+def test_evidence_is_a_sentence_of_the_source_with_its_offsets() -> None:
+    evidence = judge("Raise the limit of the ingester to 4 GiB.", LOKI).claims[0].evidence
     assert evidence is not None
     assert (evidence.number, evidence.chunk_id) == (2, "c2")
     assert LOKI[1][evidence.span.start : evidence.span.end] == "Raise the ingester's limit to 4 GiB."
 
 
-def test_the_seed_004_example_is_grounded(embed: Embed) -> None:
+def test_the_seed_004_example_is_grounded() -> None:
     text = (
         "Based on yesterday's data, Grinder 5 had the highest downtime at 47 minutes\n"
         "[Source: daily_summaries/2026-01-04/asset-grinder-5], costing approximately\n"
         "$2,350 in lost production [Evidence: cost_centers calculation @ $3000/hr]."
     )
-    findings = judge(embed, text, GRINDER)
+    findings = judge(text, GRINDER)
     assert findings.grounding_score is not None and findings.grounding_score >= 0.6
     assert findings.claims[0].mismatches == []
     (calculation,) = [each for claim in findings.claims for each in claim.calculations]
@@ -126,12 +126,12 @@ def test_the_seed_004_example_is_grounded(embed: Embed) -> None:
     for chunk in GRINDER:
         span = passages[chunk.chunk_id]
         assert ("47" if chunk.chunk_id == "d1" else "3000") in chunk.content[span.start : span.end]
-    short = judge(embed, "Grinder 5 had 47 min downtime.", GRINDER)
+    short = judge("Grinder 5 had 47 min downtime.", GRINDER)
     assert short.grounding_score is not None and short.grounding_score >= 0.6
 
 
-def test_an_unverifiable_claim_is_below_the_minimum(embed: Embed) -> None:
-    findings = judge(embed, "The moon landing was filmed by Stanley Kubrick in Nevada.", GRINDER)
+def test_an_unverifiable_claim_is_below_the_minimum() -> None:
+    findings = judge("The moon landing was filmed by Stanley Kubrick in Nevada.", GRINDER)
     assert findings.grounding_score is not None and findings.grounding_score < 0.4
     assert findings.hallucination_risk == "high"
     assert [claim.verdict for claim in findings.ungrounded_claims] == ["unsupported"]
@@ -147,8 +147,8 @@ def test_an_unverifiable_claim_is_below_the_minimum(embed: Embed) -> None:
         ("The service was restarted after the update.", "The service was not restarted after the update.", "negation"),
     ],
 )
-def test_a_changed_detail_contradicts_its_source(embed: Embed, text: str, source: str, kind: str) -> None:
-    findings = judge(embed, text, [source])
+def test_a_changed_detail_contradicts_its_source(text: str, source: str, kind: str) -> None:
+    findings = judge(text, [source])
     claim = findings.claims[0]
     assert (claim.verdict, claim.mismatches) == ("contradicted", [kind])
     assert claim.score is not None and claim.score <= 0.2
@@ -170,53 +170,51 @@ BESIDE = (
         ("Pump 4 in hall 2 failed an inspection by the maintenance team in 2012.", "In 2019 it failed.", "supported"),
     ],
 )
-def test_what_a_claim_leans_on_does_not_push_its_own_evidence_out(
-    embed: Embed, first: str, last: str, verdict: str
-) -> None:
+def test_what_a_claim_leans_on_does_not_push_its_own_evidence_out(first: str, last: str, verdict: str) -> None:
     text = "Pump 4 in hall 2 was inspected by the maintenance team after the outage. It failed in 2019."
-    claim = judge(embed, text, [f"{first} {BESIDE}{last}"]).claims[1]
+    claim = judge(text, [f"{first} {BESIDE}{last}"]).claims[1]
     assert claim.evidence is not None
     assert (claim.verdict, claim.evidence.excerpt) == (verdict, last)
 
 
-def test_a_citation_that_does_not_support_its_claim_is_an_issue_that_names_it(embed: Embed) -> None:
-    findings = judge(embed, "Raise the limit of the ingester to 4 GiB [1].", LOKI)
+def test_a_citation_that_does_not_support_its_claim_is_an_issue_that_names_it() -> None:
+    findings = judge("Raise the limit of the ingester to 4 GiB [1].", LOKI)
     assert findings.claims[0].cited_unsupported == [1]
     issue = next(issue for issue in findings.issues if issue.type == "cited_unsupported")
     assert (issue.severity, issue.value, issue.claim_ids) == ("medium", 1.0, [findings.claims[0].claim_id])
-    sound = judge(embed, "Raise the limit of the ingester to 4 GiB [2].", LOKI)
+    sound = judge("Raise the limit of the ingester to 4 GiB [2].", LOKI)
     assert "cited_unsupported" not in [issue.type for issue in sound.issues]
 
 
-def test_words_of_uncertainty_count_outside_quotations_and_code(embed: Embed) -> None:
+def test_words_of_uncertainty_count_outside_quotations_and_code() -> None:
     text = (
         'The team wrote "maybe it is probably broken, I think". Maybelline is a brand. `maybe` is a type.\n\n'
         "Loki probably fails. Maybe it exceeds its limit. I think it restarts."
     )
-    findings = judge(embed, text, LOKI)
+    findings = judge(text, LOKI)
     assert [text[span.start : span.end] for span in findings.uncertainty_markers] == ["probably", "Maybe", "I think"]
     assert "uncertainty_language" in [issue.type for issue in findings.issues]
 
 
-def test_the_end_of_a_long_answer_counts_as_much_as_its_beginning(embed: Embed) -> None:
+def test_the_end_of_a_long_answer_counts_as_much_as_its_beginning() -> None:
     # The seed embeds the whole answer; the model drops all behind the 256th token.
     true = "The ingester exceeds its memory limit of 2 GiB. " * 25
     false = "Penguins elected a new chancellor in Oslo during the winter festival of jazz. " * 25
-    good, bad = judge(embed, true, LOKI), judge(embed, true + false, LOKI)
+    good, bad = judge(true, LOKI), judge(true + false, LOKI)
     assert good.context_similarity is not None and bad.context_similarity is not None
     assert bad.context_similarity < good.context_similarity - 0.2
     assert bad.hallucination_risk == "high"
 
 
-def test_an_uncited_answer_whose_facts_hold_is_low_risk(embed: Embed) -> None:
-    findings = judge(embed, "The ingester exceeds its memory limit of 2 GiB.", LOKI)
+def test_an_uncited_answer_whose_facts_hold_is_low_risk() -> None:
+    findings = judge("The ingester exceeds its memory limit of 2 GiB.", LOKI)
     assert [issue.type for issue in findings.issues] == ["low_citation_coverage"]
     assert findings.hallucination_risk == "low"
 
 
 @pytest.mark.parametrize("text", ["Hello!", "Shall I restart it?", "Unable to answer based on given passages."])
-def test_nothing_to_ground_has_no_score_and_no_risk(embed: Embed, text: str) -> None:
-    findings = judge(embed, text, LOKI)
+def test_nothing_to_ground_has_no_score_and_no_risk(text: str) -> None:
+    findings = judge(text, LOKI)
     assert (findings.status, findings.grounding_score, findings.facts_verified) == ("ok", None, None)
     assert (findings.hallucination_risk, findings.issues) == ("low", [])
     assert [claim.verdict for claim in findings.claims] == ["not_checked"]
@@ -235,42 +233,26 @@ def test_what_cannot_be_judged_is_skipped_with_a_reason(
     text: str, contexts: list[str] | None, fields: dict[str, Any], reason: str
 ) -> None:
     prepared = prepare_grounding(answer(text, contexts, **fields))
-    assert prepared.texts == ()
-    findings = evaluate_grounding(prepared, {}, THRESHOLDS)
+    findings = evaluate_grounding(prepared, THRESHOLDS)
     assert (findings.status, findings.reason) == ("skipped", reason)
     assert (findings.hallucination_risk, findings.risk_score, findings.grounding_score) == (None, None, None)
 
 
 def test_contexts_without_words_support_nothing() -> None:
     prepared = prepare_grounding(answer("Loki failed at noon.", ["---", "[]", "..."]))
-    findings = evaluate_grounding(prepared, {}, THRESHOLDS)
+    findings = evaluate_grounding(prepared, THRESHOLDS)
     assert (findings.grounding_score, findings.hallucination_risk) == (0.0, "high")
     assert findings.claims[0].evidence is None
-
-
-def test_a_missing_vector_is_an_error_and_never_a_zero() -> None:
-    prepared = prepare_grounding(answer("Loki failed at noon.", LOKI))
-    with pytest.raises(KeyError):
-        evaluate_grounding(prepared, {}, THRESHOLDS)
 
 
 def test_claims_beyond_the_limit_are_counted_and_count_as_unverified() -> None:
     text = " ".join(f"Pod {number} used {number} MiB." for number in range(MAX_CLAIMS + 100))
     prepared = prepare_grounding(answer(text, [text[:5_000]]))
-    findings = evaluate_grounding(prepared, AnyVector(), THRESHOLDS)
+    findings = evaluate_grounding(prepared, THRESHOLDS)
     assert len(findings.claims) == MAX_CLAIMS
     assert findings.claims_total == MAX_CLAIMS + 100
     assert findings.facts_verified is not None
     assert findings.facts_verified <= MAX_CLAIMS / (MAX_CLAIMS + 100)
-
-
-def test_a_judgement_does_not_depend_on_its_batch(embed: Embed) -> None:
-    text = "The ingester exceeds its memory limit of 2 GiB. It restarted twice."
-    prepared = prepare_grounding(answer(text, LOKI))
-    alone = {text: embed(prepared.texts)[text] for text in prepared.texts}
-    other = prepare_grounding(answer("Penguins live in Oslo.", LOKI))
-    together = {**embed(other.texts), **alone}
-    assert evaluate_grounding(prepared, alone, THRESHOLDS) == evaluate_grounding(prepared, together, THRESHOLDS)
 
 
 TEXT = st.text(max_size=200) | st.lists(
@@ -284,7 +266,7 @@ TEXT = st.text(max_size=200) | st.lists(
 @given(TEXT, st.lists(TEXT, max_size=3))
 def test_scores_are_finite_and_in_bounds_for_any_input(text: str, contexts: list[str]) -> None:
     prepared = prepare_grounding(answer(text, contexts))
-    findings = evaluate_grounding(prepared, AnyVector(), THRESHOLDS)
+    findings = evaluate_grounding(prepared, THRESHOLDS)
     GroundingFindings.model_validate(findings.model_dump())
     scores = [findings.risk_score, findings.grounding_score, findings.context_similarity, findings.facts_verified]
     assert all(math.isfinite(score) for score in scores if score is not None)
@@ -362,19 +344,19 @@ CLAIMS = (
 
 @pytest.mark.parametrize("claim", CLAIMS)
 @pytest.mark.parametrize("before", range(1, 4))
-def test_an_unsupported_claim_more_never_lowers_the_risk(embed: Embed, claim: str, before: int) -> None:
+def test_an_unsupported_claim_more_never_lowers_the_risk(claim: str, before: int) -> None:
     for start in range(len(CLAIMS)):
         text = " ".join((CLAIMS * 2)[start : start + before])
-        base, more = judge(embed, text, LOKI), judge(embed, f"{text} {claim}", LOKI)
+        base, more = judge(text, LOKI), judge(f"{text} {claim}", LOKI)
         if more.claims[-1].verdict != "supported":
             assert more.risk_score is not None and base.risk_score is not None
             assert more.risk_score >= base.risk_score - 1e-9, text
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_a_source_that_says_the_claim_never_raises_the_risk(embed: Embed, claim: str) -> None:
+def test_a_source_that_says_the_claim_never_raises_the_risk(claim: str) -> None:
     for start in range(len(CLAIMS)):
         text = " ".join((*(CLAIMS * 2)[start : start + 2], claim))
-        base, more = judge(embed, text, LOKI), judge(embed, text, [*LOKI, claim])
+        base, more = judge(text, LOKI), judge(text, [*LOKI, claim])
         assert more.risk_score is not None and base.risk_score is not None
         assert more.risk_score <= base.risk_score + 1e-9, text

@@ -57,31 +57,30 @@ def judged(
     supported: float, combination: VerifierCombination = ALL_OPEN, *given: str, **more: Any
 ) -> GroundingFindings:
     case = prepared(*given) if given else prepared()
-    asked = score_with_rules(case, VECTORS, combination=combination).questions
-    return evaluate_grounding(case, VECTORS, THRESHOLDS, verdicts=says(supported, asked), combination=combination)
+    asked = score_with_rules(case, combination=combination).questions
+    return evaluate_grounding(case, THRESHOLDS, verdicts=says(supported, asked), combination=combination)
 
 
 def test_it_is_asked_about_open_claims_alone_and_in_their_words() -> None:
-    weighed = score_with_rules(prepared(), VECTORS, combination=ALL_OPEN)
+    weighed = score_with_rules(prepared(), combination=ALL_OPEN)
     assert [pair.claim for pair in weighed.questions] == [
         "The rotor turns at 47 rpm.",
         "Workshop staff enjoy sunny holidays abroad.",
     ]
     assert all("47 rpm" in pair.evidence for pair in weighed.questions)
-    assert score_with_rules(prepared(), VECTORS, combination=NONE_OPEN).questions == ()
-    assert score_with_rules(prepared(), VECTORS).questions == ()
+    assert score_with_rules(prepared(), combination=NONE_OPEN).questions == ()
+    assert score_with_rules(prepared()).questions == ()
     margins = rule_margins(weighed.measured, weighed.calibration)
     edge = VerifierCombination(DOCUMENT | {"lower": margins.mean(), "upper": 50.0})
-    asked = score_with_rules(prepared(), VECTORS, combination=edge).questions
+    asked = score_with_rules(prepared(), combination=edge).questions
     assert [pair.claim for pair in asked] == ["Workshop staff enjoy sunny holidays abroad."]
 
 
 @pytest.mark.parametrize("text", ["The rotor turns at 470 rpm [1].", "The cover is not painted green [1]."])
 def test_a_claim_that_the_sources_contradict_is_not_asked_and_stays_contradicted(text: str) -> None:
-    vectors = dict.fromkeys(prepared(text).texts, np.array([1.0], dtype=np.float32))
-    weighed = score_with_rules(prepared(text), vectors, combination=ALL_OPEN)
+    weighed = score_with_rules(prepared(text), combination=ALL_OPEN)
     assert weighed.questions == ()
-    findings = evaluate_grounding(prepared(text), vectors, THRESHOLDS, verdicts={}, combination=ALL_OPEN)
+    findings = evaluate_grounding(prepared(text), THRESHOLDS, verdicts={}, combination=ALL_OPEN)
     assert [claim.verdict for claim in findings.claims] == ["contradicted"]
 
 
@@ -102,36 +101,34 @@ TABLE = "| asset | speed |\n| --- | --- |\n| Rotor | 47 rpm |\n| Pump | 12 rpm |
 def test_a_claim_rests_on_a_record_or_on_a_text_by_the_unit_nearest_to_it(
     text: str, source: str, of_record: bool
 ) -> None:
-    vectors = dict.fromkeys(prepared(text, source).texts, np.array([1.0], dtype=np.float32))
-    assert list(score_with_rules(prepared(text, source), vectors).of_records) == [of_record]
-    asked = score_with_rules(prepared(text, source), vectors, combination=TEXTS_OPEN).questions
+    assert list(score_with_rules(prepared(text, source)).of_records) == [of_record]
+    asked = score_with_rules(prepared(text, source), combination=TEXTS_OPEN).questions
     assert bool(asked) is not of_record
-    assert score_with_rules(prepared(text, source), vectors, combination=ALL_OPEN).questions
+    assert score_with_rules(prepared(text, source), combination=ALL_OPEN).questions
 
 
 def test_each_source_of_a_claim_is_weighed_as_the_claim_is() -> None:
     text, sources = "The rotor speed is 47 rpm.", ("The rotor speed is 47 rpm.", RECORD)
-    vectors = dict.fromkeys(prepared(text, *sources).texts, np.array([1.0], dtype=np.float32))
     case = prepared(text, *sources)
-    asked = score_with_rules(case, vectors, combination=TEXTS_OPEN).questions
+    asked = score_with_rules(case, combination=TEXTS_OPEN).questions
     assert len(asked) == 1
     verdicts = says(0.0001, asked)
-    (claim,) = evaluate_grounding(case, vectors, THRESHOLDS, verdicts=verdicts, combination=TEXTS_OPEN).claims
+    (claim,) = evaluate_grounding(case, THRESHOLDS, verdicts=verdicts, combination=TEXTS_OPEN).claims
     assert claim.verdict == "unsupported"
     assert {source.verdict for source in claim.sources} == {"unsupported"}, "the record's as well"
 
 
 def test_a_claim_said_twice_is_asked_once() -> None:
-    weighed = score_with_rules(prepared(f"{TEXT} {TEXT}"), VECTORS, combination=ALL_OPEN)
+    weighed = score_with_rules(prepared(f"{TEXT} {TEXT}"), combination=ALL_OPEN)
     assert len(weighed.checked) == 4
     assert len(weighed.questions) == len(set(weighed.questions)) < 4
 
 
 def test_without_evidence_or_context_nothing_is_asked() -> None:
-    assert score_with_rules(prepared(TEXT, "---"), VECTORS, combination=ALL_OPEN).questions == ()
+    assert score_with_rules(prepared(TEXT, "---"), combination=ALL_OPEN).questions == ()
     nothing = prepare_grounding(GeneratedAnswer(answer_id="a", answer=TEXT, completed_at=datetime.now(UTC)))
-    assert score_with_rules(nothing, VECTORS, combination=ALL_OPEN).questions == ()
-    assert evaluate_grounding(nothing, VECTORS, THRESHOLDS, verdicts={}, combination=ALL_OPEN).status == "skipped"
+    assert score_with_rules(nothing, combination=ALL_OPEN).questions == ()
+    assert evaluate_grounding(nothing, THRESHOLDS, verdicts={}, combination=ALL_OPEN).status == "skipped"
 
 
 def test_its_word_makes_the_verdict_and_the_risk() -> None:
@@ -152,7 +149,7 @@ def test_attribution_follows_the_verdict() -> None:
 
 
 def test_where_nothing_is_open_the_verdicts_are_those_of_the_rules() -> None:
-    rules = evaluate_grounding(prepared(), VECTORS, THRESHOLDS)
+    rules = evaluate_grounding(prepared(), THRESHOLDS)
     both = judged(0.001, NONE_OPEN)
     assert [claim.verdict for claim in both.claims] == [claim.verdict for claim in rules.claims]
     assert [claim.score for claim in both.claims] == pytest.approx([claim.score for claim in rules.claims])
@@ -166,4 +163,4 @@ def test_more_support_never_raises_the_risk() -> None:
 
 def test_a_pair_without_a_verdict_is_an_error_of_the_caller() -> None:
     with pytest.raises(KeyError):
-        evaluate_grounding(prepared(), VECTORS, THRESHOLDS, verdicts={}, combination=ALL_OPEN)
+        evaluate_grounding(prepared(), THRESHOLDS, verdicts={}, combination=ALL_OPEN)
