@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import MAX_LENGTH, Clause, read_clauses
+from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses
 
 
@@ -76,6 +77,19 @@ OTHERWISE = [
     ("Only residents over 65 can apply for the pass.", "Residents over 65 can apply for the pass.", "All residents can apply for the pass.", "quantifier"),
     ("Refunds are granted if the item is unused.", "Refunds are granted if the item is unused.", "Refunds are always granted.", "quantifier"),
     ("Tenants must give notice before leaving.", "Tenants must give notice before leaving.", "Tenants may give notice before leaving.", "quantifier"),
+    ("Members who have paid their fee may vote.", "Members who have paid their fee may vote.", "All members may vote.", "quantifier"),
+    ("The city plans to build a new bridge.", "The city plans to build a new bridge.", "The city built a new bridge.", "quantifier"),
+    ("The update might fix the problem.", "The update might fix the problem.", "The update fixed the problem.", "quantifier"),
+    ("The vaccine is recommended for adults.", "The vaccine is recommended for adults.", "The vaccine is mandatory for adults.", "quantifier"),
+    ("The deposit is refunded if the flat is clean.", "The deposit is refunded if the flat is clean.", "The deposit is always refunded.", "quantifier"),
+    ("The discount applies only to online orders.", "The discount applies only to online orders.", "The discount applies to all orders.", "quantifier"),
+    # What "but not", "without" and "from … to" exclude.
+    ("The software supports Linux but not macOS.", "The software supports Linux.", "The software supports macOS.", "negation"),
+    ("Tickets can be exchanged but not refunded.", "Tickets can be exchanged.", "Tickets can be refunded.", "negation"),
+    ("Coffee is served with milk.", "Coffee is served with milk.", "Coffee is served without milk.", "negation"),
+    ("The meeting was moved from Monday to Wednesday.", "The meeting is on Wednesday.", "The meeting is on Monday.", "negation"),
+    ("Version 3 no longer supports the old format.", "Version 3 does not support the old format.", "Version 3 supports the old format.", "negation"),
+    ("Paul is older than Peter.", "Paul is older than Peter.", "Peter is older than Paul.", "comparative"),
     ("Shoes can be returned within 30 days, provided that they have not been worn.", "Shoes can be returned within 30 days.", "Shoes can be returned within 30 days even if they have been worn.", "quantifier"),
 ]  # fmt: skip
 
@@ -134,6 +148,12 @@ ANSWERS = [
     ("What is the capital of France?", "Paris is the capital of France. Berlin is the capital of Germany.", "Paris.", "Berlin."),
     ("How many rooms does the hotel have?", "The hotel has 84 rooms and 12 suites.", "84.", "12."),
     ("When was it closed?", "The mine was opened in 2011 and closed in 2019.", "In 2019.", "In 2011."),
+    ("Do employees get more than 25 days of leave?", "Employees receive 28 days of annual leave.", "Yes.", "No."),
+    ("Is the ticket valid in July?", "The ticket is valid until 30 June.", "No.", "Yes."),
+    ("Is the road open today?", "The road is closed until Friday.", "No.", "Yes."),
+    ("Can visitors enter the archive?", "Only staff can enter the archive.", "No.", "Yes."),
+    ("Is Peter older than Paul?", "Paul is older than Peter.", "No.", "Yes."),
+    ("Who is the captain?", "The team is coached by Sara Lind. Its captain is Mia Holm.", "Mia Holm.", "Sara Lind."),
     ("Are employees required to work on Sundays?", "Employees are not required to work on Sundays.", "No.", "Yes."),
     ("Who is the head?", "Priya Nair became the head in 2020, succeeding Marcus Webb, who now is chairman.", "Priya Nair.", "Marcus Webb."),
     ("Who bought the mill?", "Brandt bought the mill from Olsen in 1950.", "Brandt.", "Olsen."),
@@ -147,6 +167,25 @@ def test_a_short_answer_is_read_with_its_question(question: str, evidence: str, 
     sentences = evidence.split(". ")
     assert clause_mismatches(answered_clauses(question, true), sentences, question) == ()
     assert clause_mismatches(answered_clauses(question, false), sentences, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "evidence", "answer"),
+    [
+        ("May I drink alcohol with this medicine?", "The medicine must not be taken with alcohol.", False),
+        ("Is a password required?", "Each user has to set a password.", True),
+        ("Do guests have to pay for parking?", "Parking is free for guests.", False),
+        ("Can I pay by credit card?", "The shop does not accept credit cards.", False),
+        ("Can dogs use the terrace?", "Dogs are welcome on the terrace.", True),
+        ("Can dogs use the terrace?", "Dogs are welcome on the terrace only on Mondays.", None),
+        ("Can cats use the terrace?", "Dogs are welcome on the terrace.", None),
+        ("Who may use the terrace?", "Dogs are welcome inside.", None),
+    ],
+)
+def test_permissions_and_duties_are_found_by_the_nouns_of_the_question(
+    question: str, evidence: str, answer: bool | None
+) -> None:
+    assert answer_of(question, [evidence]) is answer
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ _ALTERNATIVES = re.compile(
 _FIRST = re.compile(r"\W*(?:the\s+)?(?:first|former)(?:\s+one|\s+option)?\W*$", re.IGNORECASE)
 _SECOND = re.compile(r"\W*(?:the\s+)?(?:second|latter|last)(?:\s+one|\s+option)?\W*$", re.IGNORECASE)
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_REPEATED = re.compile(r"(?P<denied>[不没])?(?P<verb>[\u3400-\u9fff]{1,3})[。！!.]?")
 _PRONOUN = re.compile(r"\W*(?:it|he|she|they|this|that|er|sie|es|il|elle)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -104,6 +105,29 @@ def needs_question(query: str, plain: str) -> bool:
         return False
     is_polar = any(opening.match(plain) for opening in (_CONSENT, _DENIAL))
     return is_polar or (size <= MAX_FRAGMENT and not has_verb(plain))
+
+
+def stated_by(query: str, plain: str) -> str | None:
+    """Return what a short answer states beside yes; ``None`` if it denies what was asked."""
+    says = consents(query, plain)
+    if says is False:
+        return None
+    consent = _CONSENT.match(plain)
+    return plain[consent.end() :] if consent else plain
+
+
+def consents(query: str, plain: str) -> bool | None:
+    """Return whether an answer says yes or no; ``None`` if it says neither.
+
+    In Chinese the verb of the question is yes, and with "不" before it no: "允许吗?" – "不允许。"
+    """
+    if _DENIAL.match(plain):
+        return False
+    if _CONSENT.match(plain):
+        return True
+    if repeated := _REPEATED.fullmatch(plain.strip()):
+        return not repeated["denied"] if repeated["verb"] in query else None
+    return None
 
 
 def _size(text: str) -> float:

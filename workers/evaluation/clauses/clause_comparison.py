@@ -15,13 +15,15 @@ from schemas.grounding import Mismatch
 from workers.evaluation.clauses.clause_reader import Clause, Phrase, read_clauses
 from workers.evaluation.clauses.predicates import are_opposite, are_related, permission, predicate_stem
 from workers.evaluation.facts.antonyms import SHARES
-from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
+from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, UNITS
 from workers.evaluation.text.words import word_set
 
 MAX_CLAUSES = 60
 """Most clauses of the evidence that a claim is compared with."""
 
+_WITH = frozenset({"with", "without"})
 _LINKING = frozenset({"be", "become"})
+_LIMITS = frozenset({"until", "till", "through", "from", "since", "after", "before"})
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _UNTOLD = word_set(
     "be have do make say state note mention describe list show report explain according use include"
@@ -73,10 +75,24 @@ def _of_numbers(one: Phrase, two: Phrase) -> Relation:
     }
     if len(counted) == 2:
         return Relation.UNRELATED  # "84 rooms" and "12 suites"
-    if one.numbers & two.numbers:
+    if one.numbers & two.numbers and not (one.bound and one.bound == -two.bound):
         return Relation.SAME
+    if (kept := _keeps_bound(one, two)) is not None:
+        return Relation.SAME if kept else Relation.DIFFERENT
     alike = one.head == two.head or one.role == two.role or "any" in (one.role, two.role)
     return Relation.DIFFERENT if alike else Relation.UNRELATED
+
+
+def _keeps_bound(one: Phrase, two: Phrase) -> bool | None:
+    """Return whether "28 days" keeps the bound "more than 25 days"; ``None`` without a bound or a figure of its own."""
+    bound, other = (one, two) if one.bound else (two, one)
+    if not bound.bound or other.bound or len(bound.numbers) != 1 or len(other.numbers) != 1:
+        return None
+    try:
+        limit, value = (float(next(iter(phrase.numbers))) for phrase in (bound, other))
+    except ValueError:
+        return None  # "10:30"
+    return (value - limit) * bound.bound > 0
 
 
 def _of_nouns(one: Phrase, two: Phrase) -> Relation:
@@ -125,11 +141,28 @@ def are_confirmed(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:
     theirs, claims = _read(evidence), list(claims)
     return bool(claims) and all(
         any(
-            _says(normal, each) and _is_whole(normal, each)
+            (_says(normal, each) and _is_whole(normal, each)) or _is_denied_rightly(normal, each)
             for normal in _normal([own])
             for each in _matches(normal, theirs)
         )
         for own in claims
+    )
+
+
+def _is_denied_rightly(own: Clause, match: _Match) -> bool:
+    """Return true if a claim denies what the evidence has another figure for, or has the other way round."""
+    if not own.is_negated or match.is_negated:
+        return False
+    if own.is_comparison:
+        return _is_turned(own, match.clause)
+    other = [phrase for phrase, how in zip(own.phrases, match.relations, strict=True) if how is not Relation.SAME]
+    return (
+        match.same_predicate
+        and len(other) == 1
+        and bool(other[0].numbers)
+        and not other[0].bound
+        and any(how is Relation.SAME for how in match.relations)
+        and any(phrase.numbers and relation(other[0], phrase) is Relation.DIFFERENT for phrase in match.clause.phrases)
     )
 
 
@@ -153,6 +186,8 @@ def _matches(own: Clause, evidence: Sequence[Clause]) -> list[_Match]:
 
 def _mismatches(own: Clause, evidence: Sequence[Clause], *, is_short: bool) -> Iterator[Mismatch]:
     if own.is_comparison:
+        if any(_is_turned(own, each) and own.is_negated == each.is_negated for each in evidence):
+            yield "comparative"
         return
     matches = _matches(own, evidence)
     if any(_says(own, each) for each in matches):
@@ -161,6 +196,8 @@ def _mismatches(own: Clause, evidence: Sequence[Clause], *, is_short: bool) -> I
         yield "subject"
     if is_short and _is_other_figure(own, matches):
         yield "number"
+    if is_short and _is_other_name(own, matches):
+        yield "subject"
     if _is_swapped(own, matches) or _is_of_other_act(own, matches):
         yield "role"
     close = [each for each in matches if each.same_predicate and _agrees(own, each)]
@@ -173,12 +210,33 @@ def _mismatches(own: Clause, evidence: Sequence[Clause], *, is_short: bool) -> I
         yield "predicate"
 
 
+def _is_turned(own: Clause, clause: Clause) -> bool:
+    """Return true for "Peter is older than Paul" over "Paul is older than Peter"."""
+    mine, theirs = ({phrase.role: phrase for phrase in each.phrases} for each in (own, clause))
+    return (
+        clause.is_comparison
+        and own.predicate == clause.predicate
+        and all({"subject", "than"} <= set(each) for each in (mine, theirs))
+        and relation(mine["subject"], theirs["than"]) is Relation.SAME
+        and relation(mine["than"], theirs["subject"]) is Relation.SAME
+    )
+
+
 def _match(own: Clause, clause: Clause) -> _Match:
     relations, turned = [], are_opposite(own.predicate, clause.predicate)
     left = list(clause.phrases)
     for phrase in own.phrases:
         others = [other for other in left if _fits(own, phrase, clause, other)]
         bound = next((found for other in others if (found := _within(phrase, other)) is not None), None)
+        if (
+            bound is None
+            and phrase.role in _WITH
+            and any(
+                other.role in _WITH and other.role != phrase.role and relation(phrase, other) is Relation.SAME
+                for other in others
+            )
+        ):
+            bound = False
         if bound is not None:
             relations.append(Relation.SAME)
             turned ^= not bound
@@ -188,6 +246,13 @@ def _match(own: Clause, clause: Clause) -> _Match:
         else:
             best = max(others, key=lambda other: relation(phrase, other), default=None)
             how = Relation.UNRELATED if best is None else relation(phrase, best)
+            if (
+                how < Relation.POSSIBLE
+                and best is not None
+                and phrase.role == best.role == "subject"
+                and "only" in best.shares
+            ):
+                how, turned = Relation.SAME, not turned  # "Only staff can enter" denies it of visitors.
             if how is Relation.POSSIBLE and _stands_elsewhere(phrase, best, clause):
                 how = Relation.DIFFERENT
             relations.append(how)
@@ -207,6 +272,8 @@ def _stands_elsewhere(phrase: Phrase, place: Phrase | None, clause: Clause) -> b
 
 def _within(bound: Phrase, other: Phrase) -> bool | None:
     """Return whether a year is "before 1900"; ``None`` if the phrase sets no bound on the other."""
+    if (months := _within_months(bound, other)) is not None:
+        return months
     if bound.role not in ("before", "after") or other.role not in ("in", "on", "any") or not other.numbers:
         return None
     years = [[float(number) for number in phrase.numbers if _YEAR.fullmatch(number)] for phrase in (bound, other)]
@@ -214,6 +281,18 @@ def _within(bound: Phrase, other: Phrase) -> bool | None:
         return None
     (limit,), (year,) = years
     return (year < limit) == (bound.role == "before")
+
+
+def _within_months(bound: Phrase, other: Phrase) -> bool | None:
+    """Return whether "in July" lies in "until 30 June" or in "from May"; ``None`` without a month on both sides."""
+    limit, place = (bound, other) if bound.role in _LIMITS else (other, bound)
+    if limit.role not in _LIMITS or place.role not in ("in", "on", "any", "during"):
+        return None
+    months = [{MONTHS[word] for word in phrase.words if word in MONTHS} for phrase in (limit, place)]
+    if not all(len(each) == 1 for each in months) or months[0] == months[1]:
+        return None
+    (last,), (month,) = months
+    return (month > last) == (limit.role in ("from", "since", "after"))
 
 
 def _contrasted(own: Clause, matches: Sequence[_Match]) -> list[_Match]:
@@ -286,6 +365,8 @@ def _agrees(own: Clause, match: _Match) -> bool:
 def _denies(own: Clause, match: _Match) -> bool:
     """Return true if the denied side has no part that the other lacks: "not a rock album" does not deny "an album"."""
     denied, other = (own, match.clause) if own.is_negated else (match.clause, own)
+    if match.clause.subject is not None and "only" in match.clause.subject.shares:
+        return True
     if any(SHARES.get(word) in ("all", "most", "many") for phrase in denied.phrases for word in phrase.shares):
         return False
     known = frozenset().union(*(phrase.words for phrase in other.phrases))
@@ -402,6 +483,26 @@ def _is_other_figure(own: Clause, matches: Sequence[_Match]) -> bool:
     return False
 
 
+def _is_other_name(own: Clause, matches: Sequence[_Match]) -> bool:
+    """Return true if a clause has all other parts of a short answer's clause and another name in its place."""
+    for place, phrase in enumerate(own.phrases):
+        rest = [other for other in range(len(own.phrases)) if other != place]
+        if not phrase.names or not rest:
+            continue
+        same = [
+            each
+            for each in matches
+            if each.same_predicate
+            and each.is_negated == own.is_negated
+            and all(each.relations[other] is Relation.SAME for other in rest)
+        ]
+        if any(each.relations[place] is Relation.DIFFERENT for each in same) and not any(
+            each.relations[place] >= Relation.POSSIBLE for each in same
+        ):
+            return True
+    return False
+
+
 def _is_swapped(own: Clause, matches: Sequence[_Match]) -> bool:
     """Return true if a clause has subject and object, or subject and recipient, the other way round."""
     subject = own.subject
@@ -470,17 +571,31 @@ def _has_own(own: Clause, place: int, rest: Sequence[int], match: _Match) -> boo
 
 def _exceeds(own: Clause, clause: Clause) -> bool:
     """Return true if the claim says more: must for may, all for some, always for on a condition."""
-    if {own.modality, clause.modality} == {"must", "may"}:
+    if {own.modality, clause.modality} == {"must", "may"} or (own.modality == "must" and clause.modality == "should"):
+        return True
+    if own.is_past and not own.is_open and clause.is_open and not clause.is_past:
         return True
     mine = frozenset().union(*(phrase.shares for phrase in own.phrases)) | own.adverbs
     theirs = frozenset().union(*(phrase.shares for phrase in clause.phrases)) | clause.adverbs
     of_all = {word for word in mine if SHARES.get(word) == "all"}
+    if "only" in mine and "only" not in theirs and any(SHARES.get(word) == "all" for word in theirs):
+        return True
     if not of_all or any(SHARES.get(word) == "all" for word in theirs):
         return False
     return (
         clause.is_conditional
+        or _is_restricted(own, clause)
         or "only" in theirs
         or any(SHARES.get(word) in ("most", "many", "some", "few", "half") for word in theirs)
+    )
+
+
+def _is_restricted(own: Clause, clause: Clause) -> bool:
+    """Return true for "all members" over "members who have paid"."""
+    return any(
+        phrase.shares and not phrase.is_restricted and other.is_restricted and phrase.head == other.head
+        for phrase in own.phrases
+        for other in clause.phrases
     )
 
 

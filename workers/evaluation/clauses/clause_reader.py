@@ -18,7 +18,7 @@ from workers.evaluation.text.words import KEPT_TEXTS, word_set
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-Modality = Literal["", "must", "may", "can"]
+Modality = Literal["", "must", "should", "may", "can"]
 
 MAX_LENGTH = 600
 """Longest text that is parsed, code points; longer ones are tables or lists rather than sentences."""
@@ -32,6 +32,7 @@ _OUTSIDE = frozenset({"relcl", "acl", "conj", "cc", "appos", "punct", "advcl", "
 _MODALS: dict[str, Modality] = {
     "must": "must",
     "shall": "must",
+    "should": "should",
     "may": "may",
     "might": "may",
     "can": "can",
@@ -40,7 +41,16 @@ _MODALS: dict[str, Modality] = {
 _REQUIRED = word_set("require oblige need force")
 _ALLOWED = word_set("allow permit authorise authorize entitle welcome free able")
 _FORBIDDEN = word_set("forbid prohibit ban")
+_PLANNED = word_set(
+    "plan intend hope want aim wish try attempt propose promise seek expect consider threaten agree decide plans plan"
+    " intention proposal hope attempt likely possible"
+)
+_MOVED = word_set("move change postpone reschedule shift relocate transfer switch delay")
+_REFUSED = word_set("refuse decline fail forget neglect")
+_PERHAPS = word_set("perhaps maybe possibly probably")
 _PERMISSIONS = _REQUIRED | _ALLOWED | _FORBIDDEN | word_set("possible required mandatory optional compulsory")
+NOW = word_set("today now currently tonight")
+_PLACES = word_set("inside outside indoors outdoors upstairs downstairs abroad online")
 _POINTING = word_set("the this that these those such both")
 _NUMBER = re.compile(r"[\d.,'’]*\d")
 _NOBODY = word_set("no none neither nobody nothing noone")
@@ -61,6 +71,8 @@ class Phrase:
         is_pronoun: a pronoun, which may stand for anything.
         is_definite: "the" or "this" before a common noun, which may stand for something named before.
         shares: quantifiers in it ("all", "only", "most").
+        is_restricted: whether a relative clause or participle tells which of them are meant ("members who have paid").
+        bound: 1 for "more than 25" and "at least 25", -1 for "less than" and "up to", else 0.
     """
 
     role: str
@@ -72,6 +84,8 @@ class Phrase:
     is_pronoun: bool = False
     is_definite: bool = False
     shares: frozenset[str] = frozenset()
+    is_restricted: bool = False
+    bound: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +96,14 @@ class Clause:
         predicate: lemma of its verb; "be" with an attribute.
         phrases: its phrases in order.
         is_negated: whether the verb is denied.
-        modality: "must", "may", "can" or "".
+        modality: "must", "should", "may", "can" or "".
         is_conditional: whether a condition stands beside it.
         is_main: whether its verb is that of a sentence rather than of a part of one.
         is_comparison: whether it compares ("older than", "the largest").
         adverbs: lemmas of its adverbs; "always" also for "even if".
         is_state: whether its verb is "be", also where the predicate is an adjective.
+        is_open: whether it is only planned, hoped or possible.
+        is_past: whether it is told as done.
     """
 
     predicate: str
@@ -99,6 +115,8 @@ class Clause:
     is_comparison: bool = False
     adverbs: frozenset[str] = frozenset()
     is_state: bool = False
+    is_open: bool = False
+    is_past: bool = False
 
     @property
     def subject(self) -> Phrase | None:
@@ -148,6 +166,11 @@ def clauses_of(doc: "Doc") -> Iterator[Clause]:
 
 
 def _is_verb(token: "Token") -> bool:
+    if token.pos_ == "ADJ" and (
+        any(child.dep_ == "auxpass" for child in token.children)
+        or (token.dep_ == "conj" and token.head.tag_ == "VBN" and token.text.endswith("ed"))
+    ):
+        return True  # "The deposit is always refunded" has its participle taken for an adjective.
     if token.pos_ not in ("VERB", "AUX") or token.dep_ in ("aux", "auxpass"):
         return False
     if token.lemma_ == "have" and any(child.dep_ == "xcomp" for child in token.children):
@@ -163,6 +186,9 @@ def _clauses_at(verb: "Token") -> Iterator[Clause]:
         phrases = [*_inherited(verb, phrases), *phrases]
     split = _gapped(verb)
     adverbs = {child.lemma_.lower() for child in verb.children if child.dep_ in ("advmod", "neg")}
+    adverbs |= {
+        own.lower_ for child in verb.children if child.dep_ == "prep" for own in child.children if own.lower_ == "only"
+    }
     if any(child.dep_ == "advcl" and _is_concession(child) for child in verb.children):
         adverbs.add("always")
     adjective = next((child for child in verb.children if child.dep_ == "acomp" and verb.lemma_ == "be"), None)
@@ -174,11 +200,18 @@ def _clauses_at(verb: "Token") -> Iterator[Clause]:
         is_conditional=_is_conditional(verb),
         is_main=verb.dep_ == "ROOT" or (verb.dep_ == "xcomp" and verb.head.dep_ == "ROOT" and not _is_verb(verb.head)),
         is_comparison=any(
-            own.tag_ in ("JJR", "RBR", "JJS", "RBS") for child in verb.children for own in (child, *child.children)
+            own.tag_ in ("JJR", "RBR", "JJS", "RBS")
+            for child in verb.children
+            if not _is_no_longer(child)
+            for own in (child, *child.children)
         ),
         adverbs=frozenset(adverbs),
         is_state=verb.lemma_ == "be",
+        is_open=_is_open(verb),
+        is_past=_is_past(verb),
     )
+    yield from _excluded(verb, clause)
+    yield from _moved(clause)
     if split is None:
         yield clause
         return
@@ -232,7 +265,9 @@ def _lemma(token: "Token") -> str:
 
 
 def _is_negated(verb: "Token") -> bool:
-    turned = sum(child.dep_ == "neg" or child.lower_ == "never" for child in verb.children)
+    turned = sum(child.dep_ == "neg" or child.lower_ == "never" or _is_no_longer(child) for child in verb.children)
+    if verb.dep_ == "xcomp" and verb.head.lemma_.lower() in _REFUSED:
+        turned += 1
     for child in verb.children:
         if child.dep_ in ("nsubj", "nsubjpass", "dobj", "attr"):
             turned += any(own.lower_ in _NOBODY for own in (child, *child.children))
@@ -241,6 +276,59 @@ def _is_negated(verb: "Token") -> bool:
     if verb.dep_ == "pcomp":
         turned += any(own.lower_ in ("instead", "without") for own in (verb.head, verb.head.head))
     return turned % 2 == 1
+
+
+def _is_no_longer(token: "Token") -> bool:
+    return token.lower_ in ("longer", "more") and any(child.lower_ == "no" for child in token.children)
+
+
+def _is_open(verb: "Token") -> bool:
+    """Return true for "plans to build", "might fix" and "hopes that it will fix"."""
+    if any(child.dep_ == "aux" and child.lower_ in ("may", "might", "could", "would") for child in verb.children):
+        return True
+    if any(child.dep_ == "advmod" and child.lower_ in _PERHAPS for child in verb.children):
+        return True
+    return verb.dep_ in ("xcomp", "ccomp", "acl") and verb.head.lemma_.lower() in _PLANNED
+
+
+def _is_past(verb: "Token") -> bool:
+    auxiliaries = {child.lemma_.lower(): child for child in verb.children if child.dep_ in ("aux", "auxpass")}
+    if any(child.tag_ == "MD" for child in auxiliaries.values()) or verb.dep_ == "xcomp":
+        return False
+    return "have" in auxiliaries or any(own.tag_ == "VBD" for own in (verb, *auxiliaries.values()))
+
+
+def _excluded(verb: "Token", clause: Clause) -> Iterator[Clause]:
+    """Yield what "but not inside" and "not on Sundays" deny beside what a clause says."""
+    for child in verb.children:
+        for own in (child, *child.children):
+            if own.dep_ != "conj" or _is_verb(own) or not _is_denied(own):
+                continue
+            role = {"dobj": "object", "attr": "attribute"}.get(child.dep_, "any")
+            subject = tuple(
+                phrase for phrase in clause.phrases if phrase.role == "subject" or phrase.role not in (role, "any")
+            )
+            denied = tuple(_phrases_of_preposition(own) if own.pos_ == "ADP" else phrases_at(own, role))
+            if own.pos_ == "ADP":
+                subject = tuple(phrase for phrase in clause.phrases if phrase.role in ("subject", "object"))
+            yield replace(clause, phrases=(*subject, *denied), is_negated=not clause.is_negated, is_main=False)
+
+
+def _moved(clause: Clause) -> Iterator[Clause]:
+    """Yield where a thing is and is not, after "was moved from Monday to Wednesday"."""
+    thing = next((phrase for phrase in clause.phrases if phrase.role == "object"), clause.subject)
+    if clause.predicate not in _MOVED or thing is None or clause.is_negated or clause.is_open:
+        return
+    for phrase in clause.phrases:
+        if phrase.role in ("from", "to"):
+            place = replace(phrase, role="on")
+            yield Clause("be", (replace(thing, role="subject"), place), is_negated=phrase.role == "from", is_state=True)
+
+
+def _phrases_of_preposition(token: "Token") -> Iterator[Phrase]:
+    for own in token.children:
+        if own.dep_ in ("pobj", "pcomp"):
+            yield from phrases_at(own, token.lemma_.lower())
 
 
 def _modality(verb: "Token") -> Modality:
@@ -288,6 +376,9 @@ def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
         case "attr" | "acomp" | "oprd":
             yield from phrases_at(child, "attribute")
         case "npadvmod" | "nummod" | "expl":
+            if child.lower_ not in NOW:
+                yield from phrases_at(child, "any")
+        case "advmod" if child.lower_ in _PLACES:
             yield from phrases_at(child, "any")
         case "prep" | "agent" | "dative":
             by_agent = child.dep_ == "agent" or (passive and child.lower_ == "by")
@@ -330,8 +421,13 @@ def phrases_at(token: "Token", role: str) -> Iterator[Phrase]:
         if own.dep_ == "pobj" and own is not token:
             yield _phrase(own, own.head.lemma_.lower(), [part for part in _members(own) if not part.is_punct])
     for child in token.children:
-        if child.dep_ == "conj" and child.pos_ not in ("VERB", "AUX"):
+        if child.dep_ == "conj" and child.pos_ not in ("VERB", "AUX") and not _is_denied(child):
             yield from phrases_at(child, role)
+
+
+def _is_denied(token: "Token") -> bool:
+    """Return true for "macOS" in "Linux but not macOS"."""
+    return any(own.dep_ == "neg" for own in token.children)
 
 
 def _members(token: "Token") -> "Iterator[Token]":
@@ -381,11 +477,25 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         is_pronoun=token.pos_ == "PRON" and token.tag_ not in ("WP", "WDT"),
         is_definite=bool(near & _POINTING) and not names and not any(own.dep_ in _TELLING for own in token.children),
         shares=frozenset(own.lower_ for own in members if own.lower_ in _QUANTIFIERS),
+        is_restricted=any(
+            own.dep_ in ("relcl", "acl") and not any(part.is_punct for part in token.doc[token.i + 1 : own.left_edge.i])
+            for own in token.children
+        ),
+        bound=_bound(members) if numbers else 0,
     )
 
 
+def _bound(members: "list[Token]") -> int:
+    words = {own.lower_ for own in members}
+    if words & {"more", "least", "over", "above", "minimum"}:
+        return 1
+    return -1 if words & {"less", "fewer", "most", "under", "below", "maximum", "up"} else 0
+
+
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
-_QUANTIFIERS = word_set("all every each any only most some many few several no none both half always")
+_QUANTIFIERS = word_set(
+    "all every each any only most some many few several no none both half always everyone everybody anyone"
+)
 
 
 def _plain_number(text: str) -> str:

@@ -94,6 +94,7 @@ for _number, _row in enumerate(_SYNONYM_ROWS.strip().splitlines()):
 
 _ALLOWING = word_set("allow permit authorise authorize entitle possible welcome admit")
 _REQUIRING = word_set("require oblige need force mandatory required compulsory necessary obligatory")
+_ADVISING = word_set("recommend advise suggest advisable recommended")
 _FORBIDDING = word_set("forbid prohibit ban impossible forbidden prohibited banned")
 
 
@@ -128,6 +129,8 @@ def permission(clause: Clause) -> Iterator[Clause]:
         modality, negated = "may", not negated
     elif said & _REQUIRING:
         modality = "must"
+    elif said & _ADVISING:
+        modality = "should"
     else:
         return
     for place, phrase in enumerate(clause.phrases):

@@ -5,7 +5,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from workers.evaluation.clauses.clause_reader import MAX_LENGTH, Clause, Phrase, clauses_of, phrases_at, read_clauses
+from workers.evaluation.clauses.clause_reader import (
+    MAX_LENGTH,
+    NOW,
+    Clause,
+    Phrase,
+    clauses_of,
+    phrases_at,
+    read_clauses,
+)
 from workers.evaluation.clauses.parser import parse
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
@@ -30,7 +38,7 @@ _ALTERNATIVES = re.compile(r",|\bor\b", re.I)
 _STATE = re.compile(
     r"^\W*(?P<verb>is|are|was|were)\s+(?P<subject>(?:\w+\s+){0,5}?\w+)\s+"
     r"(?P<state>(?:allowed|permitted|forbidden|prohibited|banned|possible|required|needed|necessary|mandatory|optional|included"
-    r"|excluded|available|closed|open|welcome|covered|refunded|free)\b)",
+    r"|excluded|available|closed|open|welcome|covered|refunded|free|valid|safe|ready|full|active|legal|necessary|compulsory)\b)",
     re.I,
 )
 _WH = frozenset({"WDT", "WP", "WP$", "WRB"})
@@ -69,7 +77,10 @@ def _polar(asked: str, plain: str) -> tuple[Clause, ...]:
 
 def _filled(asked: str, plain: str) -> tuple[Clause, ...]:
     question, answer = parse(asked), parse(plain)
-    if any(token.pos_ in ("VERB", "AUX") and token.dep_ == "ROOT" for token in answer):
+    if any(
+        (token.pos_ in ("VERB", "AUX") and token.dep_ == "ROOT") or token.dep_ in ("nsubj", "nsubjpass")
+        for token in answer
+    ):
         return ()
     gap = next((token for token in question if token.tag_ in _WH and token.lower_ in _OPEN), None)
     root = next((token for token in answer if token.dep_ == "ROOT"), None)
@@ -88,7 +99,7 @@ def _is_whole(question: "Doc") -> bool:
     return all(
         token.lemma_.lower() in told
         for token in question
-        if token.pos_ in ("NOUN", "PROPN", "NUM") and not token.is_stop
+        if token.pos_ in ("NOUN", "PROPN", "NUM") and not token.is_stop and token.lower_ not in NOW
     )
 
 

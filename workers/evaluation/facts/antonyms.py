@@ -37,7 +37,10 @@ encrypt | decrypt
 survive | die died perish
 confirm | deny denied
 remember | forget forgot forgotten
-build built | demolish
+build built construct erect | demolish destroy
+uphold upheld allow grant | dismiss overturn overturned
+postpone cancel | hold held
+accompany accompanied | alone unaccompanied
 accelerate | decelerate
 attract | repel
 arrive | depart
@@ -81,7 +84,8 @@ old | new
 old elderly | young
 rich wealthy | poor
 good | bad
-safe | dangerous hazardous
+safe harmless | dangerous hazardous toxic poisonous
+included free | extra
 true correct | false wrong
 valid | expire expired invalid void
 available | unavailable

@@ -6,8 +6,10 @@ instead of compared pair by pair.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
+from itertools import product as all_of
 from math import inf
 from typing import NamedTuple
 
@@ -24,6 +26,12 @@ MAX_INPUTS = 8
 """Maximum number of inputs of a derivation; chance matches grow with its square."""
 DEGREES = frozenset(("degree", "celsius", "fahrenheit"))
 """Dimensions of temperature."""
+NOUN = "noun:"
+"""Beginning of the dimension of a number with a noun: "25 students"."""
+LEAST_BARE = 100
+"""Least number without a unit that has the unit of the number before it: "500,000 euros, of which 320,000 are spent"."""
+MAX_PRICED = 6
+"""Most numbers of which sums of products and proportions are tried."""
 COUNT = "count"
 """Kind of all numbers without a unit; they can be added."""
 HOUR = 3600.0
@@ -38,6 +46,11 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
     """Return true if two numbers are equal up to rounding and unit conversion."""
     if first.is_unit and second.is_unit and not same_dimension(first.dimension, second.dimension):
         return False
+    if any(
+        one.dimension == "percent" and not any(map(str.isdigit, one.written)) and two.dimension.startswith(NOUN)
+        for one, two in ((first, second), (second, first))
+    ):
+        return False  # a quarter of the students are not 25 students
     tolerance = ABOUT if first.approximate or second.approximate else EXACT
     # "0.8 h" for 47 minutes and "3.2M" for 3,241,000 are rounded; 47 and 48 minutes differ.
     slack = max(first.step, second.step) if first.step != second.step else 0.0
@@ -113,9 +126,84 @@ def _is_same_rate(number: Quantity, other: Quantity) -> bool:
     return any(_close(value, given * days / other_days, tolerance) for value in number.values for given in other.values)
 
 
-def is_derived(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False) -> bool:
-    """Return true if a number can be derived from others; see :func:`derive`."""
-    return derive(number, inputs, only_sums=only_sums) is not None
+def is_derived(
+    number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False, is_compared: bool = False
+) -> bool:
+    """Return true if a number can be derived from others, also in two steps; see :func:`derive`.
+
+    Args:
+        number: the number in question.
+        inputs: numbers that it may be derived from.
+        only_sums: accept sums only, because the number is called a total.
+        is_compared: accept differences and means below 10, because the number is called one.
+    """
+    if derive(number, inputs, only_sums=only_sums) is not None:
+        return True
+    few = list(dict.fromkeys(inputs))
+    if len(few) > MAX_PRICED:
+        return False
+    if (
+        is_compared
+        and number.dimension != "percent"
+        and any(_is_result(number, value) for value in _differences(number, few))
+    ):
+        return True
+    if abs(number.values[0]) < 10:
+        return False
+    if any(_is_result(number, value) for value in _sums_of_products(number, few)):
+        return True
+    if only_sums:
+        return False
+    if any(_is_result(number, value) for value in _proportions(number, few)):
+        return True
+    named = [_with_unit_of(number, other) for other in few]
+    return named != few and derive(number, named) is not None
+
+
+def _is_result(number: Quantity, value: float) -> bool:
+    return any(_close(target, value, DERIVED * 4 if number.approximate else DERIVED) for target in number.values)
+
+
+def _differences(number: Quantity, inputs: Sequence[Quantity]) -> Iterator[float]:
+    same = [other.values[0] for other in inputs if _kind(other) == _kind(number)]
+    yield from (abs(one - two) for one, two in combinations(same, 2))
+    if len(same) > 1:
+        yield sum(same) / len(same)
+    if number.dimension == "month":
+        # "Tom is 42 and his sister is 37" tells ages without a unit.
+        bare = [other.values[0] for other in inputs if not other.dimension]
+        yield from (12.0 * abs(one - two) for one, two in combinations(bare, 2))
+    if _kind(number) == COUNT:
+        yield from (one / two for one in same for two in same if two)
+
+
+def _sums_of_products(number: Quantity, inputs: Sequence[Quantity]) -> Iterator[float]:
+    """Yield what several things cost together: "8 adults at $15, 4 children at $10"."""
+    amounts = [other for other in inputs if other.is_unit and other.dimension == number.dimension]
+    counts = [other.values[0] for other in inputs if _kind(other) == COUNT]
+    for one, two in combinations(amounts, 2):
+        for first, second in all_of((*counts, 1.0), repeat=2):
+            if (first, second) != (1.0, 1.0):
+                yield first * one.values[0] + second * two.values[0]
+
+
+def _proportions(number: Quantity, inputs: Sequence[Quantity]) -> Iterator[float]:
+    """Yield the rule of three: 60 litres at 6 litres for each 100 km are enough for 1,000 km."""
+    if not number.is_unit:
+        return
+    for own in inputs:
+        if own.dimension != number.dimension:
+            continue
+        others = [each for each in inputs if each is not own and each.is_unit and each.dimension != number.dimension]
+        for one, two in permutations(others, 2):
+            if one.dimension == two.dimension and two.values[0]:
+                yield own.values[0] * one.values[0] / two.values[0]
+
+
+def _with_unit_of(number: Quantity, other: Quantity) -> Quantity:
+    if number.is_unit and not other.is_unit and not other.dimension and abs(other.values[0]) >= LEAST_BARE:
+        return replace(other, dimension=number.dimension, is_unit=True)
+    return other
 
 
 Step = tuple[float, Derivation]

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 from schemas.grounding import Mismatch
 from workers.evaluation.facts.antonyms import POLES, SHARES
-from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived
+from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.comparisons import wrong_change, wrong_order, wrong_share
 from workers.evaluation.facts.dates import Date, months_of
 from workers.evaluation.facts.lexical_contradictions import opposites, same_matter
+from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.roles import reordered, swapped
 from workers.evaluation.facts.row_mismatch import own_row
 from workers.evaluation.facts.text_details import MAX_LENGTH, WORD, Details, periods_of, read_details
@@ -108,6 +109,7 @@ def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details]
     pool = [*near, *(number for other in others for number in (*other.quantities, *other.implied))]
     known, of_evidence, claimed = Pool(pool), Pool(near), Pool(claim.quantities)
     # A number that the claim also contains does not contradict: "$1,000 deductible for $150" and "a $1,000 deductible".
+    spans = spans_between([date for each in (evidence, *others) for date in each.dates])
     rivals = Pool(other for other in near if not claimed.has(other))
     faces = {(FAMILIES[other.dimension], other.face) for other in near if other.dimension in FAMILIES}
     distinct = list(dict.fromkeys(claim.quantities))
@@ -116,14 +118,14 @@ def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details]
             if not known.satisfy(number):
                 return True
             continue
-        if known.has(number):
+        if known.has(number) or any(same_quantity(number, span) for span in spans):
             continue
         # The same figure in a unit that cannot be converted to the claim's unit is a different amount.
         in_another_unit = (FAMILIES.get(number.dimension), number.face) in faces
         if not (number.dimension and rivals.measures(number)) and not in_another_unit:
             continue
         inputs = [*pool[:MAX_INPUTS], *(other for other in distinct[: MAX_INPUTS + 1] if other != number)]
-        if not is_derived(number, inputs, only_sums=claim.is_total):
+        if not is_derived(number, inputs, only_sums=claim.is_total, is_compared=claim.is_compared):
             return True
     return False
 

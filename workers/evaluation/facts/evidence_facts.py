@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension
 from workers.evaluation.facts.contradiction_checks import agrees
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.quantities import Quantity, spans_between
 from workers.evaluation.facts.text_details import Details, periods_of
 from workers.evaluation.text.words import stem
 
@@ -49,19 +49,21 @@ class MissingDetails:
     figures: int = 0
 
 
-def missing_details(own: Details, known: KnownFacts, near: Sequence[Quantity]) -> MissingDetails:
+def missing_details(own: Details, known: KnownFacts, nearest: Sequence[Details]) -> MissingDetails:
     """Count the details of a claim that no evidence has.
 
     Args:
         own: details of the claim.
         known: details of all evidence.
-        near: numbers of the nearest evidence, from which others may be derived.
+        nearest: details of the nearest evidence, from whose numbers and dates others may be derived.
     """
+    near = [number for each in nearest for number in (*each.quantities, *each.implied)]
+    spans = Pool(spans_between([date for each in nearest for date in each.dates]))
     dates = [any(agrees(date, other) for other in known.dates) for date in own.dates]
     periods = [any(first <= end and start <= last for start, end in known.periods) for first, last in own.periods]
     codes = [code in known.codes for code in own.codes]
     names = [name in known.words or stem(name) in known.words for name in own.names]
-    numbers = _known_numbers(own.quantities, known.numbers, near)
+    numbers = _known_numbers(own, known.numbers, near, spans)
     endless = own.is_endless and not known.is_endless
     unknown = [number for number, is_known in zip(own.quantities, numbers, strict=True) if not is_known]
     faces = {number.face for number in near}
@@ -75,29 +77,37 @@ def missing_details(own: Details, known: KnownFacts, near: Sequence[Quantity]) -
     )
 
 
-def _known_numbers(claimed: Sequence[Quantity], pool: Pool, near: Sequence[Quantity]) -> list[bool]:
+def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Pool) -> list[bool]:
     """Return for each number of a claim whether the evidence contains it, satisfies its bound or derives it.
 
     A duration from which another number of the claim can be derived is an assumption and does not count.
     """
     rates = {"time", "month", *(number.per[0] for number in near if number.per)}
     nearest = Pool(near)
-    distinct = list(dict.fromkeys(claimed))
-    known = {number for number in distinct if pool.has(number) or (number.bound and nearest.satisfy(number))}
+    distinct = list(dict.fromkeys(own.quantities))
+    known = {
+        number
+        for number in distinct
+        if pool.has(number) or (number.bound and nearest.satisfy(number)) or (number.is_unit and spans.has(number))
+    }
     assumable = [number for number in distinct if number.dimension in rates][:MAX_INPUTS]
+    counts = [number for number in distinct if not number.is_unit][:MAX_INPUTS]
     for number in distinct if near else ():
         if number in known:
             continue
         if _is_one_unit(number) and not any(same_dimension(number.dimension, other.dimension) for other in near):
             known.add(number)  # "in one day"
             continue
-        if is_derived(number, near):
+        if is_derived(number, near, is_compared=own.is_compared):
             known.add(number)
+            continue
+        if number.is_unit and any(is_derived(number, [*near[:MAX_INPUTS], each]) for each in counts if each != number):
+            known.add(number)  # "Four tickets cost 36 euros."
             continue
         for assumed in assumable:
             if assumed != number and is_derived(number, [*near[:MAX_INPUTS], assumed]):
                 known |= {number, assumed}
-    return [number in known for number in claimed]
+    return [number in known for number in own.quantities]
 
 
 def _is_one_unit(number: Quantity) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date as date_of
+from itertools import combinations
 
 from workers.evaluation.facts.dates import Date as Date
 from workers.evaluation.facts.dates import read_dates, read_periods
@@ -63,6 +64,8 @@ _APPROXIMATE = re.compile(
     r"\s*[$€£]?$",
     re.IGNORECASE,
 )
+MAX_SPANNED = 4
+"""Most years, and most times of day, between which durations are derived."""
 _AT_LEAST = re.compile(
     r"(?:over(?: the)?|(?<!no )more than|(?:deep|tall|long|heavi|high|larg|great|old|bigg|hott|fast|wid|thick|warm)er than|above|at least|exceed(?:s|ed|ing)?|no (?:less|fewer) than|(?:a )?minimum of|mindestens|über|plus de|au moins)"
     r"\s*[$€£]?$",
@@ -87,6 +90,8 @@ _ODD_SHARE = re.compile(
     re.IGNORECASE,
 )
 _AND_A_HALF = re.compile(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)
+_DOZEN = re.compile(r"(?<![\w.,])(\d{1,4}) dozen\b", re.IGNORECASE)
+_NUMBER_AND_HALF = re.compile(rf"\b({_NUMBER_NAME}) and a half (?=[^\W\d_])", re.IGNORECASE)
 _HALF_A = re.compile(r"\bhalf an? ([^\W\d_]{1,12})\b", re.IGNORECASE)
 _ONE_UNIT = re.compile(
     r"\b(?:lasts?|lasted|takes?|took|after|within|for|in|is|of|every|expires? after) (?:an?|one) ([^\W\d_]{1,12})\b|^(?:an?|one) ([^\W\d_]{1,12}) of\b",
@@ -101,7 +106,12 @@ _AGE = re.compile(
     r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|\b(\d{1,3})[- ]years?[- ]old\b",
     re.IGNORECASE,
 )
-_BEGINS = re.compile(r"\b(?:began|begins?|beginning|start(?:s|ed)?|open(?:s|ed)?|from|between)\b", re.IGNORECASE)
+_BEGINS = re.compile(
+    r"\b(?:began|begins?|beginning|start(?:s|ed)?|open(?:s|ed)?|from|between|leaves?|left|departs?|departed|sets? off|takes? off|took off|boards?"
+    r"|beginnt|begann|von|zwischen|fährt|öffnet|de|entre|commence|part|desde|empieza|sale|dalle|inizia|parte|van|tussen|begint|vertrekt|od|с)\b",
+    re.IGNORECASE,
+)
+_RACE_TIME = re.compile(r"(?<![\d:])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])")
 _BORN = re.compile(r"\bborn\b", re.IGNORECASE)
 _DIED = re.compile(r"\b(?:died|death|passed away)\b", re.IGNORECASE)
 _TIMES = re.compile(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re.IGNORECASE)
@@ -124,12 +134,14 @@ def read_quantities(text: str) -> list[Quantity]:
 
 def undated_quantities(text: str) -> list[Quantity]:
     """Read the numbers of a text from which ``read_periods`` and ``read_dates`` have removed periods and dates."""
+    text = _NUMBER_AND_HALF.sub(lambda match: f"{NUMBER_WORDS[key_of(match[1])] + 0.5:g} ", text)
     if not _DIGIT.search(text):
         # A quick check: most sentences contain no figure.
         shares, rest = _shares(text)
         halves, rest = _halves(rest)
         return [*shares, *halves, *_spelled(rest)]
     rest = _SHARED_SCALE.sub(r"\g<one> \g<scale> \g<to> \g<two> \g<scale>", _DECADE.sub(_blank, text))
+    rest = _DOZEN.sub(lambda match: str(12 * int(match[1])), rest)
     found: list[Quantity] = []
     for reader in (_ages, _compounds, _shares, _halves):
         more, rest = reader(rest)
@@ -153,8 +165,12 @@ def _ages(text: str) -> tuple[list[Quantity], str]:
 def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
     """Derive durations from two times of day or from the years of birth and death."""
     found = []
+    races = [3600.0 * int(hours) + 60.0 * int(minutes) + int(rest) for hours, minutes, rest in _RACE_TIME.findall(text)]
+    if len(races) == 2 and races[0] != races[1]:
+        seconds = abs(races[0] - races[1])
+        found.append(Quantity((seconds,), "time", True, False, 0.5, 0, seconds, written=f"{seconds:g} s"))
     clock = [date.minute for date in dates if date.minute is not None]
-    if len(clock) == 2 and clock[0] != clock[1] and _BEGINS.search(text):
+    if not races and len(clock) == 2 and clock[0] != clock[1] and _BEGINS.search(text):
         seconds = 60.0 * ((clock[1] - clock[0]) % 1440)
         times = "–".join(f"{each // 60}:{each % 60:02}" for each in clock)
         found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds, written=times))
@@ -176,6 +192,23 @@ def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
         found.append(
             Quantity(tuple(12.0 * each for each in ages), "month", True, False, 6.0, 0, float(ages[0]), written=years)
         )
+    return found
+
+
+def spans_between(dates: Sequence[Date]) -> list[Quantity]:
+    """Derive the years between any two of a few years, and the time between any two of a few times of day."""
+    years = sorted({date.year for date in dates if date.year is not None})
+    clock = sorted({date.minute for date in dates if date.minute is not None and date.year is None})
+    found = []
+    if len(years) <= MAX_SPANNED:
+        for one, two in combinations(years, 2):
+            found.append(
+                Quantity((12.0 * (two - one),), "month", True, False, 0.0, 0, float(two - one), written=f"{one}–{two}")
+            )
+    if len(clock) <= MAX_SPANNED:
+        for one, two in combinations(clock, 2):
+            seconds = 60.0 * (two - one)
+            found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds, written=""))
     return found
 
 
@@ -371,7 +404,9 @@ def _composed(words: list[str]) -> float:
     total, current = 0.0, 0.0
     for word in words:
         value = NUMBER_WORDS[word]
-        if value >= 1000:
+        if word == "dozen" and current:
+            current *= value
+        elif value >= 1000:
             total, current = total + (current or 1.0) * value, 0.0
         elif value == 100:
             current = (current or 1.0) * value

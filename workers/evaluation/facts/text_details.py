@@ -33,6 +33,11 @@ _TOTAL = re.compile(
     r"\b(?:in total|a total of|total(?:l?ed|s)?|altogether|together|combined|in all|in sum|sum of|insgesamt|zusammen|au total)\b",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(
+    r"\b(?:by|difference|ahead|behind|margin|gap|older|younger|longer|shorter|taller|higher|lower|more|fewer|less|left|remain\w*|average|mean"
+    r"|times|saved?|um|mehr|weniger|im schnitt|durchschnitt\w*|de plus|de moins|en moyenne|más|menos|promedio|media|più|meno|mais|meer|minder)\b",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(
     r"[,;:()–—]\s|\s(?:but|while|whereas|although|because|who|which|aber|während|weil|mais)\s", re.IGNORECASE
 )
@@ -62,6 +67,7 @@ class Details:
         implied_dates: times of day that follow from a time and durations.
         is_total: whether it mentions a total.
         is_endless: whether it calls something lifelong or unlimited.
+        is_compared: whether it tells a difference or a mean.
         dates: its dates and times of day.
         periods: its centuries, decades and quarters as first and last month.
         weekdays: days of the week that it names, 0..6.
@@ -77,6 +83,7 @@ class Details:
     implied_dates: tuple[Date, ...]
     is_total: bool
     is_endless: bool
+    is_compared: bool
     dates: tuple[Date, ...]
     periods: tuple[Period, ...]
     weekdays: frozenset[int]
@@ -113,6 +120,7 @@ def read_details(text: str) -> Details:
         tuple(implied_dates(quantities, dates)),
         bool(_TOTAL.search(text)),
         bool(_ENDLESS.search(text)),
+        bool(_COMPARED.search(text)),
         tuple(dates),
         tuple(periods),
         read_weekdays(text),

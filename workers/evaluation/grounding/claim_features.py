@@ -188,10 +188,7 @@ def measure_claim(
     details = read_details(plain)
     missing = MissingDetails()
     if details.is_exact:
-        near = [read_details(text) for text in nearest]
-        missing = missing_details(
-            details, index.known, [number for text in near for number in (*text.quantities, *text.implied)]
-        )
+        missing = missing_details(details, index.known, [read_details(text) for text in nearest])
     sequence: Sequence[str] = content_sequence(plain)
     if details.has_figures and not missing.numbers and not missing.dates:
         # "0.75 hours" is not written in "45 minutes" but has the same value.

@@ -6,18 +6,34 @@ from dataclasses import dataclass
 
 from schemas.grounding import Mismatch
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.claims.short_answers import consents, needs_question, stated_by
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import read_clauses
+from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses
+from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
+from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
-from workers.evaluation.text.language import guess_language
+from workers.evaluation.text.language import FUNCTION_WORDS, guess_language
 from workers.evaluation.text.words import content_words
 
 MAX_SENTENCES = 8
 """Most sentences that a claim is compared with; parsing is the cost of this check."""
 
+MAX_PARALLEL = 12
+"""Most sentences among which parallel clauses are looked for."""
+
 MAX_WORDS = 20
 """Most words of a claim that is compared; longer ones say several things, which a parse often joins wrongly."""
+
+FEW_WORDS = 4
+"""Number of words up to which an answer is read with its question."""
+ENGLISH = FUNCTION_WORDS["en"]
+OF_VALUES: frozenset[Mismatch] = frozenset(("subject", "number", "date", "role"))
+"""Mismatches of a value with its subject."""
+
+MAX_LETTERS = 40
+"""The same for a language without spaces, whose characters count as words."""
 
 _WORDS = re.compile(r"\w+")
 
@@ -29,10 +45,12 @@ class ClauseFindings:
     Attributes:
         mismatches: what the evidence says otherwise.
         is_confirmed: whether the evidence says what a short answer makes of its question.
+        keeps_values: whether the claim keeps to one of two parallel clauses, so that its values are those of its subject.
     """
 
     mismatches: tuple[Mismatch, ...] = ()
     is_confirmed: bool = False
+    keeps_values: bool = False
 
 
 def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool) -> ClauseFindings:
@@ -45,12 +63,31 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         units: the evidence.
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
+    parallel = _read_parallels(claim, units)
+    if parallel == "mixed":
+        return ClauseFindings(("subject",))
+    if parallel == "kept":
+        found = _compare(claim, units, is_covered=is_covered)
+        mismatches = tuple(each for each in found.mismatches if each not in OF_VALUES)
+        is_short = claim.reply != claim.plain or bool(claim.question)
+        return ClauseFindings(mismatches, found.is_confirmed or (is_short and not mismatches), keeps_values=True)
+    return _compare(claim, units, is_covered=is_covered)
+
+
+def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool) -> ClauseFindings:
     sentences = _chosen(claim, units) if is_covered or claim.asked else []
-    if not sentences or guess_language(" ".join((claim.plain, *sentences))) != "en":
+    if not sentences:
         return ClauseFindings()
+    if not _is_english(" ".join((claim.plain, *sentences))):
+        return _compare_polarity(claim, sentences, is_covered=is_covered)
     short = answered_clauses(claim.asked, claim.reply) if claim.asked else ()
     if short:
-        return ClauseFindings(clause_mismatches(short, sentences, claim.asked), are_confirmed(short, sentences))
+        mismatches, is_confirmed = clause_mismatches(short, sentences, claim.asked), are_confirmed(short, sentences)
+        says = consents(claim.asked, claim.reply)
+        if says is None or is_confirmed or mismatches or (answer := answer_of(claim.asked, sentences)) is None:
+            return ClauseFindings(mismatches, is_confirmed)
+        is_bare = needs_question(claim.asked, claim.reply)
+        return ClauseFindings(is_confirmed=is_bare) if answer is says else ClauseFindings(("negation",))
     if not is_covered or not _is_compared(claim, sentences):
         return ClauseFindings()
     main = [clause for clause in read_clauses(claim.plain) if clause.is_main]
@@ -60,21 +97,59 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
 def parsed_texts(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
     """Return the texts that ``compare_clauses`` parses for a claim that is no short answer and is covered."""
     sentences = [] if claim.asked else _chosen(claim, units)
-    return [claim.plain, *sentences] if sentences and _is_compared(claim, sentences) else []
+    is_parsed = sentences and _is_english(" ".join((claim.plain, *sentences))) and _is_compared(claim, sentences)
+    return [claim.plain, *sentences] if is_parsed else []
 
 
 def _is_compared(claim: ExtractedClaim, sentences: Sequence[str]) -> bool:
     words = _WORDS.findall(claim.plain.lower())
     plain = " ".join(words)
-    return (
-        len(words) <= MAX_WORDS
-        and guess_language(" ".join((claim.plain, *sentences))) == "en"
-        and not any(plain in " ".join(_WORDS.findall(text.lower())) for text in sentences)
-    )
+    return len(words) <= MAX_WORDS and not any(plain in " ".join(_WORDS.findall(text.lower())) for text in sentences)
+
+
+def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Parallel:
+    """Compare a claim with parallel clauses; a claim that depends on its question is read with it."""
+    text, topic = claim.reply or claim.plain, ""
+    if claim.asked and (claim.question or needs_question(claim.asked, text) or len(text.split()) <= FEW_WORDS):
+        if (rest := stated_by(claim.asked, text)) is None:
+            return ""
+        text, topic = rest or claim.asked, claim.asked
+    words, asked = stems_of(text), stems_of(topic)
+    if not words or len(words) + len(asked) > MAX_LETTERS:
+        return ""
+    sources: dict[int, list[str]] = {}
+    near = set(_nearest(content_words(f"{topic} {text}"), units, MAX_PARALLEL))
+    for place, unit in enumerate(units) if near else ():
+        sources.setdefault(unit.number, []).append(unit.text if place in near else "")
+    return read_parallels(words, asked, list(sources.values()))
+
+
+def _is_english(text: str) -> bool:
+    """Return true for English; a text without any of its small words and with letters beyond ASCII is none."""
+    return guess_language(text) == "en" and (text.isascii() or bool(ENGLISH & set(_WORDS.findall(text.lower()))))
+
+
+def _compare_polarity(claim: ExtractedClaim, sentences: Sequence[str], *, is_covered: bool) -> ClauseFindings:
+    """Compare what a claim and the evidence affirm and deny, without a parser."""
+    reply = claim.reply or claim.plain
+    says = consents(claim.asked, reply) if claim.asked else None
+    if says is not None and needs_question(claim.asked, reply):
+        contrary = is_contrary(claim.asked, sentences, is_question=True)
+        if contrary is None:
+            return ClauseFindings()
+        return ClauseFindings(("negation",)) if contrary is says else ClauseFindings(is_confirmed=True)
+    is_plain = len(stems_of(claim.plain)) <= MAX_LETTERS and len(cut_clauses(claim.plain)) == 1
+    if is_covered and is_plain and is_contrary(claim.plain, sentences):
+        return ClauseFindings(("negation",))
+    return ClauseFindings()
 
 
 def _chosen(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
     words = content_words(f"{claim.asked if claim.question or claim.reply != claim.plain else ''} {claim.plain}")
+    return [units[place].text for place in _nearest(words, units, MAX_SENTENCES)]
+
+
+def _nearest(words: frozenset[str], units: Sequence[EvidenceUnit], count: int) -> list[int]:
+    """Return the places of the sentences that share most words, in order."""
     shared = [(len(unit.words & words), -place) for place, unit in enumerate(units) if not unit.of_record]
-    best = sorted((each for each in shared if each[0]), reverse=True)[:MAX_SENTENCES]
-    return [units[-place].text for _, place in sorted(best, key=lambda each: -each[1])]
+    return sorted(-place for _, place in sorted((each for each in shared if each[0]), reverse=True)[:count])

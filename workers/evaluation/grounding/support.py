@@ -26,7 +26,7 @@ from workers.evaluation.facts.json_evidence import RecordFacts
 from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, Floats, GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
-from workers.evaluation.grounding.clause_evidence import ClauseFindings, compare_clauses, parsed_texts
+from workers.evaluation.grounding.clause_evidence import OF_VALUES, ClauseFindings, compare_clauses, parsed_texts
 from workers.evaluation.grounding.evidence import TOP, EvidenceUnit, Matrix, nearest
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
 from workers.evaluation.text.words import content_words
@@ -273,9 +273,10 @@ def _measure(
         mismatches = (*mismatches, "subject")
     measures = measure_claim(claim.plain, best, index, texts, calibration.words)
     unseen = float(measures.values[FEATURES.index("unseen_share")])
-    clauses = ClauseFindings()
-    if texts and not misplaced:
-        clauses = compare_clauses(claim, units, is_covered=unseen <= MAX_UNSEEN)
+    clauses = compare_clauses(claim, units, is_covered=unseen <= MAX_UNSEEN) if texts else ClauseFindings()
+    if clauses.keeps_values:
+        misplaced = False
+        mismatches = tuple(each for each in mismatches if each not in OF_VALUES)
     compared = mismatches
     mismatches = tuple(dict.fromkeys((*mismatches, *clauses.mismatches)))
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
@@ -304,7 +305,7 @@ def _measure(
             )
         ),
         bool(measures.record.denied),
-        measures.unknown_figures,
+        0 if clauses.keeps_values else measures.unknown_figures,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from workers.evaluation.text.words import word_set
 
-_FUNCTION_WORDS = {
+FUNCTION_WORDS = {
     "en": word_set("the of and to is in that it for was with are on as be this not have by from"),
     "de": word_set("der die das und ist nicht ein eine den dem mit auf für von zu im wurde werden sich auch"),
     "fr": word_set("le la les des et est une du dans pour que pas sur au avec par sont ce il elle"),
@@ -16,7 +16,7 @@ _FUNCTION_WORDS = {
     "nl": word_set("de het een en is van niet op te dat in voor met zijn aan er werd door ook bij"),
 }
 _LANGUAGES_OF_WORD: dict[str, list[str]] = {}
-for _code, _words in _FUNCTION_WORDS.items():
+for _code, _words in FUNCTION_WORDS.items():
     for _word in _words:
         _LANGUAGES_OF_WORD.setdefault(_word, []).append(_code)
 _SCRIPTS = (
@@ -81,7 +81,7 @@ def _likely_latin(sample: str) -> list[str]:
 
 
 def _scores(words: Sequence[str]) -> dict[str, int]:
-    scores = dict.fromkeys(_FUNCTION_WORDS, 0)
+    scores = dict.fromkeys(FUNCTION_WORDS, 0)
     for word in words:
         for code in _LANGUAGES_OF_WORD.get(word.lower(), ()):
             scores[code] += 1

@@ -1,0 +1,79 @@
+"""Read what English texts permit, forbid and require, and answer questions about it.
+
+"May I drink alcohol with this medicine?" and "The medicine must not be taken with alcohol" have other verbs and speak of
+one thing. The nouns of the question tell which sentence is meant.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from workers.evaluation.clauses.parser import parse
+from workers.evaluation.text.words import KEPT_TEXTS, word_set
+
+_FORBIDDEN = re.compile(
+    r"\b(?:must not|mustn['’]t|may not|can ?not|can['’]t|(?:is|are) not (?:allowed|permitted|possible|welcome)"
+    r"|(?:isn|aren)['’]t (?:allowed|permitted|possible|welcome)|prohibited|forbidden|banned|not be|(?:do|does|did)(?: not|n['’]t) accept|not accepted|no (?:one|smoking|pets|dogs|entry))\b",
+    re.I,
+)
+_PERMITTED = re.compile(r"\b(?:may|can|allowed|permitted|possible|welcome|free to|entitled)\b", re.I)
+_NEEDLESS = re.compile(
+    r"\b(?:need not|needn['’]t|(?:do|does) ?(?:not|n['’]t) (?:have|need) to|(?:not|never) (?:required|necessary|needed|mandatory|obliged)"
+    r"|no need|optional|voluntary|free(?! to))\b",
+    re.I,
+)
+_REQUIRED = re.compile(
+    r"\b(?:must|have to|has to|need to|needs to|required|requires?|mandatory|compulsory|obligatory|necessary|obliged|needed)\b",
+    re.I,
+)
+_LIMITED = re.compile(r"\b(?:only|unless|except|if|without|until|before|after|but|when|with|provided)\b", re.I)
+KEY = 5
+"""Letters by which nouns are compared: "photos" and "photography"."""
+_GENERAL = word_set("charge fee cost price time way thing person people one")
+
+
+def answer_of(question: str, sentences: Iterable[str]) -> bool | None:
+    """Return the answer that a text gives to whether something is permitted or required; ``None`` if it gives none.
+
+    Args:
+        question: a question for yes or no.
+        sentences: the evidence.
+    """
+    asks = _norm(question)
+    nouns = _nouns(question)
+    if asks is None or not nouns:
+        return None
+    found = {
+        says[1]
+        for text in sentences
+        if (says := _norm(text)) is not None
+        and says[0] == asks[0]
+        and nouns <= _nouns(text)
+        and not _is_limited(says, text)
+    }
+    return (found.pop() == asks[1]) if len(found) == 1 else None
+
+
+def _norm(text: str) -> tuple[str, bool] | None:
+    """Return what kind of norm a text has, permission or duty, and whether it affirms it."""
+    if _NEEDLESS.search(text):
+        return "duty", False
+    if _FORBIDDEN.search(text):
+        return "permission", False
+    if _REQUIRED.search(text):
+        return "duty", True
+    return ("permission", True) if _PERMITTED.search(text) else None
+
+
+def _is_limited(says: tuple[str, bool], text: str) -> bool:
+    """Return true for "allowed only on Mondays", which answers no question without the condition."""
+    return says == ("permission", True) and bool(_LIMITED.search(text))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _nouns(text: str) -> frozenset[str]:
+    return frozenset(
+        token.lemma_.lower()[:KEY]
+        for token in parse(text)
+        if token.pos_ in ("NOUN", "PROPN") and token.lemma_ not in _GENERAL
+    )
