@@ -96,7 +96,8 @@ def five_facts(_: Callable[[int], str]) -> list[ContextChunk]:
 
 
 def likewise(make: Callable[[int], str]) -> list[ContextChunk]:
-    return [ContextChunk(chunk_id=f"c{number}", content=make(SHORT)) for number in range(2)]
+    # Half of the shorter answer, so that both answers have claims that no evidence has, whose figures are searched for.
+    return [ContextChunk(chunk_id=f"c{number}", content=make(SHORT // 2)) for number in range(2)]
 
 
 def operations(name: str, length: int, contexts: Callable[[Callable[[int], str]], list[ContextChunk]]) -> float:
