@@ -103,7 +103,7 @@ class Clause:
         adverbs: lemmas of its adverbs; "always" also for "even if".
         is_state: whether its verb is "be", also where the predicate is an adjective.
         is_open: whether it is only planned, hoped or possible.
-        is_past: whether it is told as done.
+        is_past: whether it is stated as done.
     """
 
     predicate: str
