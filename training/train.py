@@ -30,9 +30,9 @@ from workers.measurement.classification_metrics import auroc
 BUCKET = 50
 """Batches among which pairs are sorted by length, so that a batch has little padding."""
 WORDS_WEIGHT = 0.3
-"""Of the labels of words beside that of the verdict."""
+"""Weight of the labels of words beside that of the verdict."""
 HAS_BFLOAT16 = bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-"""Whether the processor computes in bfloat16; without it that is 14 times slower than float32."""
+"""True if the processor computes in bfloat16; without it bfloat16 is 14 times slower than float32."""
 WATCHED = 300
 """Pairs of each watched file that are measured during training."""
 

@@ -11,6 +11,7 @@
         │   ├── BrokerUnavailable
         │   ├── StoreUnavailable
         │   └── ReceiverUnavailable the export target did not acknowledge, or rejects the worker, not the record
+        │       └── RouteMissing    the export target has no such route
         ├── JudgementError          degrade: one evaluation fails, the answer continues
         │   ├── InferenceFailed
         │   └── InferenceTimeout
@@ -55,6 +56,10 @@ class StoreUnavailable(UnavailableError):
 
 class ReceiverUnavailable(UnavailableError):
     """Report that the export target did not acknowledge a request."""
+
+
+class RouteMissing(ReceiverUnavailable):
+    """Report that the export target has no such route."""
 
 
 class JudgementError(TouchstoneError):

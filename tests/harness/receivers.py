@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
@@ -73,10 +73,10 @@ class Receiver(ABC):
 
 
 @asynccontextmanager
-async def serving(receiver: Receiver, path: str) -> AsyncIterator[Receiver]:
+async def serving(receiver: Receiver, *paths: str) -> AsyncIterator[Receiver]:
     """Serve a receiver on a free port."""
     app = web.Application(client_max_size=20_000_000)
-    app.add_routes([web.post(path, receiver.answer)])
+    app.add_routes([web.post(path, receiver.answer) for path in paths])
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -236,7 +236,7 @@ class Langfuse(Receiver):
     """Langfuse's ingestion: 207 with successes and errors; scores by day and identifier, the latest one counts.
 
     Attributes:
-        version: 3 takes traces as well, 4 scores alone.
+        version: 3 takes traces as well, 4 scores alone; 5 has no ingestion of batches.
         refuse: names of scores that it does not take, as by a score configuration.
     """
 
@@ -263,6 +263,10 @@ class Langfuse(Receiver):
         if len(body) > MAX_INGESTION_BYTES:
             return web.json_response({"message": "too large"}, status=413)
         sent = json.loads(body)
+        if request.path.endswith("/scores"):
+            return self._take_single(sent)
+        if self.version > 4:
+            return web.json_response({"message": "Not Found"}, status=404)
         if not isinstance(sent, dict) or set(sent) - {"batch", "metadata"} or not isinstance(sent.get("batch"), list):
             return web.json_response({"message": "Invalid request data"}, status=400)
         told: dict[str, list[dict[str, Any]]] = {"successes": [], "errors": []}
@@ -273,6 +277,17 @@ class Langfuse(Receiver):
             else:
                 told["errors"].append({"id": event["id"], "status": 400, "message": problem, "error": problem})
         return web.json_response(told, status=207)
+
+    def _take_single(self, sent: dict[str, Any]) -> web.Response:
+        try:
+            score = ScoreBody.model_validate(sent)
+        except ValidationError as error:
+            return web.json_response({"message": str(error)}, status=400)
+        if score.name in self.refuse:
+            return web.json_response({"message": "the score does not comply with its configuration"}, status=400)
+        said = self.history.setdefault(("today", score.id or ""), [])
+        said.append((datetime.now(UTC), score.model_dump(exclude_none=True)))
+        return web.json_response({"id": score.id})
 
     def _take(self, sent: dict[str, Any]) -> str | None:
         try:

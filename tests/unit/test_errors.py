@@ -14,6 +14,7 @@ FATES = {
     errors.BrokerUnavailable: ErrorAction.WAIT,
     errors.StoreUnavailable: ErrorAction.WAIT,
     errors.ReceiverUnavailable: ErrorAction.WAIT,
+    errors.RouteMissing: ErrorAction.WAIT,
     errors.JudgementError: ErrorAction.DEGRADE,
     errors.InferenceFailed: ErrorAction.DEGRADE,
     errors.InferenceTimeout: ErrorAction.DEGRADE,

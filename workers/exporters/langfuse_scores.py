@@ -1,4 +1,5 @@
-"""Build score events for Langfuse's public ingestion API (``POST /api/public/ingestion``).
+"""Build score events for Langfuse's public ingestion API (``POST /api/public/ingestion``), or single scores for
+``POST /api/public/scores`` where an installation has the first no longer.
 
 Source: Langfuse's API definition (ingestion.yml: IngestionRequest, ScoreEvent, ScoreBody, TraceEvent,
 IngestionResponse).
@@ -23,6 +24,7 @@ from workers.exporters.evaluations import Evaluation, evaluations
 from workers.observability.caller_traces import named_place, seeded_trace_id
 
 PATH = "/api/public/ingestion"
+SCORES_PATH = "/api/public/scores"
 MAX_BATCH_BYTES = 3_000_000
 """Maximum size of one request, bytes; Langfuse accepts 3.5 MB."""
 FEEDBACK_TAG = "feedback-linked"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import aiohttp
 
-from workers.errors import ReceiverUnavailable, RefusedByReceiver
+from workers.errors import ReceiverUnavailable, RefusedByReceiver, RouteMissing
 from workers.observability import metrics
 from workers.settings import ExportSettings
 
@@ -14,6 +14,9 @@ REFUSALS = frozenset({400, 409, 413, 422})
 """Statuses that refuse the content of a request, so that a retry cannot help. All other errors are retried: the
 receiver is unavailable (5xx, 408, 429), or it refuses the caller (401, 403, 404, a redirect). The operator corrects the
 caller's settings, and no record may be lost meanwhile."""
+
+MISSING = frozenset({404, 405, 410})
+"""Statuses of a route that the receiver does not have, or no longer."""
 
 MAX_PAUSE_SECONDS = 30.0
 """Maximum pause that a receiver can request (``Retry-After``), seconds; the agent's own backoff is added."""
@@ -59,6 +62,7 @@ class Receiver:
 
         Raises:
             ReceiverUnavailable: the receiver did not acknowledge; send the same request again.
+            RouteMissing: the receiver has no such route; it is unavailable unless the caller knows another one.
             RefusedByReceiver: the receiver refused the content.
         """
         await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
@@ -79,6 +83,8 @@ class Receiver:
             raise RefusedByReceiver(
                 f"the export target of {self.exporter} refused the content with status {answer.status}"
             )
+        if answer.status in MISSING:
+            raise RouteMissing(f"the export target of {self.exporter} responded with status {answer.status}")
         self._not_before = time.monotonic() + _pause(answer.headers.get("Retry-After", ""))
         raise ReceiverUnavailable(f"the export target of {self.exporter} responded with status {answer.status}")
 

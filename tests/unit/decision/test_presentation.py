@@ -1,4 +1,4 @@
-"""What a reader is shown in each state."""
+"""Check the presentation of answers to readers in each state."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -178,7 +178,7 @@ def test_the_order_of_erasures_and_their_repeats_change_nothing(
 
 
 def earlier_register(tenant: str = "acme", user: str = "gone", answer: str = "a-1") -> ErasureRegister:
-    """What an earlier version has written, whose digests of answers had no tenant."""
+    """Return a register of an earlier version, whose digests of answers had no tenant."""
     made = ErasureRegister()
     digest = first_person_digest(tenant, user)
     made.note(Erasure(digest=digest, tenant=tenant, requested_at=ERASED_AT, answers=[first_answer_digest(answer)]))

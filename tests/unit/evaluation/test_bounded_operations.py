@@ -24,7 +24,7 @@ NOW = datetime(2026, 11, 2, tzinfo=UTC)
 SHORT, LONG, LONGEST = 2_000, 8_000, 60_000
 """Code points of the answers that are compared."""
 GROWTH = 1.3
-"""How much more operations for each code point the longer answer may need: linear is 1, quadratic 4 and 30."""
+"""Largest ratio of operations for each code point between the longer and the shorter answer: linear is 1, quadratic 4 and 30."""
 MOST = 2_000
 """Maximum operations for each code point of the answer."""
 

@@ -163,8 +163,10 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         given = {"url": taking.url, "public_key": taking.keys[0], "secret_key": taking.keys[1], **more}
         made = context({"langfuse": given})
         keys = {"Authorization": "Basic " + _basic(*taking.keys), "Content-Type": "application/json"}
-        client = Client("langfuse", session, taking.url + langfuse.PATH, keys)
-        return run("langfuse", LangfuseExporter(made, client, traces or Traces({})).handle)
+        batches, scores = (
+            Client("langfuse", session, taking.url + path, keys) for path in (langfuse.PATH, langfuse.SCORES_PATH)
+        )
+        return run("langfuse", LangfuseExporter(made, batches, scores, traces or Traces({})).handle)
 
     make.langfuse = make_langfuse
     yield make
@@ -569,6 +571,29 @@ async def test_a_score_that_langfuse_refuses_is_the_dead_letter_of_its_record_al
         await export.done()
     assert export.reasons() == ["RefusedByReceiver"]
     assert {score["metadata"]["answer_id"] for score in taking.scores} == {"a-1", "a-3"}
+
+
+async def test_scores_go_one_by_one_where_there_is_no_ingestion_of_batches(start: Start) -> None:
+    taking = Langfuse(version=5, refuse={"coverage"})
+    async with serving(taking, langfuse.PATH, langfuse.SCORES_PATH):
+        export = start.langfuse(taking, tag_traces=True)
+        await export.give(ANSWERS_ENRICHED, answered("a-1").to_bytes())
+        await export.give(FEEDBACK_EVENTS, vote("a-2"), timestamp=(NOW - timedelta(minutes=1)).timestamp())
+        await export.done()
+    assert len(taking.of("a-1")) == 12, "all but the refused one"
+    assert taking.of("a-2")["user_satisfaction"]["value"] == 1.0
+    assert export.reasons() == ["RefusedByReceiver"]
+
+
+async def test_an_address_without_any_route_of_langfuse_loses_nothing(start: Start) -> None:
+    taking = Langfuse(version=5)
+    async with serving(taking, langfuse.PATH):
+        export = start.langfuse(taking)
+        await export.give(ANSWERS_ENRICHED, answered("a-1").to_bytes())
+        async with asyncio.timeout(5):
+            while taking.requests < 3:
+                await asyncio.sleep(0.01)
+        assert export.reasons() == []
 
 
 async def test_a_trace_is_tagged_only_where_langfuse_takes_that(start: Start) -> None:

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
+import orjson
+
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import FeedbackEvent
 from schemas.identifiers import LIVE_RUN
 from schemas.topics import ANSWERS_ENRICHED, FEEDBACK_EVENTS, REVIEW_DECISIONS
 from workers.agents.base import AgentContext, AgentDefinition, Handler
 from workers.delivery.records import Record, Result, WorkItem
-from workers.errors import ReceiverUnavailable, RefusedByReceiver
+from workers.errors import ReceiverUnavailable, RefusedByReceiver, RouteMissing
 from workers.exporters.export_selection import left_out
 from workers.exporters.langfuse_scores import (
     PATH,
+    SCORES_PATH,
     Event,
     LangfuseStyle,
     answer_events,
@@ -51,14 +54,16 @@ class LangfuseExporter:
 
     Args:
         context: clock, settings and threads.
-        receiver: Langfuse.
+        receiver: Langfuse's ingestion of batches.
+        scores: Langfuse's route for single scores, used where there is no ingestion of batches.
         store: store of the traces of answers.
     """
 
-    def __init__(self, context: AgentContext, receiver: Receiver, store: AnswerStore) -> None:
+    def __init__(self, context: AgentContext, receiver: Receiver, scores: Receiver, store: AnswerStore) -> None:
         settings = context.settings.langfuse
         self._context = context
         self._receiver = receiver
+        self._scores = scores
         self._store = store
         self._style = LangfuseStyle(settings.environment, settings.tag_traces)
 
@@ -74,9 +79,13 @@ class LangfuseExporter:
         # Enriched answers are the largest records: parse them in a thread.
         await asyncio.get_running_loop().run_in_executor(self._context.steps_pool, self._read_all, cases)
         await self._place([case for case in cases if case.feedback is not None])
-        told: dict[str, int] = {}
-        for names, body in requests(event for case in cases for event in case.events):
-            told |= await self._send(names, body)
+        events = [event for case in cases for event in case.events]
+        try:
+            told: dict[str, int] = {}
+            for names, body in requests(events):
+                told |= await self._send(names, body)
+        except RouteMissing:
+            told = await self._send_single(events)
         return [_result(case, told) for case in cases]
 
     def _read_all(self, cases: Sequence[_Case]) -> None:
@@ -144,6 +153,24 @@ class LangfuseExporter:
                 raise ReceiverUnavailable(f"the export target of {AGENT} returned status {status} for an event")
         return told
 
+    async def _send_single(self, events: Sequence[Event]) -> dict[str, int]:
+        """Send each score by itself; return the status of each event.
+
+        Raises:
+            ReceiverUnavailable: Langfuse did not confirm a score; retry the batch. Scores are sent under the same
+                identifiers then, so that a repeat replaces.
+        """
+        told: dict[str, int] = {}
+        for event in events:
+            try:
+                if event["type"] != "score-create":
+                    raise RefusedByReceiver("only scores have a route of their own")
+                await self._scores.post(orjson.dumps(event["body"]), {})
+                told[event["id"]] = 200
+            except RefusedByReceiver:
+                told[event["id"]] = 400
+        return told
+
 
 def _result(case: _Case, told: Mapping[str, int]) -> Result:
     if case.failure is not None:
@@ -164,9 +191,11 @@ async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
     context.require("store-check", clickhouse.problem)
     keys = b64encode(f"{settings.public_key}:{settings.secret_key.get_secret_value()}".encode()).decode()
     headers = {"Authorization": f"Basic {keys}", "Content-Type": "application/json"}
-    receiver = Receiver(AGENT, session, settings.url.rstrip("/") + PATH, headers)
+    batches, scores = (
+        Receiver(AGENT, session, settings.url.rstrip("/") + path, headers) for path in (PATH, SCORES_PATH)
+    )
     store = AnswerStore(clickhouse, context.settings.clickhouse.database)
-    return LangfuseExporter(context, receiver, store).handle
+    return LangfuseExporter(context, batches, scores, store).handle
 
 
 LANGFUSE = AgentDefinition(

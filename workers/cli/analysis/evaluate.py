@@ -84,7 +84,6 @@ def eval_grounding(
         )
     # First, so that an unusable verifier is reported before the minutes of measuring.
     combination, asked = open_combination(settings.grounding), open_verifier(settings)
-    backend = open_backend(settings)
     rows = _measure(_labelled(data), calibration)
     scored: dict[str, list[methods.Scored]] = {}
     wanted = [name for name in Method if name is not Method.ALL] if method is Method.ALL else [method]
@@ -92,9 +91,11 @@ def eval_grounding(
         if name is Method.TOUCHSTONE:
             scored[name] = _touchstone(rows, calibration, cross_validate)
         elif name is Method.SEED:
-            scored[name] = methods.seed(rows, _embed([t for row in rows for t in methods.seed_texts(row)], backend))
+            texts = [text for row in rows for text in methods.seed_texts(row)]
+            scored[name] = methods.seed(rows, _embed(texts, open_backend(settings)))
         elif name is Method.COSINE:
-            scored[name] = methods.cosine(rows, _embed([t for row in rows for t in methods.cosine_texts(row)], backend))
+            texts = [text for row in rows for text in methods.cosine_texts(row)]
+            scored[name] = methods.cosine(rows, _embed(texts, open_backend(settings)))
         else:
             scored[name] = methods.lexical(rows)
     if combination is not None and asked is not None:
@@ -132,22 +133,33 @@ def calibrate_grounding(
     words: Annotated[
         list[Path] | None, typer.Option(help="Additional sets for the weights of words; their labels are not used.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures of the fit as JSON.")] = False,
 ) -> None:
     """Fit the grounding calibration: minutes on two cores, the same result for the same input.
 
     Examples:
       touchstone calibrate grounding --data spans.jsonl.gz --data graded.jsonl.gz --out grounding.json --version 2
+      touchstone calibrate grounding --data spans.jsonl.gz --out grounding.json --version 2 --json
     """
     rows = _labelled(data)
     if not any(row.spans for row in rows):
         raise TouchstoneError("the field spans is empty in every row; at least one set must mark unsupported spans")
     weights = fitting.word_weights([*rows, *_labelled(words or [])])
     measured = _measure(rows, GroundingCalibration(fitting.empty_document(weights)))
-    with console.status("fitting"):
+    with errors.status("fitting"):
         document = fitting.fit_calibration(measured, weights, version)
     document["fitted_on"] = sorted({row.set for row in rows})
     out.write_text(json.dumps(document, separators=(",", ":"), ensure_ascii=False) + "\n", encoding="utf-8")
-    console.print(f"{len(measured)} answers, cut {document['claim']['cut']}, answer {document['answer']} → {out}")
+    figures = {
+        "answers": len(measured),
+        "cut": document["claim"]["cut"],
+        "answer": document["answer"],
+        "file": str(out),
+    }
+    if as_json:
+        console.print_json(data=figures)
+    else:
+        console.print(f"{len(measured)} answers, cut {figures['cut']}, answer {figures['answer']} → {out}")
 
 
 def _labelled(paths: Sequence[Path]) -> list[LabelledRow]:
