@@ -241,3 +241,9 @@ WORDS = [
 def test_no_sequence_of_words_contradicts_itself(words: list[str]) -> None:
     text = " ".join(words)
     assert clause_mismatches(main_clauses(text), [text]) == ()
+
+
+def test_an_instruction_is_not_compared_with_the_object_of_a_list_whose_head_is_read_as_a_subject() -> None:
+    sentence = "Bolts M12, class 8.8: tighten crosswise in three passes, 30 Nm, 60 Nm, 78 Nm."
+    claim = "Tighten the M12 bolts to 78 Nm in the last pass."
+    assert clause_mismatches(main_clauses(claim), [sentence]) == ()

@@ -433,6 +433,11 @@ def _is_of_another(
     if not any(match.relations[index] is Relation.SAME for index in rest):
         return False
     subject = own.phrases[place]
+    if any(
+        relation(subject, each) is Relation.SAME and _fits(own, subject, match.clause, each)
+        for each in match.clause.phrases
+    ):
+        return False  # "Tighten the bolts" of "Bolts M12: tighten crosswise", whose bolts are read as a subject
     owners = _owners(match.clause, own, place, rest)
     if not owners or any(owner.is_pronoun or _is_called(subject, owner, matches) for owner in owners):
         return False
