@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -98,11 +99,11 @@ def test_references_are_found() -> None:
 
 
 def _parsed(source: str) -> ast.Module:
-    """Parse a file, twice if need be: CPython 3.11.7 raises if another thread prints a traceback meanwhile (gh-106905)."""
-    try:
-        return ast.parse(source)
-    except SystemError:
-        return ast.parse(source)
+    """Parse a file, again if need be: CPython 3.11.7 raises if another thread prints a traceback meanwhile (gh-106905)."""
+    for _ in range(20):
+        with suppress(SystemError):
+            return ast.parse(source)
+    return ast.parse(source)
 
 
 def _sources() -> Iterator[Path]:
@@ -120,7 +121,7 @@ def _references(source: str, name: str) -> Iterator[str]:
 
 
 def _noun_clauses(source: str, name: str) -> Iterator[str]:
-    for node, qualified in _public(ast.parse(source), ""):
+    for node, qualified in _public(_parsed(source), ""):
         words = re.findall(r"\w+", ast.get_docstring(node) or "")
         if words and words[0] in OPENINGS:
             yield f"{name}:{getattr(node, 'lineno', 1)} {qualified or 'module'}"
@@ -161,7 +162,7 @@ def _fixed_text(value: ast.expr) -> str:
 
 
 def _log_events(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
