@@ -107,14 +107,16 @@ def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details]
         return False
     near = [*evidence.quantities, *evidence.implied]
     pool = [*near, *(number for other in others for number in (*other.quantities, *other.implied))]
-    known, of_evidence, claimed = Pool(pool), Pool(near), Pool(claim.quantities)
+    known, claimed = Pool(pool), Pool(claim.quantities)
     # A number that the claim also contains does not contradict: "$1,000 deductible for $150" and "a $1,000 deductible".
     spans = spans_between([date for each in (evidence, *others) for date in each.dates])
     rivals = Pool(other for other in near if not claimed.has(other))
+    exact = Pool(number for number in claim.quantities if not number.bound)
+    outside = Pool(other for other in near if not exact.has(other))
     faces = {(FAMILIES[other.dimension], other.face) for other in near if other.dimension in FAMILIES}
     distinct = list(dict.fromkeys(claim.quantities))
     for number in distinct:
-        if number.bound and of_evidence.measures(number):
+        if number.bound and outside.measures(number):
             if not known.satisfy(number):
                 return True
             continue

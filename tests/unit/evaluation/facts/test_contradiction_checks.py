@@ -39,6 +39,7 @@ def missing(claim: str, *evidence: str) -> MissingDetails:
         ("Costs were about $2,350 for 47 minutes.", "downtime minutes: 47; rate usd per hour: 3000"),
         ("It has two time outs.", "It takes 10 seconds."),
         ("It has a $1,000 deductible for $150 a month.", "It comes with a $1,000 deductible."),
+        ("It ran less than two hours before the import and reaches back 14 days.", "It reaches back 14 days."),
         ("She led it from 2010 to 2012.", "She became its head in 2010."),
         ("Avoid overheating the pump.", "Do not overheat the pump."),
         ("The pump failed.", "Nobody was hurt."),
