@@ -14,6 +14,7 @@ from schemas.grounding import GroundingFindings, GroundingReport
 from schemas.quality import EarlierAnswer, QualityFindings, QualityReport
 from workers.errors import JudgementError
 from workers.evaluation.citations.citation_finder import find_citations
+from workers.evaluation.clauses.parser import load_parser
 from workers.evaluation.grounding.grounding_evaluator import (
     PreparedGrounding,
     RuleScores,
@@ -59,11 +60,12 @@ class PreparedClaims:
 
 
 def grounding_evaluator(settings: Settings) -> Evaluator[PreparedClaims, GroundingFindings]:
-    """Return the evaluator of grounding with the thresholds of the settings.
+    """Return the evaluator of grounding with the thresholds of the settings; load the parser of clauses.
 
     Raises:
         VerifierUnusable: the settings name a verifier without a combination with the rules.
     """
+    load_parser()
     thresholds = settings.grounding
     combination = open_combination(thresholds)
     if combination is not None:

@@ -25,8 +25,13 @@ def _pipeline() -> "Language":
     return pipeline
 
 
+def load_parser() -> None:
+    """Load the model (one to four seconds, 60 MB), so that no answer waits for it."""
+    _pipeline()
+
+
 def parse(text: str) -> "Doc":
-    """Parse a text; the first call loads the model (a second, 60 MB)."""
+    """Parse a text; the first call loads the model unless it is loaded."""
     return parse_together([text])[0]
 
 
