@@ -52,7 +52,9 @@ def evaluation_agent(
         embedder = await stack.enter_async_context(services.embedder()) if needs.vectors else None
         verifier = await stack.enter_async_context(services.verifier()) if needs.verifier else None
         memory = await stack.enter_async_context(services.memory()) if needs.memory else None
-        return evaluation_handler(evaluator(context.settings), context, ServiceModels(embedder, verifier), memory)
+        # In a thread, since an evaluator may load a model while it opens.
+        opened = await asyncio.to_thread(evaluator, context.settings)
+        return evaluation_handler(opened, context, ServiceModels(embedder, verifier), memory)
 
     stores: frozenset[Store] = frozenset({"memory"}) if needs.memory else frozenset()
     return AgentDefinition(name, (ANSWERS_GENERATED,), open_agent, embeds=needs.vectors or needs.memory, stores=stores)

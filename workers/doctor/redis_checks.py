@@ -14,7 +14,7 @@ from workers.settings import Settings
 TIMEOUT_SECONDS = 5.0
 
 WITHOUT = "retries are not found, and reviewers' locks, undo and log-outs are lost with a console"
-"""What is missing without Redis."""
+"""Features that are missing without Redis."""
 
 
 async def examine_redis(settings: Settings, url: str) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""What real clients send: recordings of their packages (``tests/clients``), each with one question and one answer."""
+"""Check requests of real clients: recordings of their packages (``tests/clients``), each with one question and one answer."""
 
 from typing import Any
 

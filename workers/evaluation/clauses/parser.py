@@ -27,7 +27,8 @@ def _pipeline() -> "Language":
 
 def load_parser() -> None:
     """Load the model (one to four seconds, 60 MB), so that no answer waits for it."""
-    _pipeline()
+    with _LOCK:
+        _pipeline()
 
 
 def parse(text: str) -> "Doc":

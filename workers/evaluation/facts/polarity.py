@@ -20,7 +20,8 @@ KEY = 5
 """Letters by which words are compared, since endings vary: "закрыт" and "закрыта"."""
 
 _DENIED = re.compile(
-    r"\b(?:nicht|kein(?:e[nmrs]?)?|nie|niemals|ne|n['’](?=\w)|pas|jamais|aucune?|no|nunca|jamás|ningun\w*|tampoco|non|mai|nessun\w*"
+    r"\b(?:nicht|kein(?:e[nmrs]?)?|nie|niemals|pas|jamais|aucune?|no|nunca|jamás|ningun\w*|tampoco|non|mai|nessun\w*"
+    r"|n(?:e\s|['’])(?:\w+\s+){1,3}?(?:plus|rien|guère|personne)"  # "ne" alone is Italian for "of it"
     r"|não|nenhum\w*|niet|geen|nooit|nigdy|żad\w*|inte|ikke|не|нет|никогда|нельзя|ні)\b"
     r"|不(?!仅|但|过|同|少|管)|没(?!有?问题)|未(?!来)|無く|なく(?!な)|ません|ない(?!と|しは)|なかっ|않|없|아니",
     re.IGNORECASE,

@@ -232,6 +232,7 @@ def measure_claims(
             _measure(claim, (), index, no_similarity, no_similarity, frozenset(), calibration, ()) for claim in claims
         ]
     words = [content_words(claim.plain) for claim in claims]
+    # Parse what the claims need in one batch; compare_clauses finds the clauses in the cache.
     covered = [
         row for row, own in enumerate(words) if sum(not index.has(word) for word in own) <= MAX_UNSEEN * len(own)
     ]

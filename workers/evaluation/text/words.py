@@ -31,7 +31,8 @@ STOP_WORDS = word_set(
     us very was we were what when where whether which while who whom whose why will with within without
     would you your yours der die das den dem des ein eine einen einem einer und oder aber ist sind war waren
     wird werden wurde wurden hat haben nicht kein keine auf für von zu zum zur im in mit bei nach aus an als
-    betrug betrugen beträgt betragen lag lagen liegt liegen auch sich es er sie wir ihr dass wenn um über unter durch le la les un une des du de et ou mais est sont
+    betrug betrugen beträgt betragen lag lagen liegt liegen
+    auch sich es er sie wir ihr dass wenn um über unter durch le la les un une des du de et ou mais est sont
     était dans pour par sur avec au aux ce cette ces il elle ils elles ne pas que qui el los las del y o en
     con por para se su sus al son fue
     """

@@ -1,4 +1,4 @@
-"""What texts in languages other than English affirm and deny."""
+"""Check what texts in other languages than English affirm and deny."""
 
 import pytest
 
@@ -11,6 +11,8 @@ CONTRARY = [
     ("¿El museo abre los martes?", "El museo abre los lunes y cierra los martes.", True),
     ("O contrato pode ser cancelado?", "O contrato não pode ser cancelado.", True),
     ("I cani sono ammessi in spiaggia?", "I cani non sono ammessi in spiaggia.", True),
+    ("Il museo è aperto la domenica?", "Il museo ne ha due: è aperto la domenica.", False),
+    ("Le magasin est-il ouvert ?", "Le magasin n'est plus ouvert.", True),
     ("Is het zwembad open op maandag?", "Het zwembad is gesloten op maandag.", True),
     ("Czy psy są dozwolone w parku?", "Psy są dozwolone w parku.", False),
     ("Можно ли курить в здании?", "Курить в здании запрещено.", True),
