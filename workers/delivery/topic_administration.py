@@ -240,18 +240,21 @@ class TopicAdministration:
         The controller confirms a topic before the brokers know it. A client that asks another broker meanwhile
         finds no topic.
         """
-        before, without = None, dict.fromkeys(names, 0)
+        # The first look has the limit of its requests alone, so that the error below always has a count.
+        without = await self._without_leader(names)
+        told = None
         try:
             async with asyncio.timeout(LEADER_SECONDS):
-                while without := await self._without_leader(names):
+                while without:
                     count = sum(without.values())
-                    if progress is not None and count != before:
+                    if progress is not None and count != told:
                         progress(count)
-                    before = count
+                    told = count
                     await asyncio.sleep(POLL_SECONDS)
+                    without = await self._without_leader(names)
         except TimeoutError:
             raise TopicsNotReady(
-                f"{before} partitions have no leader after {LEADER_SECONDS:g} s ({', '.join(sorted(without))}); check "
+                f"{sum(without.values())} partitions have no leader after {LEADER_SECONDS:g} s ({', '.join(sorted(without))}); check "
                 "the brokers and kafka.replication, then run `touchstone topics create` again"
             ) from None
 
