@@ -108,9 +108,9 @@ def train(
     # Half of the weights are vectors of single words, which so few pairs cannot better.
     model.encoder.bert.embeddings.word_embeddings.weight.requires_grad = False
     encoded = encode(pairs)
-    batches = list(_batches(encoded, plan))
+    steps = list(batches(encoded, plan))
     optimizer = torch.optim.AdamW([each for each in model.parameters() if each.requires_grad], plan.rate, fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, len(batches)))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step, len(steps)))
     checkpoint = folder / "checkpoint.pt"
     done = 0
     if resume and checkpoint.exists():
@@ -123,13 +123,13 @@ def train(
     began = time.perf_counter()
     losses: list[float] = []
     with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("training", total=len(batches), completed=done)
-        for number in range(done, len(batches)):
-            losses.append(_step(model, [encoded[place] for place in batches[number]], optimizer))
+        task = bar.add_task("training", total=len(steps), completed=done)
+        for number in range(done, len(steps)):
+            losses.append(_step(model, [encoded[place] for place in steps[number]], optimizer))
             schedule.step()
             bar.advance(task)
-            if (number + 1) % every == 0 or number + 1 == len(batches):
-                line = {"step": number + 1, "of": len(batches), "loss": round(float(np.mean(losses)), 4)}
+            if (number + 1) % every == 0 or number + 1 == len(steps):
+                line = {"step": number + 1, "of": len(steps), "loss": round(float(np.mean(losses)), 4)}
                 line |= {"seconds": round(time.perf_counter() - began)} | _measured(model, watched or {})
                 with (folder / "log.jsonl").open("a", encoding="utf-8") as log:
                     log.write(json.dumps(line) + "\n")
@@ -167,7 +167,8 @@ def verdict_losses(logits: Tensor, labels: Tensor) -> Tensor:
     return -torch.cat([logs, rest], -1).gather(1, labels[:, None]).squeeze(1)
 
 
-def _batches(encoded: Sequence[Encoded], plan: Plan) -> Iterator[list[int]]:
+def batches(encoded: Sequence[Encoded], plan: Plan) -> Iterator[list[int]]:
+    """Yield the places of the pairs of each step, of similar length."""
     rng = random.Random(plan.seed)
     whole, part = divmod(plan.epochs, 1)
     for share in (*[1.0] * int(whole), *([part] if part else [])):
@@ -180,7 +181,8 @@ def _batches(encoded: Sequence[Encoded], plan: Plan) -> Iterator[list[int]]:
         yield from batches
 
 
-def _rate(step: int, steps: int) -> float:
+def rate_at(step: int, steps: int) -> float:
+    """Return the share of the highest learning rate: it rises over the first tenth and falls to nothing."""
     warm = max(1, steps // 10)
     return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
 
