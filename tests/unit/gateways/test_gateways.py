@@ -175,6 +175,25 @@ def test_a_part_whose_type_is_no_text_is_no_result_of_a_tool(odd: object) -> Non
     assert found.answer.answer == "A."
 
 
+@pytest.mark.parametrize("odd", [[], {}, [None], {"a": [1]}, 7, True, None])
+@pytest.mark.parametrize("name", ["cohere", "openai", "anthropic"])
+def test_a_block_whose_type_is_no_text_is_read_or_refused_in_words(name: str, odd: object) -> None:
+    blocks = [{"type": "text", "text": "A."}, {"type": odd, "text": ["x"]}]
+    message = {"role": "assistant", "content": blocks}
+    bodies = {
+        "cohere": {"message": message, "finish_reason": "COMPLETE"},
+        "openai": {"object": "chat.completion", "choices": [{"message": message}]},
+        "anthropic": {"type": "message", **message},
+    }
+    record = {"request": {"messages": [{"role": "user", "content": "Q?"}]}, "response": bodies[name]}
+    try:
+        (found,) = adapted(name, record)
+    except (UnadaptableRecord, NothingToJudge) as error:
+        assert str(error)
+        return
+    assert found.answer.answer == "A."
+
+
 @given(
     st.sampled_from(sorted(BUILTIN)),
     st.one_of(

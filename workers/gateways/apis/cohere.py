@@ -52,7 +52,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         source = mapping(block)
         if source.get("type") == "text" and isinstance(source.get("text"), str):
             found.text = (found.text or "") + source["text"]
-        elif source.get("type") not in _NO_TEXT:
+        elif first_text(source, "type") not in _NO_TEXT:
             found.mark_unread(f"message.content.{place}")
     if not isinstance(content, str | list | None):
         found.mark_unread("message.content")

@@ -120,7 +120,7 @@ def _read_message(message: Mapping[str, Any], found: Reply, field: str, *, apart
     noted = []
     for place, block in enumerate(blocks):
         if str(block.get("type", "")) not in TEXT_PARTS:
-            if block.get("type") not in NO_TEXT:
+            if first_text(block, "type") not in NO_TEXT:
                 found.mark_unread(f"{field}.{place}.type")
             continue
         written = block.get("text", block.get("refusal"))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workers.gateways.apis import bedrock
-from workers.gateways.lenient_reading import count, items, mapping, objects
+from workers.gateways.lenient_reading import count, first_text, items, mapping, objects
 
 FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
@@ -25,7 +25,7 @@ def merged(chunks: Sequence[Any]) -> dict[str, Any]:
         chunks: chunks or events in their order.
     """
     found = [mapping(each) for each in chunks]
-    final = next((each for each in found if each.get("type") in FINAL_EVENTS), None)
+    final = next((each for each in found if first_text(each, "type") in FINAL_EVENTS), None)
     if final is not None:
         return dict(mapping(final.get("response")))
     if any(bedrock.is_event(each) for each in found):
@@ -42,7 +42,7 @@ def _is_chunk(value: Any) -> bool:
     return (
         "candidates" in source
         or bedrock.is_event(source)
-        or source.get("type") in FINAL_EVENTS
+        or first_text(source, "type") in FINAL_EVENTS
         or source.get("type") == "message_start"
         or any("delta" in choice for choice in objects(source.get("choices")))
     )
