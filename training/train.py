@@ -173,12 +173,12 @@ def batches(encoded: Sequence[Encoded], plan: Plan) -> Iterator[list[int]]:
     whole, part = divmod(plan.epochs, 1)
     for share in (*[1.0] * int(whole), *([part] if part else [])):
         order = rng.sample(range(len(encoded)), round(share * len(encoded)))
-        batches = []
+        cut = []
         for start in range(0, len(order), BUCKET * plan.batch):
             some = sorted(order[start : start + BUCKET * plan.batch], key=lambda place: len(encoded[place].ids))
-            batches += [some[first : first + plan.batch] for first in range(0, len(some), plan.batch)]
-        rng.shuffle(batches)
-        yield from batches
+            cut += [some[first : first + plan.batch] for first in range(0, len(some), plan.batch)]
+        rng.shuffle(cut)
+        yield from cut
 
 
 def rate_at(step: int, steps: int) -> float:
