@@ -330,6 +330,25 @@ def test_sources_of_another_callers_trace_are_not_joined(console: ConsoleThread,
     assert GeneratedAnswer.from_bytes(record.value).contexts is None
 
 
+@pytest.mark.parametrize(("tenant", "joined"), [("acme", True), ("keys", False), (None, False)])
+def test_sources_are_not_joined_across_the_tenants_of_one_token(
+    client: httpx.Client, sent: Any, tenant: str | None, joined: bool
+) -> None:
+    """A gateway with one token serves several tenants, and each of them chooses its trace."""
+    first, second = exports_of("openinference-llamaindex")
+    for export, name in ((first, "acme"), (second, tenant)):
+        attributes = [{"key": "touchstone.tenant", "value": {"stringValue": name}}] if name else []
+        for resource in export["resourceSpans"]:
+            resource["resource"] = {"attributes": attributes}
+    for export in (first, second):
+        client.post("/v1/traces", json=export).raise_for_status()
+    root = next(span for span in _spans([second]) if not span.get("parentSpanId"))
+    (record,) = sent("-".join(b64decode(root[name]).hex() for name in ("traceId", "spanId")))
+    answer = GeneratedAnswer.from_bytes(record.value)
+    assert answer.tenant == (tenant or "default")
+    assert (answer.contexts is not None) is joined
+
+
 def test_an_exporter_is_told_which_spans_were_not_evaluated_and_why(client: httpx.Client) -> None:
     from google.protobuf.json_format import ParseDict
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (

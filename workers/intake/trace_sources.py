@@ -1,8 +1,8 @@
 """Join the sources of a trace that arrive in an earlier export than the call of the model.
 
 Exporters send spans by time, so that a retrieval and its call are often in different requests. The spans of retrievals
-are kept in Redis for a bounded time, by trace, and are added to later exports with calls of the same trace. Redis may
-lose them: then the answer has no contexts, as without Redis.
+are kept in Redis for a bounded time, by trace and tenant, and are added to later exports with calls of the same. Redis
+may lose them: then the answer has no contexts, as without Redis.
 """
 
 import zlib
@@ -15,9 +15,12 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from workers.gateways.lenient_reading import mapping, objects
-from workers.gateways.traces.otlp_spans import ExportedSpan, exported_spans
+from workers.gateways.traces.otlp_spans import TENANT, ExportedSpan, exported_spans
+from workers.gateways.traces.otlp_tenants import spans_by_tenant
 from workers.observability.logs import get_logger
 
+_Trace = tuple[str, str]
+"""Identifier and tenant of a trace."""
 MAX_TRACES = 200
 """Maximum number of traces of one export whose sources are kept or looked up."""
 MAX_BYTES = 1_000_000
@@ -42,30 +45,36 @@ class TraceSources:
         self._prefix = prefix
         self._seconds = seconds
 
-    async def joined(self, export: Any, caller: str) -> Any:
+    async def joined(self, export: Any, caller: str, tenant: str | None) -> Any:
         """Return an export with the sources of its traces that arrived before, and keep its own.
+
+        Traces of different callers and of different tenants are independent.
 
         Args:
             export: the export in its JSON form.
-            caller: name of the caller and tenant; the traces of different callers are independent.
+            caller: name of the caller.
+            tenant: tenant of all spans; ``None`` if each names its own.
         """
         if self._redis is None or not isinstance(mapping(export).get("resourceSpans"), list):
             return export
         spans = [span for span in exported_spans(export) if span.trace_id]
-        calls = list(dict.fromkeys(span.trace_id for span in spans if span.is_inference))[:MAX_TRACES]
+        spans_by_tenant(spans, tenant)
+        calls = list(dict.fromkeys((span.trace_id, span.tenant) for span in spans if span.is_inference))[:MAX_TRACES]
         try:
             found = await self._recall(calls, caller)
             await self._keep([span for span in spans if span.documents], caller)
         except (RedisError, OSError) as error:
             log.warning("trace_lookup_failed", error_class=type(error).__name__)
             return export
-        known = {(span.trace_id, span.span_id) for span in spans}
-        earlier = [span for span in found if (span.get("traceId"), span.get("spanId")) not in known]
-        if not earlier:
-            return export
-        return {**export, "resourceSpans": [*export["resourceSpans"], {"scopeSpans": [{"spans": earlier}]}]}
+        known = {(span.trace_id, span.span_id, span.tenant) for span in spans}
+        earlier = [
+            _of_tenant(span, of_tenant)
+            for span, of_tenant in found
+            if (span.get("traceId"), span.get("spanId"), of_tenant) not in known
+        ]
+        return {**export, "resourceSpans": [*export["resourceSpans"], *earlier]} if earlier else export
 
-    async def _recall(self, traces: Sequence[str], caller: str) -> list[Mapping[str, Any]]:
+    async def _recall(self, traces: Sequence[_Trace], caller: str) -> list[tuple[Mapping[str, Any], str]]:
         if not traces:
             return []
         assert self._redis is not None
@@ -73,14 +82,19 @@ class TraceSources:
             for trace in traces:
                 pipeline.lrange(self._key(trace, caller), 0, MAX_EXPORTS - 1)
             kept = await pipeline.execute()
-        return [span for exports in kept for each in exports for span in objects(from_json(zlib.decompress(each)))]
+        return [
+            (span, tenant)
+            for (_, tenant), exports in zip(traces, kept, strict=True)
+            for each in exports
+            for span in objects(from_json(zlib.decompress(each)))
+        ]
 
     async def _keep(self, spans: Sequence[ExportedSpan], caller: str) -> None:
-        by_trace: dict[str, list[dict[str, Any]]] = {}
+        by_trace: dict[_Trace, list[dict[str, Any]]] = {}
         for span in spans:
             # Identifiers in one form: exports in protobuf and in JSON write them differently.
             ids = {"traceId": span.trace_id, "spanId": span.span_id, "parentSpanId": span.parent_id}
-            by_trace.setdefault(span.trace_id, []).append({**span.raw, **ids})
+            by_trace.setdefault((span.trace_id, span.tenant), []).append({**span.raw, **ids})
         if not by_trace:
             return
         assert self._redis is not None
@@ -94,6 +108,12 @@ class TraceSources:
                     pipeline.expire(key, max(1, round(self._seconds)))
             await pipeline.execute()
 
-    def _key(self, trace: str, caller: str) -> str:
-        name = sha256("\x1f".join((caller, trace)).encode()).hexdigest()
+    def _key(self, trace: _Trace, caller: str) -> str:
+        name = sha256(to_json([caller, *trace])).hexdigest()
         return f"{self._prefix}trace-sources:{name}"
+
+
+def _of_tenant(span: Mapping[str, Any], tenant: str) -> dict[str, Any]:
+    """Return a span of an earlier export within a resource that names its tenant."""
+    attribute = {"key": TENANT, "value": {"stringValue": tenant}}
+    return {"resource": {"attributes": [attribute]}, "scopeSpans": [{"spans": [span]}]}

@@ -181,8 +181,7 @@ async def _take(
         if how.by_trace:
             gateways, prefix = resources.settings.gateways, resources.settings.redis.key_prefix
             sources = TraceSources(resources.redis, prefix, gateways.trace_seconds)
-            caller = f"{principal.name}\x1f{received.tenant or ''}"
-            contents = [await sources.joined(each, caller) for each in contents]
+            contents = [await sources.joined(each, principal.name, received.tenant) for each in contents]
         taken, outputs = await asyncio.to_thread(_adapted, opened, contents, how, principal, resources)
         await resources.producer.send(outputs, agent=AGENT)
         await known.keep(taken)

@@ -28,9 +28,10 @@ from workers.gateways.lenient_reading import (
     without,
 )
 from workers.gateways.model_names import model_name, provider_name
-from workers.gateways.traces.otlp_calls import call_of
+from workers.gateways.traces.otlp_calls import ModelCall, call_of
 from workers.gateways.traces.otlp_roots import FoundAnswer, answers_of
 from workers.gateways.traces.otlp_spans import ExportedSpan, exported_events, exported_spans
+from workers.gateways.traces.otlp_tenants import spans_by_tenant
 from workers.gateways.traces.otlp_unread import unread_spans
 
 NAME = "otlp"
@@ -70,13 +71,13 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
     if not isinstance(export.get("resourceSpans"), list) and not isinstance(export.get("resourceLogs"), list):
         raise UnadaptableRecord("otlp: resourceSpans (or resourceLogs) is missing; send an OTLP export request")
     spans = [*exported_spans(export), *exported_events(export)]
-    retrievals: dict[str, list[_Retrieval]] = {}
-    for span in spans:
-        if documents := span.documents:
-            retrievals.setdefault(span.trace_id, []).append(_Retrieval(span, documents))
-    calls = [call_of(span) for span in spans if span.is_inference]
-    answers = answers_of(calls, spans)
-    drafts = [_draft(each, _contexts(each, retrievals.get(each.call.span.trace_id, ()))) for each in answers]
+    calls, answers, drafts = list[ModelCall](), list[FoundAnswer](), list[Draft]()
+    for of_tenant in spans_by_tenant(spans, received.tenant).values():
+        retrievals = _retrievals(of_tenant)
+        made = [call_of(span) for span in of_tenant if span.is_inference]
+        of_these = answers_of(made, of_tenant)
+        drafts += [_draft(each, _contexts(each, retrievals.get(each.call.span.trace_id, ()))) for each in of_these]
+        calls, answers = [*calls, *made], [*answers, *of_these]
     found: list[Adapted] = []
     refusals: list[UnadaptableRecord] = []
     for draft, answer, known in zip(drafts, answers, named_apart(drafts, received), strict=True):
@@ -116,7 +117,7 @@ def _draft(answer: FoundAnswer, retrieved: list[dict[str, Any]]) -> Draft:
         withheld = {"answer"} if query else {"query", "answer"}
     return Draft(
         identifier=f"{named.trace_id}-{named.span_id}" if named.trace_id and named.span_id else None,
-        tenant=first_text(caller, "tenant") or first_text(span.resource, f"{_CALLER}tenant"),
+        tenant=span.tenant,
         session_id=first_text(caller, "session_id")
         or first_text(attributes, "gen_ai.conversation.id", "session.id", "langfuse.session.id"),
         user_id=first_text(caller, "user_id") or first_text(attributes, "user.id", "enduser.id", "langfuse.user.id"),
@@ -180,6 +181,15 @@ class _Retrieval:
 
     span: ExportedSpan
     documents: list[dict[str, Any]]
+
+
+def _retrievals(spans: Sequence[ExportedSpan]) -> dict[str, list[_Retrieval]]:
+    """Return the retrievals of each trace."""
+    found: dict[str, list[_Retrieval]] = {}
+    for span in spans:
+        if documents := span.documents:
+            found.setdefault(span.trace_id, []).append(_Retrieval(span, documents))
+    return found
 
 
 def _contexts(answer: FoundAnswer, retrievals: Sequence[_Retrieval]) -> list[dict[str, Any]]:

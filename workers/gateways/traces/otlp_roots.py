@@ -69,7 +69,7 @@ def answers_of(calls: Sequence[ModelCall], spans: Sequence[ExportedSpan]) -> lis
     known = {(span.trace_id, span.span_id): span for span in spans if span.trace_id and span.span_id}
     groups: dict[tuple[str, str] | int, tuple[ExportedSpan | None, list[ModelCall]]] = {}
     for place, call in enumerate(calls):
-        above = _ancestors(call.span, known)
+        above = ancestors(call.span, known)
         if any(span.is_check for span in above):
             continue  # the result of another evaluator is no answer
         root = _root(above)
@@ -87,7 +87,7 @@ def _spans_within(
 ) -> dict[str, set[str]]:
     within: dict[str, set[str]] = {}
     for span in spans if roots else ():
-        for above in _ancestors(span, known):
+        for above in ancestors(span, known):
             if above.span_id in roots:
                 within.setdefault(above.span_id, set()).add(span.span_id)
     return within
@@ -168,7 +168,7 @@ def _end(call: ModelCall) -> float:
     return call.span.end.timestamp() if call.span.end else 0.0
 
 
-def _ancestors(span: ExportedSpan, known: Mapping[_Key, ExportedSpan]) -> list[ExportedSpan]:
+def ancestors(span: ExportedSpan, known: Mapping[_Key, ExportedSpan]) -> list[ExportedSpan]:
     """Return the spans around a span, the nearest first."""
     found: list[ExportedSpan] = []
     seen = {span.span_id}
@@ -183,4 +183,4 @@ def _ancestors(span: ExportedSpan, known: Mapping[_Key, ExportedSpan]) -> list[E
 
 
 def _is_within(inner: ExportedSpan, outer: ExportedSpan, known: Mapping[_Key, ExportedSpan]) -> bool:
-    return inner is not outer and any(span is outer for span in _ancestors(inner, known))
+    return inner is not outer and any(span is outer for span in ancestors(inner, known))

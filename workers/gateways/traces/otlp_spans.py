@@ -28,6 +28,8 @@ CHECKS = frozenset({"EVALUATOR", "GUARDRAIL"})
 """Kinds of spans around calls of models, and of evaluations."""
 DETAILS = "gen_ai.client.inference.operation.details"
 """Name of the event that holds the messages, within the span or as a log record."""
+TENANT = "touchstone.tenant"
+"""Attribute of a span or a resource that names the tenant."""
 _PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages", "retrieval.documents",
              "reranker.output_documents")  # fmt: skip
 """Prefixes of lists that are flattened into attributes: ``llm.input_messages.0.message.role``."""
@@ -38,7 +40,10 @@ _KIND = KIND
 
 @dataclass(slots=True)
 class ExportedSpan:
-    """A span or an event, with its attributes as plain values and its flattened lists rebuilt."""
+    """A span or an event, with its attributes as plain values and its flattened lists rebuilt.
+
+    ``tenant`` is empty until ``otlp_tenants`` has set it.
+    """
 
     trace_id: str
     span_id: str
@@ -52,10 +57,16 @@ class ExportedSpan:
     resource: dict[str, Any] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict)
     parent_id: str = ""
+    tenant: str = ""
 
     def text(self, *names: str) -> str | None:
         """Return the first attribute of these names that holds a text."""
         return first_text(self.attributes, *names)
+
+    @property
+    def named_tenant(self) -> str | None:
+        """Return the tenant that the span or its resource names."""
+        return self.text(TENANT) or first_text(self.resource, TENANT)
 
     @property
     def is_inference(self) -> bool:
@@ -134,7 +145,7 @@ def exported_spans(export: Mapping[str, Any]) -> Iterator[ExportedSpan]:
 
 def exported_events(export: Mapping[str, Any]) -> Iterator[ExportedSpan]:
     """Yield the calls in log records: one for each record of details, or one for all messages of a span."""
-    messages: dict[tuple[str, str], list[_Message]] = {}
+    messages: dict[tuple[str, str, str], list[_Message]] = {}
     for resource, scope in _scopes(export, "resourceLogs", "scopeLogs"):
         for raw in objects(scope.get("logRecords")):
             span = _new(raw, resource, "", "timeUnixNano")
@@ -149,7 +160,8 @@ def exported_events(export: Mapping[str, Any]) -> Iterator[ExportedSpan]:
                 yield span
             elif name in otlp_messages.NAMES:
                 # Messages without a span are unrelated to each other.
-                key = (span.trace_id, span.span_id) if span.span_id else ("", str(id(raw)))
+                named = (span.trace_id, span.span_id) if span.span_id else ("", str(id(raw)))
+                key = (*named, span.named_tenant or "")
                 messages.setdefault(key, []).append((name, body, span))
     for told in messages.values():
         yield from _call_of(told)
