@@ -1,7 +1,7 @@
 """The pages in a real Chromium: by keyboard, by two people at once, in a small window, with hostile texts."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -16,9 +16,10 @@ from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS, Topic
-from tests.harness.browser import chromium_path, logged_in, running_browser, serious_violations
+from tests.harness.browser import chromium_path, logged_in, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
 from tests.harness.deployment import Deployment
+from tests.harness.held_answers import held, risky
 from tests.harness.keys import name_of
 from tests.harness.reviews import store_decision
 from workers.console.http.middleware import CONTENT_SECURITY_POLICY
@@ -30,13 +31,6 @@ pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium:
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 Values = Callable[[Topic, str], list[bytes]]
-
-
-@pytest.fixture(scope="module")
-def browser(console: ConsoleThread) -> Iterator[Browser]:
-    """One Chromium for this file: its client keeps a loop in this thread, which others need afterwards."""
-    with running_browser() as browser:
-        yield browser
 
 
 @pytest.fixture
@@ -63,32 +57,6 @@ def decisions_on(values: Values, answer_id: str) -> list[ReviewDecision]:
     """The decisions on an answer; one that was sent on to the answer's own partition is one."""
     found = waited_for(lambda: values(REVIEW_DECISIONS, answer_id), f"a decision on {answer_id}")
     return list({decision.feedback_id: decision for decision in map(ReviewDecision.from_bytes, found)}.values())
-
-
-def risky(number: int, tenant: str) -> GeneratedAnswer:
-    """An answer that is held for review: its number contradicts its source."""
-    return GeneratedAnswer(
-        answer_id=f"{tenant}-{number}",
-        tenant=tenant,
-        query=f"How much memory does ingester {number} need?",
-        answer=f"Ingester {number} needs 16 GiB of memory [1]. It restarts by itself after a crash [1].",
-        contexts=[
-            ContextChunk(
-                chunk_id="c1",
-                content=f"Sizing. Ingester {number} needs 2 GiB of memory. After a crash it is restarted by the operator.",
-                source_name="Sizing guide",
-            )
-        ],
-        risk_mode="gatekeeper",
-        # Lately: the policy decides what has waited past its deadline.
-        completed_at=datetime.now(UTC) - timedelta(hours=1) + timedelta(minutes=number),
-    )
-
-
-def held(console: ConsoleThread, tenant: str, count: int) -> list[EnrichedAnswer]:
-    answers = console.store(risky(number, tenant) for number in range(count))
-    assert all(answer.decision.state == "held" for answer in answers)
-    return answers
 
 
 def shown(page: Page) -> str:

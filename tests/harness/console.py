@@ -43,6 +43,7 @@ ONE_TENANT = {
     "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo",
     "waiter": "outage", "patient": "patience", "rival": "patience", "looker": "changes", "voter": "votes",
     "editor": "edits", "drafter": "drafts", "passenger": "passages", "messenger": "messages", "sleeper": "sessions",
+    "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks",
     "first-opinion": "opinions", "second-opinion": "opinions",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""

@@ -19,6 +19,7 @@ from workers.console.http.paging import Cursor, next_cursor, place_of
 from workers.console.http.problems import Problem, problem_response
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
+from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.rendering import (
     Span,
     answer_runs,
@@ -28,6 +29,7 @@ from workers.console.presentation.rendering import (
     web_address,
 )
 from workers.console.presentation.views import AnswerSummary, CitationView, ClaimView, answer_detail, explanation_of
+from workers.console.presentation.words import SCORES, level_of, words_of
 from workers.console.resources import ConsoleResources, Shared
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, stored_answer
 from workers.console.routes.citations import CitationId, found_citation
@@ -77,16 +79,17 @@ def _lapse(span: timedelta) -> str:
     return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
 
 
-def _words(value: str) -> str:
-    return value.replace("_", " ")
-
+OWN_VERDICTS = (
+    ("supported", "supported"), ("contradicted", "contradicted"), ("unsupported", "unsupported"), ("cannot_tell", "can't tell"),
+)  # fmt: skip
+"""Verdicts of a reviewer on a claim, in the order of their keys, with their words."""
 
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "time": _time, "lapse": _lapse, "words": _words, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "DECIDED": DECIDED, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS,
+    "USUAL_REASONS": USUAL_REASONS, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS,
 }  # fmt: skip
 
 
@@ -348,6 +351,7 @@ def _review_values(item: ReviewItem, now: datetime) -> dict[str, Any]:
         "now": now,
         "claims": claims,
         "runs": answer_runs(item.answer, claims, []),
+        "rendered": marked_markdown(item.answer, claims, VERDICTS),
         "contexts": contexts,
     }
 

@@ -122,7 +122,7 @@ def _covering(bounds: Sequence[int], spans: Sequence[Span[T]]) -> Iterator[tuple
             yield bound, open_spans[-1]
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable("image")
 _TAGS = {
     "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "strong",
     "table", "tbody", "td", "th", "thead", "tr", "ul",
@@ -131,13 +131,16 @@ _TAGS = {
 
 def markdown(text: str) -> Markup:
     """Render Markdown as safe HTML: no raw HTML, no images, only http and https links."""
-    html = _MARKDOWN.render(visible(text))
-    clean = nh3.clean(
-        html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https"}, url_relative="deny",
-        link_rel="noopener noreferrer nofollow",
-    )  # fmt: skip
     # nh3 has removed all other tags and attributes, and the remaining text is escaped.
-    return Markup(clean)  # noqa: S704
+    return Markup(rendered_markdown(visible(text)))  # noqa: S704
+
+
+def rendered_markdown(text: str) -> str:
+    """Render Markdown whose hidden characters are visible already, with the tags of ``markdown`` only."""
+    return nh3.clean(
+        _MARKDOWN.render(text), tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https"},
+        url_relative="deny", link_rel="noopener noreferrer nofollow",
+    )  # fmt: skip
 
 
 def web_address(path: str) -> str | None:

@@ -14,6 +14,9 @@ const openCount = document.getElementById("open-count");
 
 const IDLE_MS = 60_000;
 const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "cannot_tell" };
+const OWN_WORDS = { supported: "supported", contradicted: "contradicted", unsupported: "unsupported", cannot_tell: "can't tell" };
+const OWN_SIGNS = { supported: "✓", contradicted: "✗", unsupported: "?", cannot_tell: "–" };
+const small = matchMedia("(max-width: 56rem)");
 const DIFF_WAIT_MS = 150;
 const UNDO_MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
 const LOOK_AGAIN_MS = 15_000;
@@ -150,9 +153,16 @@ function begin(focus = true) {
     document.getElementById("question")?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
+  const more = document.getElementById("more");
+  if (more) more.open = !small.matches;
+  showOwnVerdicts();
+  barSize.disconnect();
+  const bar = holder.querySelector(".decide");
+  if (bar) barSize.observe(bar);
+  fitBar();
   const claims = claimsOf();
-  const worst = claims.find((claim) => claim.classList.contains("contradicted")) ?? claims.find((claim) => claim.classList.contains("unsupported")) ?? claims[0];
-  if (worst) select(worst.dataset.claim, false);
+  const worst = ["contradicted", "unsupported"].map((verdict) => claims.find((claim) => claim.dataset.verdictOf === verdict)).find(Boolean) ?? claims[0];
+  if (worst) select(worst.dataset.claimRow, false);
 }
 
 // ---------------------------------------------------------------- locks
@@ -211,23 +221,23 @@ document.addEventListener("visibilitychange", () => {
 
 // ---------------------------------------------------------------- claims and evidence
 
-const claimsOf = () => {
-  const seen = new Set();
-  return [...holder.querySelectorAll("mark[data-claim]")].filter((mark) => !seen.has(mark.dataset.claim) && seen.add(mark.dataset.claim));
-};
+const claimsOf = () => [...holder.querySelectorAll("[data-claim-row]")];
+const marksOf = (claim) => [...holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`)];
 
 function select(claim, focus = true) {
-  holder.querySelectorAll("mark[data-claim].selected").forEach((each) => each.classList.remove("selected"));
-  const mark = holder.querySelector(`mark[data-claim="${CSS.escape(claim)}"]`);
-  holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`).forEach((each) => each.classList.add("selected"));
   holder.dataset.selected = claim;
+  holder.querySelectorAll("mark[data-claim]").forEach((each) => each.classList.toggle("selected", each.dataset.claim === claim));
+  const [mark] = marksOf(claim);
   if (focus) mark?.focus({ preventScroll: true });
-  holder.querySelectorAll("[data-claim-row]").forEach((row) => row.classList.toggle("selected-row", row.dataset.claimRow === claim));
+  claimsOf().forEach((row) => row.classList.toggle("selected-row", row.dataset.claimRow === claim));
+  holder.querySelectorAll(".chip").forEach((chip) => chip.setAttribute("aria-current", String(chip.dataset.show === claim)));
+  holder.querySelector('.chip[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
   const [passage] = showPassages(holder, claim);
   const pane = holder.querySelector(".contexts");
   if (passage) pane.scrollTop += passage.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
   const excerpt = holder.querySelector(`[data-claim-row="${CSS.escape(claim)}"]`)?.dataset.evidence;
   document.getElementById("no-passage").textContent = passage ? "" : missingPassage(excerpt);
+  mark?.scrollIntoView({ block: "nearest" }); // the bar of the decision counts as outside: see fitBar
 }
 
 const missingPassage = (excerpt) =>
@@ -236,22 +246,49 @@ const missingPassage = (excerpt) =>
 function step(direction) {
   const claims = claimsOf();
   if (!claims.length) return;
-  const index = claims.findIndex((claim) => claim.dataset.claim === holder.dataset.selected);
-  const next = claims[(index + direction + claims.length) % claims.length];
-  select(next.dataset.claim);
-  next.scrollIntoView({ block: "nearest" });
+  const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
+  select(claims[(index + direction + claims.length) % claims.length].dataset.claimRow);
 }
 
 function judge(verdict) {
   const claim = holder.dataset.selected;
   if (!claim) return;
   const choice = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.value === verdict);
-  if (choice) {
-    choice.checked = true;
-    keepDraft(holder, item().dataset.review);
-    say(`Claim: ${verdict.replace("_", " ")}.`);
+  if (!choice) return;
+  choice.checked = true;
+  showOwnVerdicts();
+  keepDraft(holder, item().dataset.review);
+}
+
+/** Show the reviewer's verdict beside each claim, and its sign on the claim's button. */
+function showOwnVerdicts() {
+  for (const words of holder.querySelectorAll("[data-own]")) {
+    const claim = words.dataset.own;
+    const chosen = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.checked)?.value;
+    words.textContent = chosen ? `you: ${OWN_WORDS[chosen]}` : "no verdict of yours";
+    words.className = chosen ? `own-words verdict ${chosen}` : "own-words";
+    holder.querySelector(`[data-own-sign="${CSS.escape(claim)}"]`).textContent = chosen ? ` · you: ${OWN_SIGNS[chosen]}` : "";
   }
 }
+
+/** Show the answer as the model wrote it, or rendered. */
+function toggleRaw() {
+  const view = document.getElementById("answer-view");
+  const other = document.getElementById("answer-raw");
+  const shown = [...view.childNodes];
+  view.replaceChildren(...other.content.childNodes);
+  other.content.replaceChildren(...shown);
+  const button = buttonOf("raw");
+  button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+  if (holder.dataset.selected) select(holder.dataset.selected, false);
+}
+
+/** Tell the page how high the bar of the decision is, so that nothing is scrolled behind it. */
+function fitBar() {
+  const bar = holder.querySelector(".decide");
+  document.documentElement.style.setProperty("--bar", `${bar ? bar.offsetHeight : 0}px`);
+}
+const barSize = new ResizeObserver(fitBar);
 
 // ---------------------------------------------------------------- deciding
 
@@ -411,10 +448,18 @@ const ACTIONS = {
   escalate: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/escalate`, {}), "escalated"),
   upvote: () => vote("upvote"),
   downvote: () => vote("downvote"),
+  raw: toggleRaw,
   close: closeCorrection,
   discard: discardCorrection,
   next: showNext,
 };
+
+/** Go to a field of the bar, which may be folded in. */
+function enter(name) {
+  const more = document.getElementById("more");
+  if (more) more.open = true;
+  document.getElementById(name)?.focus();
+}
 
 const buttonOf = (action) => holder.querySelector(`[data-action="${action}"]`);
 
@@ -453,6 +498,7 @@ for (const name of ["input", "change"]) {
   holder.addEventListener(name, (event) => {
     if (!isOpen()) return;
     keepDraft(holder, item().dataset.review);
+    if (event.target.dataset.verdict) showOwnVerdicts();
     if (event.target.id !== "corrected") return;
     clearTimeout(diffTimer);
     diffTimer = setTimeout(showDiff, DIFF_WAIT_MS);
@@ -477,8 +523,9 @@ const KEYS = {
   u: undo,
   j: () => step(1),
   k: () => step(-1),
-  y: () => document.getElementById("decision-reason")?.focus(),
-  m: () => document.getElementById("comment")?.focus(),
+  y: () => enter("decision-reason"),
+  m: () => enter("comment"),
+  t: () => press("raw"),
   "?": () => help.showModal(),
 };
 

@@ -1,0 +1,139 @@
+"""The page of a review in a real Chromium: long answers, Markdown, small windows."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from schemas.answers import ContextChunk, GeneratedAnswer
+from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.console import ConsoleThread
+from tests.harness.held_answers import held
+
+pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+
+MARKDOWN = """## Sizing
+
+| Part | Memory |
+|---|---|
+| Ingester | 16 GiB of memory [1] |
+
+1. Restart it **by hand** [1].
+
+```yaml
+memory: 16Gi
+```
+
+"""
+
+
+def long_answer(tenant: str, sentences: int = 60) -> GeneratedAnswer:
+    """Return an answer in Markdown that is longer than a window, with its false claim at the end."""
+    filler = " ".join(f"Zone {number} has its own ring." for number in range(sentences))
+    return GeneratedAnswer(
+        answer_id=f"{tenant}-long",
+        tenant=tenant,
+        query="How do I size it?",
+        answer=f"{MARKDOWN}{filler}\n\nAn ingester needs 16 GiB of memory [1].",
+        contexts=[
+            ContextChunk(chunk_id="c1", content="An ingester needs 2 GiB of memory. Restart it by hand. Each zone has its own ring.")
+        ],
+        risk_mode="gatekeeper",
+        completed_at=datetime.now(UTC),
+    )  # fmt: skip
+
+
+def assert_in_sight(page: Page) -> None:
+    """Fail if the selected claim is behind the bar or outside the window."""
+    bar = page.locator(".decide").bounding_box()
+    mark = page.locator("mark.selected").first.bounding_box()
+    assert bar is not None
+    assert mark is not None
+    assert mark["y"] >= 0
+    assert mark["y"] + mark["height"] <= bar["y"]
+
+
+@pytest.mark.parametrize("window", [{"width": 1280, "height": 700}, {"width": 390, "height": 844}])
+def test_the_selected_claim_is_never_behind_the_bar(
+    browser: Browser, console: ConsoleThread, window: dict[str, int]
+) -> None:
+    console.store([long_answer("long-answers")])
+    with logged_in(browser, console, "long-reader", viewport=window) as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        count = page.locator("[data-claim-row]").count()
+        assert count > 20
+        selected = set()
+        for _ in range(count):
+            assert_in_sight(page)
+            selected.add(page.locator("#review-item").get_attribute("data-selected"))
+            page.keyboard.press("j")
+        assert len(selected) == count
+        assert seen.complaints == []
+
+
+def test_markdown_is_rendered_with_its_claims_and_shown_as_written_on_demand(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    console.store([long_answer("long-answers")])
+    with logged_in(browser, console, "long-reader") as (page, seen):
+        page.goto("/review")
+        view = page.locator("#answer-view")
+        expect(view.locator("h2")).to_contain_text("Sizing")
+        expect(view.locator("td mark").filter(has_text="16 GiB")).to_be_visible()
+        expect(view.locator("ol li strong")).to_have_text("by hand")
+        expect(view.locator("pre code")).to_contain_text("memory: 16Gi")
+        claims = view.locator("mark").evaluate_all("marks => new Set(marks.map(mark => mark.dataset.claim)).size")
+        page.keyboard.press("t")
+        expect(view).to_contain_text("| Ingester | 16 GiB of memory [1]")
+        expect(view.locator("table")).to_have_count(0)
+        raw = view.locator("mark").evaluate_all("marks => new Set(marks.map(mark => mark.dataset.claim)).size")
+        assert raw >= claims > 20
+        page.keyboard.press("t")
+        expect(view.locator("table")).to_be_visible()
+        assert serious_violations(page) == []
+        assert seen.complaints == []
+
+
+def test_a_verdict_by_key_shows_beside_its_claim_wherever_the_focus_is(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "thumbs", 1)
+    with logged_in(browser, console, "thumb") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        own = page.locator(".selected-row [data-own]")
+        expect(own).to_have_text("no verdict of yours")
+        for place, key, words in (
+            ("#question", "2", "contradicted"),
+            ("[data-action=skip]", "3", "unsupported"),
+            (".selected-row [data-verdict] >> nth=0", "4", "can't tell"),
+            (".contexts", "1", "supported"),
+        ):
+            page.locator(place).focus()
+            page.keyboard.press(key)
+            expect(own).to_have_text(f"you: {words}")
+        page.reload()
+        expect(own).to_have_text("you: supported")
+        expect(page.locator('.chip[aria-current="true"]')).to_contain_text("you: ✓")
+
+
+def test_on_a_phone_the_decision_is_in_reach_of_a_thumb(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "thumbs", 2)
+    with logged_in(browser, console, "thumb", viewport={"width": 390, "height": 844}, has_touch=True) as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        for action in ("approve", "warn", "correct", "reject", "skip"):
+            button = page.locator(f'.decide [data-action="{action}"]')
+            expect(button).to_be_in_viewport(ratio=1)
+            box = button.bounding_box()
+            assert box is not None
+            assert box["height"] >= 44
+            assert box["y"] > 844 / 2
+        expect(page.locator("#comment")).to_be_hidden()
+        assert serious_violations(page) == []
+        page.keyboard.press("m")
+        expect(page.locator("#comment")).to_be_focused()
+        page.keyboard.press("Escape")
+        page.locator('[data-action="reject"]').tap()
+        expect(page.locator("#status")).to_contain_text("rejected")

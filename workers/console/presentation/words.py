@@ -1,0 +1,54 @@
+"""Words that the pages show for codes, and sentences that explain scores."""
+
+from collections.abc import Mapping
+
+from workers.decision.policy import AUDIT, REASONS
+
+SCORES: Mapping[str, str] = {
+    "grounding": "How well the sources support the claims of the answer: the mean support of all checked claims. 1 is fully supported, 0 is not at all.",
+    "quality": "How well the answer is written for its question: the mean of relevance, completeness, clarity and actionability, lowered by failure signals. 1 is best.",
+    "gate": "Weighted mean of the seven characteristics. A gatekeeper holds answers below the minimum of the settings. 1 is best.",
+    "faithfulness": "Mean support of the claims, lowered by the share of claims that the sources contradict. 1 is best.",
+    "relevance": "How closely the answer fits the question, in meaning and words. 1 is best.",
+    "correctness": "Agreement with the reference answer, if there is one, lowered by the share of contradicted claims. 1 is best.",
+    "coverage": "Share of the question, and of the sources that bear on it, that the answer covers. 1 is all.",
+    "consistency": "Agreement of the answer with itself and with earlier answers to the same question. 1 means no disagreement was found.",
+    "freshness": "How recent the cited sources were when the answer was written. 1 is new; it halves with each half-life of the settings.",
+    "traceability": "Share of claims with a source, of references that resolve, and of citations whose source supports the claim, multiplied. 1 is all.",
+    "reward": "What feedback says of the answer, from 0 (bad) to 1 (good).",
+    "verifier": "Probability by the verifier model that the evidence supports the claim.",
+    "claim": "How strongly the evidence supports this claim. 1 is fully supported.",
+}  # fmt: skip
+"""Explanation of each score that a page shows."""
+
+REASON_WORDS: Mapping[str, str] = {
+    "grounding_below_minimum": "too little support in the sources",
+    "gate_score_below_minimum": "gate score below the minimum",
+    "high_hallucination_risk": "high risk of hallucination",
+    "medium_hallucination_risk": "medium risk of hallucination",
+    AUDIT: "random sample for quality control",
+}
+"""Words for reasons that their code does not say plainly."""
+
+USUAL_QUEUE = "default"
+
+
+def words_of(code: str) -> str:
+    """Return the words that a page shows for a code."""
+    return REASON_WORDS.get(code, code.replace("_", " "))
+
+
+def code_of(words: str) -> str:
+    """Return the code of displayed words; any other text is taken as a code."""
+    wanted = " ".join(words.split()).lower()
+    by_words = {words_of(code).lower(): code for code in (*REASONS, AUDIT)}
+    return by_words.get(wanted, wanted.replace(" ", "_"))
+
+
+def level_of(score: float | None) -> str:
+    """Return a score in words."""
+    if score is None:
+        return "unknown"
+    return next(
+        name for least, name in ((0.9, "very high"), (0.7, "high"), (0.4, "medium"), (0.0, "low")) if score >= least
+    )
