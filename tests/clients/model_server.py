@@ -5,7 +5,9 @@ One question, one document and one answer for all clients, so that what arrives 
 
 import gzip
 import json
+import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,6 +28,10 @@ class Kept:
         self.traces: list[Any] = []
         self.logs: list[Any] = []
         self.pairs: list[dict[str, Any]] = []
+        self.answer = ANSWER
+        """What models answer."""
+        self.pause = 0.0
+        """Time between two words of a stream, seconds."""
 
 
 def _chat(body: dict[str, Any]) -> dict[str, Any]:
@@ -115,6 +121,10 @@ def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
             "data": [{"object": "embedding", "index": place, "embedding": [0.1] * 8} for place, _ in enumerate(texts)]}  # fmt: skip
 
 
+def _words(text: str) -> list[str]:
+    return re.findall(r"\S+\s*", text)
+
+
 _SERVICES = (("/chat/completions", _chat), ("/responses", _responses), ("/messages", _anthropic), ("/converse", _converse),
              ("/v2/chat", _cohere), (":generateContent", _google), ("/embeddings", _embeddings))  # fmt: skip
 
@@ -142,6 +152,8 @@ def model_server() -> Iterator[tuple[str, Kept]]:
                 return self._answer({"error": path}, 404)
             request = json.loads(body)
             response = made(request)
+            if kept.answer != ANSWER:
+                response = json.loads(json.dumps(response).replace(json.dumps(ANSWER), json.dumps(kept.answer)))
             if path.endswith("/converse"):
                 request["modelId"] = path.split("/")[2]  # the client takes it as an argument
             kept.pairs.append({"path": path, "request": request, "response": response})
@@ -172,7 +184,10 @@ def model_server() -> Iterator[tuple[str, Kept]]:
         def _stream(self, response: Any) -> None:
             head = {name: response[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
             (choice,) = response["choices"]
-            pieces = [{"role": "assistant", "content": ""}, *({"content": f"{word} "} for word in ANSWER.split())]
+            pieces = [
+                {"role": "assistant", "content": ""},
+                *({"content": word} for word in _words(choice["message"]["content"])),
+            ]
             chunks = [head | {"choices": [{"index": 0, "delta": piece, "finish_reason": None}]} for piece in pieces]
             chunks.append(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
             chunks.append(head | {"choices": [], "usage": response["usage"]})
@@ -180,6 +195,7 @@ def model_server() -> Iterator[tuple[str, Kept]]:
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
             for chunk in chunks:
+                time.sleep(kept.pause)
                 self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
             self.wfile.write(b"data: [DONE]\n\n")
 
@@ -189,3 +205,4 @@ def model_server() -> Iterator[tuple[str, Kept]]:
         yield f"http://127.0.0.1:{server.server_port}", kept
     finally:
         server.shutdown()
+        server.server_close()

@@ -138,6 +138,47 @@ def test_a_token_of_one_tenant_has_no_answers_of_others_judged(console: ConsoleT
     assert console.client("acme").post("/v1/check", json=GROUNDED | {"tenant": "globex"}).status_code == 403
 
 
+def test_a_record_of_another_format_is_judged_as_it_is(console: ConsoleThread) -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": WRONG["query"]}]}
+    message = {"role": "assistant", "content": WRONG["answer"]}
+    pair = {"id": "pair-1", "request": request, "response": {"choices": [{"message": message}]}}
+    client = console.client("ingest")
+    reply = client.post("/v1/check/openai?deadline_ms=30000", json=pair | {"contexts": WRONG["contexts"]})
+    told = CheckedAnswer.model_validate(reply.raise_for_status().json())
+    assert (told.answer_id, told.claims[0].verdict) == ("pair-1", "contradicted")
+    event = {"specversion": "1.0", "id": "17", "source": "/gateway", "type": "answer", "data": GROUNDED}
+    reply = client.post(
+        "/v1/check/touchstone?deadline_ms=30000", content=json.dumps(event),
+        headers={"Content-Type": "application/cloudevents+json"},
+    )  # fmt: skip
+    assert (reply.json()["answer_id"], reply.json()["state"]) == ("/gateway/17", "released")
+
+
+@pytest.mark.parametrize(
+    ("form", "body", "status", "told"),
+    [
+        ("nothing", GROUNDED, 404, "no format 'nothing'"),
+        ("touchstone", [GROUNDED, GROUNDED], 422, "one answer per request"),
+        ("openai", {"response": {"results": []}}, 422, "response"),
+        (
+            "openai",
+            {"response": {"choices": [{"message": {"tool_calls": [{"id": "1"}], "content": None}}]}},
+            422,
+            "no answer (tool_call)",
+        ),
+        ("touchstone", GROUNDED | {"tenant": "globex"}, 200, ""),
+    ],
+)
+def test_a_record_without_one_answer_is_refused(
+    console: ConsoleThread, form: str, body: Any, status: int, told: str
+) -> None:
+    reply = console.client("acme" if status == 200 else "ingest").post(
+        f"/v1/check/{form}", params={"deadline_ms": 30_000}, json=body
+    )
+    # A token of one tenant sets the tenant, as for intake.
+    assert (reply.status_code, told in reply.text) == (status, True), reply.text
+
+
 # ---------------------------------------------------------------- the client
 
 
@@ -162,9 +203,8 @@ def test_the_client_says_what_was_refused_and_what_may_be_tried_again(console: C
         check(GROUNDED, url="file:///etc/passwd", token="t")
 
 
-def documented(language: str) -> str:
-    (block,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    return str(block)
+def documented(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 
 
 def environment(console: ConsoleThread) -> dict[str, str]:
@@ -172,19 +212,23 @@ def environment(console: ConsoleThread) -> dict[str, str]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_the_documented_line_of_curl_runs(console: ConsoleThread) -> None:
-    line = documented("sh").replace("deadline_ms=2000", "deadline_ms=30000")
-    finished = subprocess.run(
-        ["sh", "-c", line], env=environment(console), capture_output=True, text=True, timeout=60, check=False
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    told = json.loads(finished.stdout)
-    assert told["claims"][0]["verdict"] == "contradicted"
-    assert told["state"] in ("held", "fallback")
+def test_the_documented_lines_of_curl_run(console: ConsoleThread) -> None:
+    plain, pair, stream = (
+        subprocess.run(
+            ["sh", "-c", block.replace("deadline_ms=2000", "deadline_ms=30000")],
+            env=environment(console), capture_output=True, text=True, timeout=60, check=True,
+        ).stdout
+        for block in documented("sh")
+    )  # fmt: skip
+    for reply in (plain, pair, stream.rpartition("data: ")[2]):
+        told = json.loads(reply)
+        assert told["claims"][0]["verdict"] == "contradicted"
+        assert told["state"] in ("held", "fallback") if reply == plain else told["state"] == "warned"
+    assert stream.startswith("event: sentences")
 
 
 def test_the_documented_program_runs(console: ConsoleThread, tmp_path: Path) -> None:
-    program = documented("python").replace("deadline_ms=2_000", "deadline_ms=30_000")
+    program = documented("python")[0].replace("deadline_ms=2_000", "deadline_ms=30_000")
     finished = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path, env=environment(console), capture_output=True, text=True, timeout=60, check=False,
@@ -284,7 +328,7 @@ class Checking:
 
     async def judged(self, deadline: float = 20.0, **parts: Any) -> CheckedAnswer:
         answer = AnswerToCheck.model_validate(GROUNDED | parts)
-        return CheckedAnswer.model_validate_json(await self.service.check(answer, deadline))
+        return await self.service.check(answer, deadline)
 
     async def until_queued(self) -> None:
         """Wait until texts queue for the model."""

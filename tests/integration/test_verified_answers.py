@@ -281,7 +281,7 @@ async def checked(
     service._pipeline.score_with_rules = lambda *given: (time.sleep(weighing), score(*given))[1]  # type: ignore[method-assign]
     answer = AnswerToCheck.model_validate(ANSWER | parts)
     try:
-        return CheckedAnswer.model_validate_json(await service.check(answer, deadline))
+        return await service.check(answer, deadline)
     finally:
         await service.stop()
 
@@ -353,7 +353,7 @@ async def test_worker_console_and_replay_open_the_verifier_of_the_settings(
         await worker.stop()
     async with opened_resources(settings, addresses) as resources:
         told = await resources.check.check(AnswerToCheck.model_validate(ANSWER), 20.0)
-        assert {claim.verifier_score is None for claim in CheckedAnswer.model_validate_json(told).claims} == {False}
+        assert {claim.verifier_score is None for claim in told.claims} == {False}
     listeners = Listeners(lambda stage: None, lambda done, total: None, lambda lag: None)
     async with open_replay(settings, addresses, ReplayOptions(run="v"), listeners) as replay:
         assert isinstance(replay, Replay)

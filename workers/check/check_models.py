@@ -6,13 +6,15 @@ from uuid import uuid4
 from pydantic import BaseModel, Field
 
 from schemas.answers import GeneratedAnswer
-from schemas.base import EventTime, Identifier, Label, Many, Metadata, RiskLevel, Score, Seconds
+from schemas.base import AnswerText, EventTime, Identifier, Label, Many, Metadata, RiskLevel, Score, Seconds
 from schemas.enriched import EnrichedAnswer, EvaluationResult, ReleaseState
 from schemas.evaluations import EvaluatorScore
 from schemas.grounding import Claim, GroundingIssue
 from schemas.quality import FailureSignal
 from schemas.release import ReleasedAnswer
 from workers.decision.evaluator_scores import evaluator_scores
+from workers.decision.mitigation import DISCLAIMERS
+from workers.decision.presentation import disclaimed_risk
 
 
 class AnswerToCheck(GeneratedAnswer):
@@ -37,6 +39,9 @@ class CheckedAnswer(BaseModel):
     )
     content: str | None = Field(
         description="Markdown for the reader, equal to the release of the stream; null while held."
+    )
+    notice: str = Field(
+        description="Disclaimer within content, Markdown; empty without one. For a reader who was shown the raw answer."
     )
     reasons: Many[Label] = Field(description="Stable codes of the reasons.")
     review: bool = Field(description="True if the stream would request a review.")
@@ -65,6 +70,54 @@ class CheckedAnswer(BaseModel):
     seconds: Seconds = Field(description="Seconds from the request to the result.")
 
 
+class AnswerBegun(AnswerToCheck):
+    """An answer whose text still arrives."""
+
+    answer: AnswerText = Field(default="", description="The beginning of the text, usually empty.")
+
+
+class CheckedPart(BaseModel):
+    """Hold the findings on the sentences of an unfinished answer that were not checked before."""
+
+    start: int = Field(description="Offset of the first new code point in the raw answer.")
+    end: int = Field(description="Offset after the last new code point; everything before it is checked.")
+    state: ReleaseState | None = Field(
+        description="Decision on the answer up to end; null if it could not be checked in time."
+    )
+    reasons: Many[Label] = Field(description="Stable codes of the reasons.")
+    hallucination_risk: RiskLevel | None = Field(description="Risk of the answer up to end.")
+    claims: Many[Claim] = Field(description="Claims of the new sentences with verdicts and offsets.")
+    degraded: bool = Field(description="True if an evaluation is missing.")
+    problem: str = Field(default="", description="Why there is no state; empty otherwise.")
+
+
+def checked_part(start: int, end: int, claims_from: int, checked: CheckedAnswer) -> CheckedPart:
+    """Build the findings on new sentences from those on the answer up to their end.
+
+    Args:
+        start: offset of the first new code point.
+        end: offset after the last new code point.
+        claims_from: end of the last claim of earlier parts.
+        checked: findings on the answer up to ``end``.
+    """
+    return CheckedPart(
+        start=start,
+        end=end,
+        state=checked.state,
+        reasons=checked.reasons,
+        hallucination_risk=checked.hallucination_risk,
+        claims=[claim for claim in checked.claims if claim.span.end > claims_from],
+        degraded=checked.degraded,
+    )
+
+
+def unchecked_part(start: int, end: int, problem: str) -> CheckedPart:
+    """Build the report on sentences that could not be checked in time."""
+    return CheckedPart(
+        start=start, end=end, state=None, reasons=[], hallucination_risk=None, claims=[], degraded=True, problem=problem
+    )
+
+
 def checked_answer(enriched: EnrichedAnswer, released: ReleasedAnswer, *, late: bool, seconds: float) -> CheckedAnswer:
     """Build the response to a check from the results of the pipeline.
 
@@ -79,6 +132,7 @@ def checked_answer(enriched: EnrichedAnswer, released: ReleasedAnswer, *, late: 
         answer_id=enriched.answer_id,
         state=enriched.decision.state,
         content=released.content,
+        notice=DISCLAIMERS[risk] if (risk := disclaimed_risk(enriched.decision, grounding)) else "",
         reasons=enriched.decision.reasons,
         review=enriched.decision.review,
         hallucination_risk=grounding.hallucination_risk if grounding else None,

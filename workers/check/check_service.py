@@ -93,15 +93,12 @@ class CheckService:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def check(self, answer: GeneratedAnswer, deadline_seconds: float | None = None) -> bytes:
+    async def check(self, answer: GeneratedAnswer, deadline_seconds: float | None = None) -> CheckedAnswer:
         """Evaluate an answer.
 
         Args:
             answer: the answer to evaluate.
             deadline_seconds: maximum wait; by default the value of the settings.
-
-        Returns:
-            A ``CheckedAnswer`` as JSON.
 
         Raises:
             OversizeRecord: the answer is larger than the limit on input records.
@@ -137,7 +134,7 @@ class CheckService:
             ) from None
         metrics.CHECKS.labels("degraded" if told.degraded else "judged").inc()
         metrics.CHECK_SECONDS.observe(loop.time() - begun, exemplar(answer))
-        return told.model_dump_json().encode()
+        return told
 
     async def _work(
         self, answer: GeneratedAnswer, begun: float, until: float, result: asyncio.Future[CheckedAnswer]

@@ -13,13 +13,39 @@ from workers.console.identity.ended_sessions import EndedSessions
 from workers.console.identity.security import Guard
 from workers.console.presentation import pages
 from workers.console.resources import ConsoleResources
-from workers.console.routes import answers, audit, check, citations, intake, memory, overview, review, session, system
+from workers.console.routes import (
+    answers,
+    audit,
+    check,
+    check_stream,
+    citations,
+    intake,
+    memory,
+    overview,
+    review,
+    session,
+    system,
+)
 from workers.console.routes import reader_feedback as feedback
 from workers.pipeline.versions import package_version
 from workers.review.shared_state import SharedState
 
 STATIC = Path(__file__).with_name("static")
-SUBJECTS = (system, session, check, answers, citations, feedback, intake, memory, review, overview, audit, pages)
+SUBJECTS = (
+    system,
+    session,
+    check_stream,
+    check,
+    answers,
+    citations,
+    feedback,
+    intake,
+    memory,
+    review,
+    overview,
+    audit,
+    pages,
+)
 
 
 class Console(FastAPI):

@@ -28,7 +28,7 @@ QUOTED = re.compile(r"``?[^`]*``?|\"[^\"]*\"")
 LOG_EVENT = re.compile(r"[a-z]+(?:_[a-z]+)*_(?:\w+ed|timed_out|lost)")
 """A noun and a past participle."""
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
-ELSEWHERE = {ROOT / "workers/gateways/callback.py", ROOT / "workers/gateways/trace_processor.py"}
+ELSEWHERE = {ROOT / "workers" / "gateways" / f"{name}.py" for name in ("callback", "guardrail", "trace_processor")}
 """Log into the log of another program, in sentences."""
 STORED_TEXTS = {"RaisedAlert"}
 """Calls whose texts are stored outputs and therefore stay unchanged."""

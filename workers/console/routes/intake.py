@@ -6,21 +6,28 @@ identifiers, so that no answer is evaluated twice. Answers without an identifier
 """
 
 import asyncio
-import gzip
-import io
-import zlib
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 from redis.exceptions import RedisError
 
 from schemas.base import UnreadableEvent
+from workers.console.foreign_records import (
+    MAX_RECORDS,
+    PROTOBUF,
+    FormatName,
+    decompressed,
+    fixed_tenant,
+    format_of,
+    media_type,
+    records_of,
+)
 from workers.console.http.problems import FieldProblem, Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
@@ -30,8 +37,8 @@ from workers.delivery.records import Output
 from workers.errors import PoisonError, describe
 from workers.gateways import native
 from workers.gateways.adapted import Adapted, Received
-from workers.gateways.envelopes import Opened, from_http
-from workers.gateways.errors import NothingToJudge, UnadaptableRecord
+from workers.gateways.envelopes import Opened
+from workers.gateways.errors import NothingToJudge
 from workers.gateways.formats import Format
 from workers.gateways.traces.otlp_encoding import encoded
 from workers.gateways.traces.otlp_unread import as_message
@@ -40,14 +47,10 @@ from workers.intake.trace_sources import TraceSources
 from workers.observability import metrics
 from workers.observability.logs import get_logger
 from workers.privacy.record_masking import Privacy
-from workers.process.plugins import PluginError, UnknownPlugin
 
 AGENT = "console"
-MAX_RECORDS = 500
-"""Maximum number of records in one request."""
 IDEMPOTENCY_SECONDS = 24 * 3_600
 """Time for which an Idempotency-Key is known."""
-PROTOBUF = "application/x-protobuf"
 REFUSED_CALLS = (
     "refused calls, such as answers of more than 60,000 characters, calls that are too large, or messages of an "
     "unknown shape"
@@ -67,10 +70,6 @@ Key = Annotated[
     ),
 ]
 Tenant = Annotated[str | None, Query(min_length=1, max_length=200, description="Tenant of all records.")]
-FormatName = Annotated[
-    str,
-    Path(min_length=1, max_length=200, description="Format of the records: built in, of a mapping or of a plug-in."),
-]
 
 _ONE: dict[str, Any] = {"type": "object", "minProperties": 1}
 _OWN: dict[str, Any] = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
@@ -150,7 +149,7 @@ def _exported(request: Request, signal: str, message: str, rejected: str, taken:
     reasons += [as_message(taken.unread)] if taken.unread else []
     partial = {"errorMessage": "; ".join(reasons)} | ({rejected: str(taken.refused)} if taken.refused else {})
     content = {"partialSuccess": partial} if reasons else {}
-    if _media_type(request) != PROTOBUF:
+    if media_type(request) != PROTOBUF:
         return Response(to_json(content), media_type="application/json")
     return Response(encoded(content, signal, message), media_type=PROTOBUF)
 
@@ -164,18 +163,18 @@ async def _take(
         Problem: 400, damaged gzip; 404, unknown format; 413, too large; 415, unsupported encoding; 422, invalid record;
             429, too many bytes wait for the broker; 503, the format's plug-in is ambiguous or broken.
     """
-    how = _format(form, resources)
-    body = _decompressed(await request.body(), request, resources.settings.console.max_body_bytes)
+    how = format_of(form, resources)
+    body = decompressed(await request.body(), request, resources.settings.console.max_body_bytes)
     with resources.intake.taking(len(body)):
         known = _KnownRequests(resources, principal, key, sha256(f"{form}\n{tenant}\n".encode() + body).hexdigest())
         if (before := await known.find()) is not None:
             return before
-        received = Received(known.received_at, _fixed_tenant(principal, tenant))
+        received = Received(known.received_at, fixed_tenant(principal, tenant))
         opened = [
             replace(
                 each, received=replace(each.received, identifier=each.received.identifier or known.identifier(number))
             )
-            for number, each in enumerate(_records(body, request, received))
+            for number, each in enumerate(records_of(body, request, received))
         ]
         contents = await asyncio.to_thread(_decoded, opened, how)
         if how.by_trace:
@@ -186,39 +185,6 @@ async def _take(
         await resources.producer.send(outputs, agent=AGENT)
         await known.keep(taken)
     return taken
-
-
-def _format(name: str, resources: ConsoleResources) -> Format:
-    try:
-        return resources.settings.gateways.format_named(name)
-    except UnknownPlugin as unknown:
-        raise Problem(404, str(unknown)) from None
-    except PluginError as error:
-        # The text of an import error may quote what the plug-in read: it is for the operator alone.
-        log.error("format_open_failed", format=name, error=str(error))
-        raise Problem(
-            503, f"the plug-in of the format {name} cannot be used; the console's log has the reason"
-        ) from None
-
-
-def _records(body: bytes, request: Request, received: Received) -> list[Opened]:
-    """Return the records of a request: a batch of CloudEvents, a list, or a single record."""
-    opened = from_http(body, dict(request.headers), received)
-    # A protobuf length byte can equal the opening bracket of a JSON list.
-    may_be_list = len(opened) == 1 and _media_type(request) != PROTOBUF
-    found = [each for one in opened for each in (_listed(one) if may_be_list else [one])]
-    if not 1 <= len(found) <= MAX_RECORDS:
-        raise Problem(422, f"a request must have 1 to {MAX_RECORDS} records; split it")
-    return found
-
-
-def _listed(opened: Opened) -> list[Opened]:
-    if (opened.value or b"").lstrip()[:1] != b"[":
-        return [opened]
-    try:
-        return [replace(opened, value=to_json(each, inf_nan_mode="null")) for each in from_json(opened.value or b"")]
-    except ValueError:
-        raise UnadaptableRecord("the body is not valid JSON; send UTF-8 JSON") from None
 
 
 def _decoded(opened: list[Opened], how: Format) -> list[Any]:
@@ -264,37 +230,6 @@ def _adapted(
             raise Problem(422, f"record {number} cannot be accepted: {describe(error)}", fields=[where]) from None
     count_unread(AGENT, taken.unread)
     return taken, outputs
-
-
-def _fixed_tenant(principal: Principal, wanted: str | None) -> str | None:
-    """Return the tenant of all records: the requested one, or the only tenant of the token.
-
-    Return ``None`` if each record names its own tenant.
-    """
-    return principal.tenant(wanted) if wanted or len(principal.tenants) == 1 else None
-
-
-def _media_type(request: Request) -> str:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-def _decompressed(body: bytes, request: Request, limit: int) -> bytes:
-    """Return the body without its encoding; a gzip body may have several members."""
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding == "identity":
-        return body
-    if encoding != "gzip":
-        raise Problem(415, "this Content-Encoding is not supported; send gzip or none")
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(body)) as packed:
-            content = packed.read(limit + 1)
-    except (OSError, EOFError, zlib.error):
-        raise Problem(
-            400, "the body is damaged or incomplete gzip; send the encoding that Content-Encoding names"
-        ) from None
-    if len(content) > limit:
-        raise Problem(413, f"the body is larger than {limit} bytes after decompression; send fewer records per request")
-    return content
 
 
 class _KnownRequests:

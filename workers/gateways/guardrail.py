@@ -1,0 +1,399 @@
+"""Check LiteLLM's answers with Touchstone before readers see them, after the call and during the stream.
+
+The guardrail runs in the gateway's process. It needs only this file of Touchstone and the package ``litellm``, which
+brings ``aiohttp``: install Touchstone with the gateway, or copy this file there. In the proxy's configuration::
+
+    guardrails:
+      - guardrail_name: touchstone
+        litellm_params:
+          guardrail: touchstone_guardrail.TouchstoneGuardrail
+          mode: post_call
+          default_on: true
+          api_base: os.environ/LITELLM_TOUCHSTONE_URL
+          api_key: os.environ/LITELLM_TOUCHSTONE_TOKEN
+
+* An answer is replaced by the text that Touchstone releases: with a disclaimer, "insufficient evidence", or a message
+  while it is held. The log of the call keeps the answer of the model.
+* A stream shows text only up to a sentence with which the answer so far is released or warned of. Whatever was shown
+  stays; the rest follows the verdict on the whole answer.
+* Without a verdict in time, the answer is held (``fail_closed``) or shown as it is (``fail_open``).
+"""
+
+import asyncio
+import json
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+import aiohttp
+from litellm.integrations.custom_guardrail import CustomGuardrail
+
+HELD_MESSAGE = "This answer has not been verified and cannot be shown."
+DEADLINE_MS = 1_000
+GRACE_SECONDS = 1.0
+"""Wait for a reply beyond the deadline of a check, seconds."""
+WARN_SECONDS = 60.0
+"""Minimum interval between two warnings in the gateway's log, seconds."""
+SHOWN_STATES = ("released", "warned")
+CALLER_FIELDS = ("contexts", "session_id", "user_id", "query_type", "prompt_version")
+"""Fields of an answer that a request's ``metadata`` may hold."""
+_END = object()
+
+log = logging.getLogger("touchstone.guardrail")
+
+
+class CheckFailed(Exception):
+    """There is no verdict on an answer."""
+
+
+class TouchstoneGuardrail(CustomGuardrail):
+    """Replace answers by what Touchstone releases of them.
+
+    Args:
+        api_base: address of the console; by default ``LITELLM_TOUCHSTONE_URL``.
+        api_key: an access token with the scope ``ingest``; by default ``LITELLM_TOUCHSTONE_TOKEN``.
+        deadline_ms: maximum time for a check, milliseconds.
+        risk_mode: ``gatekeeper`` shows nothing that is held for review; ``observer`` shows such answers with a
+            disclaimer.
+        unreachable_fallback: without a verdict, ``fail_closed`` holds the answer and ``fail_open`` shows it as it is.
+        held_message: text in place of an answer that is held.
+    """
+
+    def __init__(
+        self,
+        api_base: str | None = None,
+        api_key: str | None = None,
+        deadline_ms: int = DEADLINE_MS,
+        risk_mode: str = "gatekeeper",
+        unreachable_fallback: str = "fail_closed",
+        held_message: str = HELD_MESSAGE,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(**arguments)
+        url = api_base or os.environ.get("LITELLM_TOUCHSTONE_URL", "")
+        token = api_key or os.environ.get("LITELLM_TOUCHSTONE_TOKEN", "")
+        if not url.startswith(("http://", "https://")) or not token:
+            raise ValueError(
+                "the Touchstone guardrail needs api_base (or LITELLM_TOUCHSTONE_URL) with http:// or https://, and "
+                "api_key (or LITELLM_TOUCHSTONE_TOKEN)"
+            )
+        if risk_mode not in ("gatekeeper", "observer"):
+            raise ValueError("risk_mode of the Touchstone guardrail must be gatekeeper or observer")
+        self.held_message = held_message
+        self.fails_open = unreachable_fallback == "fail_open"
+        self.seconds = int(deadline_ms) / 1_000
+        self._risk_mode = risk_mode
+        self._url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._session: aiohttp.ClientSession | None = None
+        self._warned = 0.0
+
+    async def async_post_call_success_hook(self, data: Any, user_api_key_dict: Any, response: Any) -> Any:
+        """Return the response with the released text; ``None`` leaves it as it is."""
+        if data.get("stream") is True:  # LiteLLM passes the whole of a checked stream here again
+            return None
+        pair = self.pair(data, user_api_key_dict)
+        kept = _wants_json(data)
+        if _get(response, "choices"):
+            choices = [await self._released(pair, response, choice, kept) for choice in _get(response, "choices")]
+            return _edited(response, choices=choices)
+        if _get(response, "output") or (_get(response, "type") == "message" and _get(response, "content")):
+            verdict = await self._verdict(pair | {"response": _as_dict(response)})
+            if verdict is not None and not (kept and verdict["state"] in SHOWN_STATES):
+                return _with_text(response, *self.shown(verdict))
+        return None
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: Any
+    ) -> AsyncGenerator[Any, None]:
+        """Yield the chunks of a stream whose text is released."""
+        stream = _CheckedStream(self, request_data, self.pair(request_data, user_api_key_dict))
+        async for chunk in stream.chunks(response):
+            yield chunk
+
+    def pair(self, data: Any, key: Any) -> dict[str, Any]:
+        """Return a request with the fields of the answer that its metadata holds, in the format ``openai``."""
+        metadata = data.get("metadata") or data.get("litellm_metadata") or {}
+        given = {**metadata, **(metadata.get("requester_metadata") or {})}
+        fields = {name: given[name] for name in CALLER_FIELDS if given.get(name) is not None}
+        request = {name: data[name] for name in ("model", "messages", "input", "prompt", "user") if data.get(name)}
+        tenant = getattr(key, "team_id", None) or given.get("tenant")
+        return {"request": request, "risk_mode": self._risk_mode} | fields | ({"tenant": str(tenant)} if tenant else {})
+
+    async def _released(self, pair: dict[str, Any], response: Any, choice: Any, kept: bool) -> Any:
+        message = _get(choice, "message") or choice
+        if _get(message, "tool_calls") or not (_get(message, "content") or _get(choice, "text")):
+            return choice  # no answer
+        number = _get(choice, "index") or 0
+        identifier = {"id": f"{_get(response, 'id')}-{number}" if number else _get(response, "id")}
+        body = {**_as_dict(response), "choices": [_as_dict(choice)]}
+        verdict = await self._verdict(pair | identifier | {"response": body})
+        if verdict is None or (kept and verdict["state"] in SHOWN_STATES):
+            return choice
+        text, blocked = self.shown(verdict)
+        ended = {"finish_reason": "content_filter"} if blocked else {}
+        if _get(choice, "message") is None:
+            return _edited(choice, text=text, **ended)
+        return _edited(choice, message=_edited(message, content=text), **ended)
+
+    def shown(self, verdict: dict[str, Any]) -> tuple[str, bool]:
+        """Return the text for the reader, and whether it stands in place of the answer."""
+        blocked = verdict["state"] not in SHOWN_STATES
+        return verdict.get("content") or self.held_message, blocked
+
+    async def _verdict(self, pair: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the verdict on a pair; ``None`` if the response is to be shown as it is."""
+        try:
+            verdict = await asyncio.wait_for(self._check(pair), self.seconds + GRACE_SECONDS)
+        except (TimeoutError, CheckFailed, aiohttp.ClientError, OSError, ValueError) as error:
+            self.warn(error)
+            return None if self.fails_open else {"state": "held"}
+        return verdict
+
+    async def _check(self, pair: dict[str, Any]) -> dict[str, Any] | None:
+        body = json.dumps(pair, default=str).encode()
+        async with self.post("/v1/check/openai", body) as response:
+            told: dict[str, Any] = await response.json(content_type=None)
+            if response.status == 200:
+                return told
+            if told.get("no_answer"):
+                return None
+            raise CheckFailed(f"{response.status} {told.get('detail', '')}")
+
+    def post(self, path: str, body: Any, **parameters: str) -> Any:
+        """Begin a request to the console; its redirects are not followed, because they would take the token along."""
+        if self._session is None or self._session.closed:
+            # No limit on the duration: a stream lasts as long as the model writes.
+            timeout = aiohttp.ClientTimeout(total=None, connect=self.seconds + GRACE_SECONDS)
+            connector = aiohttp.TCPConnector(limit=0)
+            self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout, connector=connector)
+        parameters["deadline_ms"] = str(round(self.seconds * 1_000))
+        return self._session.post(self._url + path, data=body, params=parameters, allow_redirects=False)
+
+    def warn(self, error: object) -> None:
+        """Log that an answer has no verdict, at most once a minute."""
+        now = time.monotonic()
+        if now - self._warned > WARN_SECONDS or not self._warned:
+            self._warned = now
+            action = "shown as they are" if self.fails_open else "held"
+            log.warning(
+                "answers cannot be checked at %s and are %s: %s", self._url, action, error or type(error).__name__
+            )
+
+
+class _CheckedStream:
+    """Hold back the chunks of one stream until their text is released.
+
+    Args:
+        guardrail: the guardrail.
+        data: the request.
+        pair: the request as the first line of ``/v1/check/stream``.
+    """
+
+    def __init__(self, guardrail: TouchstoneGuardrail, data: Any, pair: dict[str, Any]) -> None:
+        self._guardrail = guardrail
+        self._pair = pair
+        self._is_json = _wants_json(data)
+        self._held: deque[tuple[int, Any]] = deque()
+        self._length = 0
+        self._released = 0
+        self._shown = 0
+        self._passes = False
+        self._template: Any = None
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
+        self._talking: asyncio.Task[None] | None = None
+
+    async def chunks(self, source: Any) -> AsyncGenerator[Any, None]:
+        """Yield the released chunks of a stream."""
+        chunks = source.__aiter__()
+        coming = asyncio.ensure_future(_next(chunks))
+        told = asyncio.ensure_future(self._events.get())
+        verdict: dict[str, Any] | None = None
+        try:
+            while verdict is None:
+                await asyncio.wait([coming, told], return_when=asyncio.FIRST_COMPLETED)
+                if coming.done():
+                    if (chunk := coming.result()) is _END:
+                        break
+                    self._take(chunk)
+                    coming = asyncio.ensure_future(_next(chunks))
+                if told.done():
+                    verdict = self._heard(*told.result())
+                    told = asyncio.ensure_future(self._events.get())
+                for each in self._released_chunks():
+                    yield each
+            if verdict is None and not self._passes:
+                verdict = await self._verdict(told)
+            for each in self._last_chunks(verdict):
+                yield each
+        finally:
+            for task in (coming, told, self._talking):
+                if task is not None:
+                    task.cancel()
+
+    def _take(self, chunk: Any) -> None:
+        """Hold a chunk back, and send its text to the check."""
+        choices = _get(chunk, "choices")
+        if choices is None or any(_get(choice, "index") for choice in choices):
+            self._fail("only streams of chat completions with one choice can be checked")
+            if not self._passes:
+                raise CheckFailed("Touchstone checks streams of chat completions with one choice only")
+        delta = _get(choices[0], "delta") if choices else None
+        if _get(delta, "tool_calls") or _get(delta, "function_call"):
+            self._passes = True  # a response that calls tools is no answer, whatever text is beside the call
+        text = _get(delta, "content")
+        if isinstance(text, str) and text and not self._passes:
+            if self._talking is None:
+                self._template = chunk
+                head = {"id": _get(chunk, "id"), **self._pair}
+                self._lines.put_nowait(json.dumps(head, default=str).encode() + b"\n")
+                self._talking = asyncio.ensure_future(self._talk())
+            self._length += len(text)
+            self._lines.put_nowait(json.dumps({"text": text}).encode() + b"\n")
+        self._held.append((self._length, chunk))
+
+    async def _talk(self) -> None:
+        """Send the lines and receive the events of the check."""
+        try:
+            async with self._guardrail.post("/v1/check/stream", self._body(), format="openai") as response:
+                if response.status != 200:
+                    self._events.put_nowait(("error", await response.json(content_type=None)))
+                    return
+                name = ""
+                async for line in response.content:
+                    field, _, value = line.decode().rstrip("\n").partition(": ")
+                    if field == "event":
+                        name = value
+                    elif field == "data":
+                        self._events.put_nowait((name, json.loads(value)))
+            self._events.put_nowait(("error", {"detail": "the stream of the check ended without a verdict"}))
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            self._events.put_nowait(("error", {"detail": str(error) or type(error).__name__}))
+
+    async def _body(self) -> AsyncIterator[bytes]:
+        while (line := await self._lines.get()) is not None:
+            yield line
+
+    def _heard(self, name: str, told: dict[str, Any]) -> dict[str, Any] | None:
+        """Take an event; return the verdict, if it is one."""
+        if name == "verdict":
+            return told
+        if name == "sentences":
+            self._released = told["end"] if told["state"] in SHOWN_STATES else self._released
+            return None
+        self._fail(told.get("detail", name))
+        return None if self._passes else {"state": "held"}
+
+    async def _verdict(self, told: "asyncio.Future[tuple[str, dict[str, Any]]]") -> dict[str, Any] | None:
+        """Return the verdict on the whole answer; ``None`` if the rest is to be shown as it is."""
+        if self._talking is None:
+            return None  # no text
+        self._lines.put_nowait(None)
+        until = time.monotonic() + self._guardrail.seconds + GRACE_SECONDS
+        verdict: dict[str, Any] | None = None
+        while verdict is None and not self._passes:
+            try:
+                event = await asyncio.wait_for(told, max(0.0, until - time.monotonic()))
+            except TimeoutError:
+                event = ("error", {"detail": "no verdict within the deadline"})
+            verdict = self._heard(*event)
+            told = asyncio.ensure_future(self._events.get())
+        told.cancel()
+        return verdict
+
+    def _fail(self, reason: str) -> None:
+        self._guardrail.warn(reason)
+        self._passes = self._guardrail.fails_open
+
+    def _released_chunks(self) -> "list[Any]":
+        """Remove and return the chunks whose text is released; all of them if the answer is shown as it is."""
+        found = []
+        while self._held and (self._passes or self._held[0][0] <= self._released):
+            self._shown, chunk = self._held.popleft()
+            found.append(chunk)
+        return found
+
+    def _last_chunks(self, verdict: dict[str, Any] | None) -> "list[Any]":
+        """Return the chunks after the verdict: the rest of the answer with its disclaimer, or a message."""
+        held = [chunk for _, chunk in self._held]
+        if verdict is None:
+            return held
+        if verdict["state"] in SHOWN_STATES:
+            notice = "" if self._is_json else verdict.get("notice", "")
+            ends = [place for place, chunk in enumerate(held) if not _content(chunk) and self._is_last(chunk)]
+            place = min(ends, default=len(held))
+            return [*held[:place], *([_chunk(self._template, notice)] if notice else []), *held[place:]]
+        message = verdict.get("content") or self._guardrail.held_message
+        blocked = _chunk(self._template, f"\n\n{message}" if self._shown else message)
+        usage = [chunk for chunk in held if not _get(chunk, "choices")]
+        return [blocked, _chunk(self._template, None, "content_filter"), *usage]
+
+    @staticmethod
+    def _is_last(chunk: Any) -> bool:
+        choices = _get(chunk, "choices")
+        return not choices or bool(_get(choices[0], "finish_reason"))
+
+
+def _wants_json(data: Any) -> bool:
+    """Return whether the answer is for a program, which a disclaimer or references would disturb."""
+    return data.get("response_format") is not None or bool((data.get("text") or {}).get("format"))
+
+
+async def _next(chunks: Any) -> Any:
+    try:
+        return await chunks.__anext__()
+    except StopAsyncIteration:
+        return _END
+
+
+def _content(chunk: Any) -> Any:
+    choices = _get(chunk, "choices")
+    return _get(_get(choices[0], "delta"), "content") if choices else None
+
+
+def _chunk(template: Any, content: str | None, finish_reason: str | None = None) -> Any:
+    """Return a chunk like another one, with another text and end."""
+    choice = template.choices[0]
+    delta = choice.delta.model_copy(update={"content": content})
+    return _edited(template, choices=[_edited(choice, delta=delta, finish_reason=finish_reason)])
+
+
+def _get(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def _as_dict(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = value if isinstance(value, dict) else value.model_dump(mode="json", exclude_none=True)
+    return found
+
+
+def _edited(value: Any, **changes: Any) -> Any:
+    """Return a copy with changes; LiteLLM logs the original."""
+    return {**value, **changes} if isinstance(value, dict) else value.model_copy(update=changes)
+
+
+def _with_text(response: Any, text: str, blocked: bool) -> Any:
+    """Return a response of the Responses API or of Anthropic's Messages with another text."""
+    if _get(response, "output"):
+        output = [
+            _edited(item, content=_one_text(_get(item, "content"), text)) if _get(item, "type") == "message" else item
+            for item in _get(response, "output")
+        ]
+        return _edited(response, output=output)
+    ended = {"stop_reason": "refusal"} if blocked else {}
+    return _edited(response, content=_one_text(_get(response, "content"), text), **ended)
+
+
+def _one_text(blocks: Any, text: str) -> "list[Any]":
+    """Return the blocks of a message with its text in the first block with one."""
+    found = []
+    for block in blocks:
+        if _get(block, "text") is not None:
+            block = _edited(block, text=text)
+            text = ""
+        found.append(block)
+    return [block for block in found if _get(block, "text") != ""]
