@@ -13,6 +13,7 @@
         │   └── ReceiverUnavailable the export target did not acknowledge, or rejects the worker, not the record
         │       └── RouteMissing    the export target has no such route
         ├── JudgementError          degrade: one evaluation fails, the answer continues
+        │   ├── BudgetExceeded      the evaluation needs more operations than its budget
         │   ├── InferenceFailed
         │   └── InferenceTimeout
         ├── PoisonError             dead letter: no later attempt can succeed
@@ -64,6 +65,10 @@ class RouteMissing(ReceiverUnavailable):
 
 class JudgementError(TouchstoneError):
     """Report that one evaluation failed."""
+
+
+class BudgetExceeded(JudgementError):
+    """Report that an evaluation needs more operations than its budget has."""
 
 
 class InferenceFailed(JudgementError):

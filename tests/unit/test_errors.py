@@ -16,6 +16,7 @@ FATES = {
     errors.ReceiverUnavailable: ErrorAction.WAIT,
     errors.RouteMissing: ErrorAction.WAIT,
     errors.JudgementError: ErrorAction.DEGRADE,
+    errors.BudgetExceeded: ErrorAction.DEGRADE,
     errors.InferenceFailed: ErrorAction.DEGRADE,
     errors.InferenceTimeout: ErrorAction.DEGRADE,
     errors.PoisonError: ErrorAction.DEAD_LETTER,

@@ -25,6 +25,7 @@ from schemas.evaluations import EvaluationFindings, EvaluationReport
 from schemas.quality import EarlierAnswer
 from schemas.reports import Findings, Report
 from workers.errors import JudgementError
+from workers.evaluation.budget import Budget, spend, spending
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
 from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.embedding import Vector
@@ -210,7 +211,7 @@ def answer_evaluator(
 
 
 class _Evaluation(Generic[P, F]):
-    """Run the stages of one evaluator on one answer; record their time and failure."""
+    """Run the stages of one evaluator on one answer within its budget; record their time and failure."""
 
     def __init__(self, evaluator: Evaluator[P, F], answer: GeneratedAnswer, earlier: Sequence[EarlierAnswer]) -> None:
         self._evaluator, self._answer, self._earlier = evaluator, answer, earlier
@@ -220,6 +221,7 @@ class _Evaluation(Generic[P, F]):
         self.findings: Findings | None = None
         self.failure: Exception | None = None
         self.seconds = 0.0
+        self._budget = Budget()
 
     @property
     def name(self) -> str:
@@ -244,6 +246,8 @@ class _Evaluation(Generic[P, F]):
         self._stage(lambda: self._evaluate(vectors, verdicts))
 
     def _prepare(self) -> None:
+        contexts = self._answer.contexts or ()
+        spend(len(self._answer.query) + len(self._answer.answer) + sum(len(chunk.content) for chunk in contexts))
         prepared = self._evaluator.prepare(self._answer, self._earlier)
         self._prepared = (prepared,)
         texts = tuple(self._evaluator.texts(prepared)) if self.needs.vectors else ()
@@ -283,7 +287,8 @@ class _Evaluation(Generic[P, F]):
             return
         started = time.perf_counter()
         try:
-            stage()
+            with spending(self._budget):
+                stage()
         except ValidationError as error:
             self.failure = invalid_findings(self.name, error)
         except Exception as error:

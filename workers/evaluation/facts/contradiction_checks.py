@@ -14,7 +14,7 @@ from schemas.grounding import Mismatch
 from workers.evaluation.facts.antonyms import POLES, SHARES
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.comparisons import wrong_change, wrong_order, wrong_share
-from workers.evaluation.facts.dates import Date, months_of
+from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of
 from workers.evaluation.facts.lexical_contradictions import opposites, same_matter
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.roles import reordered, swapped
@@ -137,12 +137,11 @@ def date_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
     if claim.weekdays and claim.weekdays == evidence.weekdays:
         # Times on another day do not support times on this day.
         others = [other for other in others if other.weekdays <= claim.weekdays]
-    pool = [date for each in (evidence, *others) for date in (*each.dates, *each.implied_dates)]
-    unclaimed = [other for other in evidence.dates if not any(agrees(date, other) for date in claim.dates)]
-    for date in claim.dates:
-        rivals = any(_comparable(date, other) for other in unclaimed)
-        if rivals and not any(agrees(date, other) for other in pool):
-            return True
+    pool = DatePool(date for each in (evidence, *others) for date in (*each.dates, *each.implied_dates))
+    claimed = DatePool(claim.dates)
+    unclaimed = DatePool(other for other in evidence.dates if not claimed.agrees(other))
+    if any(unclaimed.has_comparable(date) and not pool.agrees(date) for date in claim.dates):
+        return True
     return _period_mismatch(claim, evidence, others) or _weekday_mismatch(claim, evidence, others)
 
 
@@ -150,13 +149,11 @@ def _period_mismatch(claim: Details, evidence: Details, others: Sequence[Details
     """Return true if no date of the evidence lies in a century, decade or quarter of the claim, or the reverse."""
     if not same_matter(_wordy(claim), _wordy(evidence), PERIOD_OVERLAP, PERIOD_OVERLAP):
         return False
-    pool = [span for other in (evidence, *others) for span in periods_of(other)]
+    pool = PeriodPool(span for other in (evidence, *others) for span in periods_of(other))
     checked = list(claim.periods)
     if evidence.periods and not any(months_of(date) for date in evidence.dates):
         checked += filter(None, map(months_of, claim.dates))
-    return bool(periods_of(evidence)) and any(
-        not any(first <= end and start <= last for start, end in pool) for first, last in checked
-    )
+    return bool(periods_of(evidence)) and any(not pool.overlaps(period) for period in checked)
 
 
 def _wordy(details: Details) -> frozenset[str]:
@@ -246,14 +243,3 @@ def _matter(details: Details) -> frozenset[str]:
     return frozenset(
         word for word in details.words if not word[0].isdigit() and word not in _VARYING and word not in numbers
     )
-
-
-def _comparable(one: Date, two: Date) -> bool:
-    """Return true if two dates name the same parts and can therefore differ."""
-    return any(a is not None and b is not None for a, b in zip(one.parts, two.parts, strict=True))
-
-
-def agrees(one: Date, two: Date) -> bool:
-    """Return true if two dates have a named part in common and no part that differs."""
-    pairs = list(zip(one.parts, two.parts, strict=True))
-    return _comparable(one, two) and all(a == b for a, b in pairs if a is not None and b is not None)

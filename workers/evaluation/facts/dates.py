@@ -1,7 +1,10 @@
 """Read dates, times of day, days of the week and periods from text."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from workers.evaluation.facts.units import MONTHS, ORDINALS, WEEKDAYS
 from workers.evaluation.text.words import key_of
@@ -27,6 +30,71 @@ class Date:
 
 Period = tuple[int, int]
 """First and last month, counted from the year 0."""
+
+
+class DatePool:
+    """Compare dates with many others by their named parts, in a time that does not depend on their number.
+
+    Args:
+        dates: the others.
+    """
+
+    def __init__(self, dates: Iterable[Date]) -> None:
+        self._by_parts: dict[int, list[Date]] = {}
+        for date in dict.fromkeys(dates):
+            self._by_parts.setdefault(_named(date), []).append(date)
+        self._shared: dict[tuple[int, int], set[Date]] = {}
+
+    def has_comparable(self, date: Date) -> bool:
+        """Return true if one of the dates names a part of this date and can therefore differ."""
+        return any(_named(date) & parts for parts in self._by_parts)
+
+    def agrees(self, date: Date) -> bool:
+        """Return true if one of the dates has a named part in common with this date and no part that differs."""
+        own = _named(date)
+        return any(
+            parts & own and _only(date, parts & own) in self._only_parts(parts, parts & own) for parts in self._by_parts
+        )
+
+    def _only_parts(self, parts: int, shared: int) -> set[Date]:
+        """Return the dates with these named parts, each reduced to the shared ones."""
+        if (parts, shared) not in self._shared:
+            self._shared[parts, shared] = {_only(date, shared) for date in self._by_parts[parts]}
+        return self._shared[parts, shared]
+
+
+class PeriodPool:
+    """Find out whether periods overlap with one of many others, in logarithmic time.
+
+    Args:
+        periods: the others.
+    """
+
+    def __init__(self, periods: Iterable[Period]) -> None:
+        known = sorted(periods)
+        self._starts = [start for start, _ in known]
+        self._ends = list(accumulate((end for _, end in known), max))
+
+    def overlaps(self, period: Period) -> bool:
+        """Return true if one of the periods has a month in common with this one."""
+        first, last = period
+        begun = bisect_right(self._starts, last)
+        return begun > 0 and first <= self._ends[begun - 1]
+
+
+def agrees(one: Date, two: Date) -> bool:
+    """Return true if two dates have a named part in common and no part that differs."""
+    return DatePool([two]).agrees(one)
+
+
+def _named(date: Date) -> int:
+    """Return the named parts of a date as bits."""
+    return sum(1 << place for place, part in enumerate(date.parts) if part is not None)
+
+
+def _only(date: Date, parts: int) -> Date:
+    return Date(*(part if parts >> place & 1 else None for place, part in enumerate(date.parts)))
+
 
 _MONTH = "(?P<n>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?:,?\s+(?:de\s+)?(?P<y>\d{4})(?!\d))?"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension
-from workers.evaluation.facts.contradiction_checks import agrees
+from workers.evaluation.facts.dates import DatePool, PeriodPool
 from workers.evaluation.facts.quantities import Quantity, spans_between
 from workers.evaluation.facts.text_details import Details, periods_of
 from workers.evaluation.text.words import stem
@@ -23,8 +23,8 @@ class KnownFacts:
     def __init__(self, texts: Iterable[Details]) -> None:
         texts = list(texts)
         self.numbers = Pool(number for text in texts for number in (*text.quantities, *text.implied))
-        self.dates = list(dict.fromkeys(date for text in texts for date in (*text.dates, *text.implied_dates)))
-        self.periods = list(dict.fromkeys(period for text in texts for period in periods_of(text)))
+        self.dates = DatePool(date for text in texts for date in (*text.dates, *text.implied_dates))
+        self.periods = PeriodPool(period for text in texts for period in periods_of(text))
         self.is_endless = any(text.is_endless for text in texts)
         self.codes = frozenset(code for text in texts for code in text.codes)
         self.words = frozenset(word for text in texts for word in (*text.words, *text.names))
@@ -59,8 +59,8 @@ def missing_details(own: Details, known: KnownFacts, nearest: Sequence[Details])
     """
     near = [number for each in nearest for number in (*each.quantities, *each.implied)]
     spans = Pool(spans_between([date for each in nearest for date in each.dates]))
-    dates = [any(agrees(date, other) for other in known.dates) for date in own.dates]
-    periods = [any(first <= end and start <= last for start, end in known.periods) for first, last in own.periods]
+    dates = [known.dates.agrees(date) for date in own.dates]
+    periods = [known.periods.overlaps(period) for period in own.periods]
     codes = [code in known.codes for code in own.codes]
     names = [name in known.words or stem(name) in known.words for name in own.names]
     numbers = _known_numbers(own, known.numbers, near, spans)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.facts.arithmetic import same_quantity
-from workers.evaluation.facts.contradiction_checks import agrees
-from workers.evaluation.facts.dates import Date
+from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES
 from workers.evaluation.facts.text_details import read_details

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from workers.evaluation.budget import spend
 from workers.evaluation.facts.arithmetic import same_dimension, same_quantity
-from workers.evaluation.facts.contradiction_checks import agrees
-from workers.evaluation.facts.dates import Date
+from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.record_owners import Record, from_another_record, is_record, read_records
@@ -130,6 +130,7 @@ def _misplaced(value: Value, words: frozenset[str], evidence: OwnedValues) -> bo
     if isinstance(value, Quantity) and (value.bound or value.approximate):
         return False
     kind = kind_of(value)
+    spend(len(evidence.clauses(kind)))
     everything = [(n, clause) for n, clause in evidence.clauses(kind) if _comparable(value, clause)]
     holding = [(n, clause) for n, clause in everything if any(same_value(value, each) for each in clause.values)]
     if not 0 < len(holding) <= MAX_HOLDING:

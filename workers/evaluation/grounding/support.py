@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from schemas.grounding import Mismatch, Verdict
+from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.facts.contradiction_checks import compare, on_one_matter
@@ -220,6 +221,7 @@ def measure_claims(
     """
     if not claims:
         return []
+    spend(sum(len(unit.text) for unit in units))
     sequences = [content_sequence(claim.plain) for claim in claims]
     vocabulary = frozenset(
         word for words in sequences for word in (*words, *(one + two for one, two in pairwise(words)))
@@ -264,6 +266,8 @@ def _measure(
     top: Sequence[int],
 ) -> MeasuredClaim:
     texts = [units[place].text for place in top]
+    # The claim is compared with the nearest units word by word, and with the values of all units.
+    spend(len(claim.plain) + sum(map(len, texts)) + len(units))
     best = float(close.max()) if len(close) else 0.0
     mismatches = compare(claim.plain, texts[0], texts[1:]) if texts else ()
     topic = claim.antecedent or claim.question
