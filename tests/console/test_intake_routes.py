@@ -3,8 +3,10 @@
 import asyncio
 import gzip
 import json
+import threading
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from tests.harness.keys import name_of
 from tests.harness.paths import DATA
 from workers.console.http.backpressure import IntakeGate
 from workers.console.routes.intake import _KnownRequests
+from workers.intake.trace_sources import TraceSources
 from workers.settings.addresses import Addresses
 
 GOLDEN = DATA / "gateways"
@@ -39,6 +42,18 @@ def sent(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Any:
 
     def read(*keys: str, topic: Any = ANSWERS_GENERATED) -> list[Any]:
         return [record for record in console.call(deployment.read(topic)) if name_of(record) in keys]
+
+    return read
+
+
+@pytest.fixture
+def of_trace(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Any:
+    """The answers of a trace."""
+    deployment = Deployment(addresses, tmp_path, name=console.settings.kafka.group_prefix)
+
+    def read(trace: str) -> list[GeneratedAnswer]:
+        records = console.call(deployment.read(ANSWERS_GENERATED))
+        return [GeneratedAnswer.from_bytes(each.value) for each in records if name_of(each).startswith(trace)]
 
     return read
 
@@ -315,6 +330,70 @@ def test_the_sources_of_an_earlier_export_are_those_of_the_call(client: httpx.Cl
     (record,) = sent(f"{trace}-{root}")
     answer = GeneratedAnswer.from_bytes(record.value)
     assert [chunk.content for chunk in answer.contexts or ()] == [DOCUMENT]
+
+
+@pytest.fixture
+def waiting(console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when an export waits for sources, which it does for a minute."""
+    begun = threading.Event()
+    absent = TraceSources._absent
+
+    async def looked(sources: TraceSources, traces: Any, caller: str) -> Any:
+        found = await absent(sources, traces, caller)
+        if found:
+            begun.set()
+        return found
+
+    monkeypatch.setattr(TraceSources, "_absent", looked)
+    monkeypatch.setattr(console.settings.gateways, "trace_wait_seconds", 60.0)
+    return begun
+
+
+def _without_root(export: Any) -> tuple[Any, str]:
+    """The export without the span around all others, as a batch processor sends it first, and the trace."""
+    scopes = [scope for resource in export["resourceSpans"] for scope in resource["scopeSpans"]]
+    for scope in scopes:
+        scope["spans"] = [span for span in scope["spans"] if span.get("parentSpanId")]
+    return export, b64decode(next(_spans([export]))["traceId"]).hex()
+
+
+def test_sources_that_arrive_after_their_call_are_joined(
+    console: ConsoleThread, client: httpx.Client, of_trace: Any, waiting: threading.Event
+) -> None:
+    first, second = exports_of("openinference-llamaindex")
+    calls, trace = _without_root(second)
+    with ThreadPoolExecutor(1) as pool:
+        posted = pool.submit(client.post, "/v1/traces", json=calls)
+        assert waiting.wait(60)
+        assert of_trace(trace) == [], "nothing is sent while it waits"
+        assert not posted.done(), "nor acknowledged"
+        assert console.client("ingest").post("/v1/traces", json=first).status_code == 200
+        assert posted.result(60).status_code == 200
+    (answer,) = of_trace(trace)
+    assert [chunk.content for chunk in answer.contexts or ()] == [DOCUMENT]
+
+
+def test_without_sources_an_incomplete_trace_waits_no_longer_than_it_may(
+    console: ConsoleThread,
+    client: httpx.Client,
+    of_trace: Any,
+    waiting: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(console.settings.gateways, "trace_wait_seconds", 0.2)
+    calls, trace = _without_root(exports_of("openinference-llamaindex")[1])
+    assert client.post("/v1/traces", json=calls).status_code == 200
+    assert waiting.is_set()
+    (answer,) = of_trace(trace)
+    assert answer.contexts is None
+
+
+@pytest.mark.parametrize("name", ["openinference-langchain", "openllmetry-openai", "pydantic-ai"])
+def test_a_complete_trace_does_not_wait(client: httpx.Client, waiting: threading.Event, name: str) -> None:
+    exports = exports_of(name)
+    whole = {"resourceSpans": [resource for export in exports for resource in export["resourceSpans"]]}
+    assert client.post("/v1/traces", json=whole).status_code == 200
+    assert not waiting.is_set()
 
 
 def test_sources_of_another_callers_trace_are_not_joined(console: ConsoleThread, sent: Any) -> None:

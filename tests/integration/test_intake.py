@@ -18,6 +18,8 @@ from schemas.feedback import FeedbackEvent
 from schemas.identifiers import answer_digest, person_digest
 from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_GENERATED, DEAD_LETTERS, FEEDBACK_EVENTS, PRIVACY_ERASURES
+from tests.clients.model_server import DOCUMENT
+from tests.console.test_intake_routes import exports_of
 from tests.harness.deployment import Deployment, until
 from tests.harness.distributions import write_distribution
 from tests.harness.keys import name_of
@@ -108,6 +110,39 @@ async def read(deployment: Deployment, count: int) -> list[Any]:
 
     await until(there, f"{count} answers", 90)
     return found
+
+
+async def test_sources_of_a_trace_are_joined_in_whichever_order_its_records_come(deployment: Deployment) -> None:
+    site = Site(deployment, {"otlp": "otlp"})
+    site.settings.gateways.trace_wait_seconds = 60.0
+    worker = await site.start()
+    try:
+        first, second = exports_of("openinference-llamaindex")
+        for resource in second["resourceSpans"]:
+            for scope in resource["scopeSpans"]:
+                scope["spans"] = [span for span in scope["spans"] if span.get("parentSpanId")]  # the root comes later
+        await site.send("otlp", *[second, exports_of("openinference-langchain")[0]])
+        await read(deployment, 1)  # the trace that is complete does not wait
+        assert worker.lag() != {"intake": 0}, "the other one is not acknowledged while it waits"
+        await site.send("otlp", first)
+        answers = [GeneratedAnswer.from_bytes(each.value) for each in await read(deployment, 2)]
+        await site.until_read()
+    finally:
+        await worker.stop()
+    assert [[chunk.content for chunk in answer.contexts or ()] for answer in answers] == [[DOCUMENT]] * 2
+
+
+async def test_a_trace_whose_sources_do_not_come_waits_no_longer_than_it_may(deployment: Deployment) -> None:
+    site = Site(deployment, {"otlp": "otlp"})
+    site.settings.gateways.trace_wait_seconds = 0.5
+    worker = await site.start()
+    try:
+        await site.send("otlp", exports_of("openinference-llamaindex")[1])
+        (record,) = await read(deployment, 1)
+        await site.until_read()
+    finally:
+        await worker.stop()
+    assert GeneratedAnswer.from_bytes(record.value).contexts is None
 
 
 async def test_records_of_gateways_become_answers_and_feedback_once_whatever_comes_twice(

@@ -9,11 +9,16 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
+
+from redis.asyncio import Redis
 
 from schemas.base import UnreadableEvent
 from schemas.topics import ANSWERS_GENERATED, foreign_topic
-from workers.agents.base import AgentContext, AgentDefinition, Handler
+from workers.agents.base import AgentContext, AgentDefinition, Handler, Receiver, each_record
+from workers.delivery.application import AgentApplication
 from workers.delivery.followers.erasure_follower import erasure_output
+from workers.delivery.processing import BatchProcessor
 from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.errors import PoisonError
 from workers.gateways.adapted import Adapted, Received
@@ -21,6 +26,8 @@ from workers.gateways.envelopes import from_kafka
 from workers.gateways.errors import NothingToJudge
 from workers.gateways.lenient_reading import time
 from workers.intake.intake_outputs import count_unread, outputs_of, taken_of
+from workers.intake.trace_receiver import TraceReceiver, caller_of, export_of, open_sources
+from workers.intake.trace_sources import TraceSources
 from workers.observability import metrics
 from workers.privacy.record_masking import Privacy
 from workers.settings import GatewaySettings, Settings
@@ -31,28 +38,54 @@ AGENT = "intake"
 def intake_agent(gateways: GatewaySettings) -> AgentDefinition | None:
     """Return the agent that reads the topics of the settings; ``None`` without topics."""
     topics = tuple(foreign_topic(name) for name in gateways.topics)
-    return AgentDefinition(AGENT, topics, _open) if topics else None
+    by_trace = any(gateways.format_named(topic.format).by_trace for topic in gateways.topics.values())
+    receiver = _trace_receiver if by_trace and gateways.trace_seconds else each_record
+    return AgentDefinition(AGENT, topics, _open, receiver=receiver) if topics else None
 
 
-async def _open(context: AgentContext, _: AsyncExitStack) -> Handler:
+def _trace_receiver(context: AgentContext, _: AgentApplication, processor: BatchProcessor) -> Receiver:
+    return TraceReceiver(context.settings, _redis(context), processor)
+
+
+def _redis(context: AgentContext) -> Redis:
+    return Redis.from_url(context.addresses.redis, socket_timeout=context.settings.redis.timeout_seconds)
+
+
+async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
     privacy = Privacy(context.settings.privacy, context.settings.kafka.max_input_bytes)
+    redis = _redis(context)
+    stack.push_async_callback(redis.aclose)
+    sources = open_sources(context.settings, redis)
 
     async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(context.steps_pool, _read_all, works, privacy, context)
+        exports = [await _joined(work.record, sources, context) for work in works]
+        return await loop.run_in_executor(context.steps_pool, _read_all, works, exports, privacy, context)
 
     return handle
 
 
-def _read_all(works: Sequence[WorkItem], privacy: Privacy, context: AgentContext) -> list[Result]:
-    return [_result(work.record, privacy, context) for work in works]
+async def _joined(record: Record, sources: TraceSources, context: AgentContext) -> Any:
+    """Return the export of a record with the sources of its traces; ``None`` for records of other formats."""
+    topic = context.settings.gateways.topics[record.topic]
+    how = context.settings.gateways.format_named(topic.format)
+    if not how.by_trace:
+        return None
+    export = await asyncio.get_running_loop().run_in_executor(context.steps_pool, export_of, record, how)
+    return await sources.joined(export, caller_of(record.topic), topic.tenant)
 
 
-def _result(record: Record, privacy: Privacy, context: AgentContext) -> Result:
+def _read_all(
+    works: Sequence[WorkItem], exports: Sequence[Any], privacy: Privacy, context: AgentContext
+) -> list[Result]:
+    return [_result(work.record, export, privacy, context) for work, export in zip(works, exports, strict=True)]
+
+
+def _result(record: Record, export: Any, privacy: Privacy, context: AgentContext) -> Result:
     try:
         topic = context.settings.gateways.topics[record.topic]
         taken = taken_of(
-            adapted_answers(record, context.settings),
+            adapted_answers(record, context.settings, export),
             lambda each: _outputs(each, record, privacy, context),
             in_part=context.settings.gateways.format_named(topic.format).in_part,
         )
@@ -79,8 +112,13 @@ def _outputs(adapted: Adapted, record: Record, privacy: Privacy, context: AgentC
     return [] if unknown is None else [erasure_output(unknown, AGENT)]
 
 
-def adapted_answers(record: Record, settings: Settings) -> list[Adapted]:
+def adapted_answers(record: Record, settings: Settings, export: Any = None) -> list[Adapted]:
     """Return the answers in a record of a gateway.
+
+    Args:
+        record: the record.
+        settings: all settings.
+        export: content to read in place of that of the record.
 
     Raises:
         NothingToJudge: the record contains no answer.
@@ -91,4 +129,5 @@ def adapted_answers(record: Record, settings: Settings) -> list[Adapted]:
     # not all of them in milliseconds.
     received = Received(time(record.timestamp) or datetime.now(UTC), topic.tenant)
     opened = from_kafka(record.value, record.headers, received)
-    return settings.gateways.format_named(topic.format).answers(opened.value, opened.received)
+    how = settings.gateways.format_named(topic.format)
+    return how.adapt(how.decode(opened.value) if export is None else export, opened.received)

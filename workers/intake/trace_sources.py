@@ -1,12 +1,19 @@
-"""Join the sources of a trace that arrive in an earlier export than the call of the model.
+"""Join the sources of a trace that arrive in another export than the call of the model.
 
 Exporters send spans by time, so that a retrieval and its call are often in different requests. The spans of retrievals
-are kept in Redis for a bounded time, by trace and tenant, and are added to later exports with calls of the same. Redis
+are kept in Redis for a bounded time, by trace and tenant, and are added to exports with calls of the same. Redis
 may lose them: then the answer has no contexts, as without Redis.
+
+1. ``keep`` stores the sources of an export when it arrives.
+2. ``wait`` returns once the sources of its incomplete traces are there, or its time is over. A trace is incomplete if
+   the parent of one of its spans is not in the export.
+3. ``joined`` adds what is there.
 """
 
+import asyncio
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
 
@@ -27,8 +34,36 @@ MAX_BYTES = 1_000_000
 """Maximum size of the kept spans of one export and trace, bytes before compression."""
 MAX_EXPORTS = 50
 """Maximum number of exports of one trace that are kept."""
+LARGE_EXPORT = 512
+"""Number of spans from which an export does not wait: its exporter sends full batches and would drop spans meanwhile."""
+LOOK_SECONDS = 0.1
+"""Interval between two looks for the sources of a trace, seconds."""
 
 log = get_logger(__name__)
+
+
+def _lacking(spans: Sequence[ExportedSpan]) -> list[_Trace]:
+    """Return the incomplete traces with a call and without sources."""
+    if len(spans) >= LARGE_EXPORT:
+        return []
+    known = {(span.trace_id, span.span_id) for span in spans}
+    calls = {(span.trace_id, span.tenant) for span in spans if span.is_inference}
+    told = {(span.trace_id, span.tenant) for span in spans if span.documents}
+    incomplete = {
+        (span.trace_id, span.tenant)
+        for span in spans
+        if span.parent_id and (span.trace_id, span.parent_id) not in known
+    }
+    return sorted((calls & incomplete) - told)[:MAX_TRACES]
+
+
+@contextmanager
+def _without_redis() -> Iterator[None]:
+    """Go on without sources of other exports if Redis does not respond."""
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        log.warning("trace_lookup_failed", error_class=type(error).__name__)
 
 
 class TraceSources:
@@ -45,8 +80,8 @@ class TraceSources:
         self._prefix = prefix
         self._seconds = seconds
 
-    async def joined(self, export: Any, caller: str, tenant: str | None) -> Any:
-        """Return an export with the sources of its traces that arrived before, and keep its own.
+    async def keep(self, export: Any, caller: str, tenant: str | None) -> None:
+        """Store the sources of an export.
 
         Traces of different callers and of different tenants are independent.
 
@@ -55,24 +90,66 @@ class TraceSources:
             caller: name of the caller.
             tenant: tenant of all spans; ``None`` if each names its own.
         """
-        if self._redis is None or not isinstance(mapping(export).get("resourceSpans"), list):
-            return export
-        spans = [span for span in exported_spans(export) if span.trace_id]
-        spans_by_tenant(spans, tenant)
+        found = [span for span in self._spans(export, tenant) if span.documents]
+        with _without_redis():
+            await self._keep(found, caller)
+
+    async def wait(self, export: Any, caller: str, tenant: str | None, seconds: float) -> None:
+        """Wait for the sources of the incomplete traces of an export.
+
+        Args:
+            export: the export in its JSON form; its own sources are kept.
+            caller: name of the caller.
+            tenant: tenant of all spans; ``None`` if each names its own.
+            seconds: maximum wait.
+        """
+        lacking = _lacking(self._spans(export, tenant))
+        until = asyncio.get_running_loop().time() + seconds
+        with _without_redis():
+            while lacking := await self._absent(lacking, caller):
+                left = until - asyncio.get_running_loop().time()
+                if left <= 0:
+                    return
+                await asyncio.sleep(min(left, LOOK_SECONDS))
+
+    async def joined(self, export: Any, caller: str, tenant: str | None) -> Any:
+        """Return an export with the sources of its traces that arrived in other exports.
+
+        Args:
+            export: the export in its JSON form.
+            caller: name of the caller.
+            tenant: tenant of all spans; ``None`` if each names its own.
+        """
+        spans = self._spans(export, tenant)
         calls = list(dict.fromkeys((span.trace_id, span.tenant) for span in spans if span.is_inference))[:MAX_TRACES]
-        try:
+        found: list[tuple[Mapping[str, Any], str]] = []
+        with _without_redis():
             found = await self._recall(calls, caller)
-            await self._keep([span for span in spans if span.documents], caller)
-        except (RedisError, OSError) as error:
-            log.warning("trace_lookup_failed", error_class=type(error).__name__)
-            return export
         known = {(span.trace_id, span.span_id, span.tenant) for span in spans}
-        earlier = [
+        others = [
             _of_tenant(span, of_tenant)
             for span, of_tenant in found
             if (span.get("traceId"), span.get("spanId"), of_tenant) not in known
         ]
-        return {**export, "resourceSpans": [*export["resourceSpans"], *earlier]} if earlier else export
+        return {**export, "resourceSpans": [*export["resourceSpans"], *others]} if others else export
+
+    def _spans(self, export: Any, tenant: str | None) -> list[ExportedSpan]:
+        if self._redis is None or not isinstance(mapping(export).get("resourceSpans"), list):
+            return []
+        spans = [span for span in exported_spans(export) if span.trace_id]
+        spans_by_tenant(spans, tenant)
+        return spans
+
+    async def _absent(self, traces: Sequence[_Trace], caller: str) -> list[_Trace]:
+        """Return the traces of which no sources are kept."""
+        if not traces:
+            return []
+        assert self._redis is not None
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for trace in traces:
+                pipeline.exists(self._key(trace, caller))
+            found = await pipeline.execute()
+        return [trace for trace, there in zip(traces, found, strict=True) if not there]
 
     async def _recall(self, traces: Sequence[_Trace], caller: str) -> list[tuple[Mapping[str, Any], str]]:
         if not traces:

@@ -72,8 +72,15 @@ class GatewaySettings(Group):
         default=60.0,
         ge=0,
         le=3_600,
-        description="Time for which Redis keeps the sources of a trace for calls in later exports over HTTP, seconds; "
-        "0 joins only within one export.",
+        description="Time for which Redis keeps the sources of a trace for calls in other exports, seconds; 0 joins "
+        "only within one export.",
+    )
+    trace_wait_seconds: float = Field(
+        default=2.0,
+        ge=0,
+        le=60,
+        description="Maximum wait of an export for the sources of an incomplete trace that arrive after their call, by "
+        "HTTP and from topics, seconds; 0 does not wait. Needs gateways.trace_seconds.",
     )
     in_flight_bytes: Count = Field(
         default=32_000_000,

@@ -180,7 +180,11 @@ async def _take(
         if how.by_trace:
             gateways, prefix = resources.settings.gateways, resources.settings.redis.key_prefix
             sources = TraceSources(resources.redis, prefix, gateways.trace_seconds)
-            contents = [await sources.joined(each, principal.name, received.tenant) for each in contents]
+            of_whom = principal.name, received.tenant
+            for each in contents:
+                await sources.keep(each, *of_whom)
+            await asyncio.gather(*(sources.wait(each, *of_whom, gateways.trace_wait_seconds) for each in contents))
+            contents = [await sources.joined(each, *of_whom) for each in contents]
         taken, outputs = await asyncio.to_thread(_adapted, opened, contents, how, principal, resources)
         await resources.producer.send(outputs, agent=AGENT)
         await known.keep(taken)

@@ -7,7 +7,7 @@ Sources: OTLP 1.9; the GenAI semantic conventions (schema gen-ai-dev 1.42: ``gen
 ``retrieval.documents.0.document.content``); OpenLLMetry's ``gen_ai.prompt.0.content``. Read November 2026.
 
 An export is processed as a unit: the contexts of a call are the documents of all retrievals in the same trace that
-ended before the call began. Retrievals that a batch processor sent in another export are not found.
+ended before the call began. ``workers.intake.trace_sources`` adds retrievals of other exports.
 """
 
 from collections.abc import Sequence
