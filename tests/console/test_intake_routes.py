@@ -98,6 +98,16 @@ def test_an_answer_without_a_name_has_the_same_whenever_it_is_sent(client: httpx
     assert other != first
 
 
+def test_equal_keys_of_two_tenants_behind_one_token_are_two_keys(client: httpx.Client, sent: Any) -> None:
+    headers, body = {"Idempotency-Key": "order-16"}, [{"answer": "One."}]
+    names = []
+    for tenant in ("acme", "keys"):
+        taken = client.post("/v1/answers", params={"tenant": tenant}, json=body, headers=headers)
+        assert taken.status_code == 202, taken.text
+        names += taken.json()["accepted"]
+    assert {GeneratedAnswer.from_bytes(record.value).tenant for record in sent(*names)} == {"acme", "keys"}
+
+
 def test_a_repeat_under_its_key_is_answered_alike_and_sent_once(client: httpx.Client, sent: Any) -> None:
     headers = {"Idempotency-Key": "order-17"}
     body = [{"answer": "One."}, {"answer": "Two."}]

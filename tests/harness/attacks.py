@@ -29,7 +29,7 @@ PATHS = (
 )  # fmt: skip
 POSTS = (
     "/v1/answers", "/v1/answers/litellm", "/v1/answers/otlp", "/v1/answers/langfuse", "/v1/answers/openai-chat",
-    "/v1/answers/{}", "/v1/traces", "/v1/logs", "/v1/check", "/api/answers", "/api/feedback", "/api/session",
+    "/v1/answers/{}", "/v1/traces", "/v1/logs", "/v1/check", "/v1/check/stream", "/api/answers", "/api/feedback", "/api/session",
     "/api/answers/{}/vote", "/api/reviews/{}/decision", "/api/reviews/{}/lock", "/api/reviews/{}/escalate",
     "/api/reviews/next",
 )  # fmt: skip

@@ -10,8 +10,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 from schemas.topics import ROUTING_POSTERIORS, TOPICS
-from tests.harness.tenants import OURS, THEIRS, TwoTenants, answer, owner, until
-from workers.console.app import SUBJECTS
+from tests.harness.tenants import BOTH, OURS, THEIRS, TwoTenants, answer, owner, until
+from workers.console.app import SUBJECTS, create_app
 
 ONLY_OURS = "only-ours"
 """An answer that the asking tenant does not have."""
@@ -39,6 +39,11 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("POST", "/v1/traces"): (Question("/v1/traces", 403, {"resourceSpans": []}, {"tenant": OURS}),),
     ("POST", "/v1/logs"): (Question("/v1/logs", 403, {"resourceLogs": []}, {"tenant": OURS}),),
     ("POST", "/v1/check"): (Question("/v1/check", 403, answer(OURS, ONLY_OURS)),),
+    ("POST", "/v1/check/stream"): (Question("/v1/check/stream", 403, answer(OURS, ONLY_OURS)),),
+    ("POST", "/v1/check/{form}"): (
+        # The token's only tenant replaces that of the record; nothing of either is stored.
+        Question("/v1/check/touchstone", 200, {"answer": "No.", "tenant": OURS}, {"deadline_ms": "30000"}),
+    ),
     ("GET", "/healthz"): (Question("/healthz", 200),),
     ("GET", "/readyz"): (Question("/readyz", 200),),
     ("GET", "/login"): (Question("/login", 200),),
@@ -159,14 +164,22 @@ def asked(two: TwoTenants) -> Asked:
 
 
 def test_every_route_of_the_application_is_asked() -> None:
-    routes = {
-        (method, route.path)
-        for subject in SUBJECTS
-        for route in subject.router.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods
-    }
+    application = [route for subject in SUBJECTS for route in subject.router.routes]
+    assert all(isinstance(route, APIRoute) for route in application)
+    routes = {(method, route.path) for route in application if isinstance(route, APIRoute) for method in route.methods}
     assert routes == set(ROUTES), "a new route needs a question that a stranger would ask"
+
+
+def test_what_is_served_beside_the_routes_is_the_same_for_everybody(two: TwoTenants) -> None:
+    document = two.clients[THEIRS].get("/api/openapi.json").json()
+    named = {path.replace(":path}", "}") for _, path in ROUTES}
+    assert set(document["paths"]) <= named
+    application = create_app(two.console.resources)
+    beside = [route for route in application.routes if not isinstance(route, APIRoute)]
+    found = {path for route in beside if (path := getattr(route, "path", None))}
+    assert found == {"/static", "/api/openapi.json"}
+    for path in ("/api/openapi.json", "/static/css/console.css"):
+        assert len({two.clients[tenant].get(path).text for tenant in BOTH}) == 1
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=" ".join)

@@ -86,7 +86,11 @@ def create_app(resources: ConsoleResources) -> FastAPI:
     async def _log_in_first(request: Request, _: pages.LoginNeeded) -> Response:
         return pages.login_redirect(request)
 
-    app.add_middleware(BodyLimit, max_bytes=resources.settings.console.max_body_bytes)
+    app.add_middleware(
+        BodyLimit,
+        max_bytes=resources.settings.console.max_body_bytes,
+        seconds={"/v1/check/stream": check_stream.MAX_SECONDS},
+    )
     app.add_middleware(SecurityHeaders)
     if resources.settings.console.behind_proxy:
         app.add_middleware(ForwardedHeaders, proxies=resources.settings.console.proxies)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from workers.console.http.middleware import ForwardedHeaders
+from workers.console.identity.security import network_of
 
 FORGED = "198.51.100.66"
 CALLER, FIRST, SECOND = "203.0.113.7", "10.0.0.1", "10.0.0.2"
@@ -58,3 +59,19 @@ async def test_the_entry_of_the_outermost_proxy_is_the_caller(proxies: int, valu
 async def test_the_scheme_is_that_of_the_outermost_proxy(proxies: int, values: list[str], scheme: str) -> None:
     headers = [("x-forwarded-proto", value) for value in values]
     assert (await seen(proxies, *headers))[1] == scheme
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("fe80::1%eth0", "fe80::1", True),
+        ("", "unix", False),
+    ],
+)
+def test_failures_are_counted_for_the_network_of_an_ipv6_caller(one: str, two: str, same: bool) -> None:
+    assert (network_of(one) == network_of(two)) is same

@@ -1,4 +1,7 @@
-"""Limit the size of request bodies before parsing, and add security headers to responses."""
+"""Limit size and time of request bodies before parsing, and add security headers to responses."""
+
+import asyncio
+from collections.abc import Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,17 +32,23 @@ SECURITY_HEADERS = {
 }
 
 
+BODY_SECONDS = 60.0
+"""Time within which a request body must be complete, seconds. Most bodies are read before the caller is known."""
+
+
 class BodyLimit:
-    """Middleware that refuses larger bodies by ``Content-Length`` and by the received bytes.
+    """Middleware that refuses larger bodies by ``Content-Length`` and by the received bytes, and bodies that do not end.
 
     Args:
         app: the application.
         max_bytes: largest accepted body in bytes.
+        seconds: paths whose bodies may take another time than ``BODY_SECONDS``.
     """
 
-    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, max_bytes: int, seconds: Mapping[str, float] | None = None) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._seconds = seconds or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -50,11 +59,17 @@ class BodyLimit:
         if claimed.isdigit() and int(claimed) > self._max_bytes:
             await problem_response(self._problem())(scope, receive, send)
             return
-        seen = 0
+        seen, is_complete = 0, False
+        until = asyncio.get_running_loop().time() + self._seconds.get(scope["path"], BODY_SECONDS)
 
         async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, is_complete
+            try:
+                async with asyncio.timeout_at(None if is_complete else until):
+                    message = await receive()
+            except TimeoutError:
+                raise Problem(408, "the body did not arrive in time; send it again") from None
+            is_complete = not message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > self._max_bytes:
                 raise self._problem()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from workers.console.http.slow_callers import TimedProtocol
 from workers.errors import TouchstoneError
 from workers.settings import ConsoleSettings
 
@@ -46,6 +47,7 @@ class ConsoleServer:
         self._server = _Server(
             uvicorn.Config(
                 app,
+                http=TimedProtocol,
                 log_config=None,
                 access_log=False,
                 server_header=False,

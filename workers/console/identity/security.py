@@ -10,6 +10,7 @@ import hmac
 import time
 from datetime import datetime, timedelta
 from hashlib import sha256
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -158,7 +159,7 @@ class Guard:
         """
         if found is not None:
             return found
-        address = request.client.host if request.client else ""
+        address = network_of(request.client.host if request.client else "")
         if not await self._limiter.hit(self._failures, "failures", address):
             raise await self._exceeded(self._failures, "failures", address)
         raise _unauthorized("unknown access token")
@@ -229,6 +230,17 @@ def _refuse_other_sites(request: Request) -> None:
     same = origin is None or _host_of(origin) == request.headers.get("Host")
     if site not in ("same-origin", "none") or not same:
         raise Problem(403, "the request comes from another site; send it from a page of this console")
+
+
+def network_of(address: str) -> str:
+    """Return the network of an IPv6 address, since one caller has all addresses of a /64; others are unchanged."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return address
+    return str(found.ipv4_mapped or IPv6Network((found, 64), strict=False))
 
 
 def _host_of(origin: str) -> str | None:

@@ -166,10 +166,12 @@ async def _take(
     how = format_of(form, resources)
     body = decompressed(await request.body(), request, resources.settings.console.max_body_bytes)
     with resources.intake.taking(len(body)):
-        known = _KnownRequests(resources, principal, key, sha256(f"{form}\n{tenant}\n".encode() + body).hexdigest())
+        fixed = fixed_tenant(principal, tenant)
+        digest = sha256(f"{form}\n{tenant}\n".encode() + body).hexdigest()
+        known = _KnownRequests(resources, principal, fixed, key, digest)
         if (before := await known.find()) is not None:
             return before
-        received = Received(known.received_at, fixed_tenant(principal, tenant))
+        received = Received(known.received_at, fixed)
         opened = [
             replace(
                 each, received=replace(each.received, identifier=each.received.identifier or known.identifier(number))
@@ -245,6 +247,7 @@ class _KnownRequests:
     Args:
         resources: resources of the console.
         principal: the caller; keys of different callers are independent.
+        tenant: tenant of all records, ``None`` if each names its own; keys of different tenants are independent.
         key: key of the request; ``None`` without one.
         digest: SHA-256 of the request content.
 
@@ -252,10 +255,12 @@ class _KnownRequests:
         received_at: arrival of this request; after ``find``, arrival of the first equal request.
     """
 
-    def __init__(self, resources: ConsoleResources, principal: Principal, key: str | None, digest: str) -> None:
+    def __init__(
+        self, resources: ConsoleResources, principal: Principal, tenant: str | None, key: str | None, digest: str
+    ) -> None:
         self._redis = resources.redis
         self._prefix = f"{resources.settings.redis.key_prefix}idempotency:"
-        self._key = key and sha256(f"{principal.name}\x1f{key}".encode()).hexdigest()
+        self._key = key and sha256(to_json([principal.name, tenant, key])).hexdigest()
         self._name = key and sha256(f"{principal.name}\x1f{key}\x1f{digest}".encode()).hexdigest()
         self._digest = digest
         self.received_at = resources.now()

@@ -1,0 +1,106 @@
+"""The image installs packages by hash: the lock has the pinned versions of everything that the image needs."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.harness.paths import ROOT
+
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LOCK = (ROOT / "deploy" / "requirements.lock").read_text(encoding="utf-8")
+CONSTRAINTS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+OF_THE_INDEX = {"torch"}
+"""Packages whose wheels depend on the index, with their dependencies on CUDA."""
+
+
+def pins(text: str) -> dict[str, str]:
+    return {
+        canonicalize_name(name): version for name, version in re.findall(r"^([\w.-]+)==([^\s\\]+)", text, re.MULTILINE)
+    }
+
+
+def needed(requirements: list[str]) -> Iterator[str]:
+    """The names of all packages that these requirements install here."""
+    seen: set[tuple[str, str]] = set()
+    waiting = [(Requirement(each), "") for each in requirements]
+    while waiting:
+        requirement, extra = waiting.pop()
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        name = canonicalize_name(requirement.name)
+        for wanted in ("", *requirement.extras):
+            if (name, wanted) not in seen:
+                seen.add((name, wanted))
+                waiting += [(Requirement(each), wanted) for each in distribution(name).requires or ()]
+        yield name
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "build.lock"])
+def test_every_package_of_a_lock_has_its_pinned_version_and_hashes(name: str) -> None:
+    text = (ROOT / "deploy" / name).read_text(encoding="utf-8")
+    locked, pinned = pins(text), pins(CONSTRAINTS)
+    assert {name: version for name, version in locked.items() if pinned.get(name, version) != version} == {}
+    entries = [entry for entry in re.split(r"\n(?=[\w.-]+==)", text) if not entry.startswith("#")]
+    assert len(entries) == len(locked) > 3
+    for entry in entries:
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry[:100]
+
+
+def test_the_lock_holds_all_packages_of_the_image() -> None:
+    project = PROJECT["project"]
+    wanted = [
+        *project["dependencies"],
+        *(each for extra in ("worker", "int8", "tracing") for each in project["optional-dependencies"][extra]),
+    ]
+    missing = {name for name in needed(wanted) if name not in pins(LOCK)} - OF_THE_INDEX
+    assert not {name for name in missing if not name.startswith(("nvidia-", "triton", "cuda-"))}
+
+
+def test_the_image_installs_by_hash_before_anything_else() -> None:
+    commands = re.findall(r"pip install [^&]*", DOCKERFILE.replace("\\\n", " "))
+    by_index, by_hash = [command for command in commands if "hashes" not in command], commands[0]
+    assert "--require-hashes --requirement requirements.lock" in by_hash
+    # The rest is torch, and the project's own wheel.
+    assert len(by_index) == 2
+    assert "--requirement dependencies.txt" in by_index[0] and "--no-deps /wheels/*.whl" in by_index[1]
+
+
+def test_the_digests_of_images_become_an_override_of_compose(tmp_path: Path) -> None:
+    skopeo = tmp_path / "skopeo"
+    skopeo.write_text(
+        '#!/bin/sh\nfor last; do :; done\nprintf "sha256:%s\\n" "$(printf %s "$last" | sha256sum | cut -c1-64)"\n'
+    )
+    skopeo.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, ROOT / "deploy" / "image_digests.py"], env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    pinned = {name: each["image"] for name, each in yaml.safe_load(done.stdout)["services"].items()}
+    assert pinned.keys() == {name for name, each in services.items() if "build" not in each}
+    for name, image in pinned.items():
+        tag, _, digest = image.partition("@sha256:")
+        assert tag == services[name]["image"] and len(digest) == 64
+    asked = hashlib.sha256(b"docker://docker.io/library/python:3.11.15-slim-bookworm").hexdigest()
+    assert f"# deploy/Dockerfile: FROM python:3.11.15-slim-bookworm@sha256:{asked}" in done.stdout
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "skopeo").write_text("#!/bin/sh\necho no such tag\n")
+    (broken / "skopeo").chmod(0o755)
+    failed = subprocess.run(
+        [sys.executable, ROOT / "deploy" / "image_digests.py"], env={"PATH": f"{broken}:{os.environ['PATH']}"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert failed.returncode == 1 and "the registry told no digest" in failed.stderr
