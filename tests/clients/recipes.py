@@ -21,11 +21,19 @@ PROMPT = [
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A client with its packages, whose first names the client, and the format of what it sends."""
+    """A client.
+
+    Attributes:
+        packages: its packages, whose first names the client.
+        ask: asks the question.
+        form: format of what it sends.
+        beside: further packages that its documentation installs.
+    """
 
     packages: tuple[str, ...]
     ask: Callable[[str, Any], None]
     form: str = "otlp"
+    beside: tuple[str, ...] = ()
 
 
 PAYLOADS: list[Any] = []
@@ -409,21 +417,38 @@ RECIPES: dict[str, Recipe] = {
     "openinference-openai": Recipe(("openinference-instrumentation-openai", "openai"), openinference_openai),
     "openinference-responses": Recipe(("openinference-instrumentation-openai", "openai"), openinference_responses),
     "openinference-langchain": Recipe(
-        ("openinference-instrumentation-langchain", "langchain"), openinference_langchain
+        ("openinference-instrumentation-langchain", "langchain"), openinference_langchain, beside=("langchain-openai",)
     ),
     "openinference-langchain-openai": Recipe(
         ("openinference-instrumentation-langchain", "openinference-instrumentation-openai", "langchain"),
         openinference_langchain_openai,
+        beside=("langchain-openai",),
     ),
-    "openllmetry-langchain": Recipe(("opentelemetry-instrumentation-langchain", "langchain"), openllmetry_langchain),
-    "langgraph-agent": Recipe(("openinference-instrumentation-langchain", "langgraph"), langgraph_agent),
+    "openllmetry-langchain": Recipe(
+        ("opentelemetry-instrumentation-langchain", "langchain"),
+        openllmetry_langchain,
+        beside=("langchain-openai", "opentelemetry-instrumentation-openai"),
+    ),
+    "langgraph-agent": Recipe(
+        ("openinference-instrumentation-langchain", "langgraph"),
+        langgraph_agent,
+        beside=("langchain", "langchain-openai"),
+    ),
     "openinference-llamaindex": Recipe(
-        ("openinference-instrumentation-llama-index", "llama-index-core"), openinference_llamaindex
+        ("openinference-instrumentation-llama-index", "llama-index-core"),
+        openinference_llamaindex,
+        beside=("llama-index-llms-openai",),
     ),
     "openllmetry-llamaindex": Recipe(
-        ("opentelemetry-instrumentation-llamaindex", "llama-index-core"), openllmetry_llamaindex
+        ("opentelemetry-instrumentation-llamaindex", "llama-index-core"),
+        openllmetry_llamaindex,
+        beside=("llama-index-llms-openai", "opentelemetry-instrumentation-openai"),
     ),
-    "openinference-dspy": Recipe(("openinference-instrumentation-dspy", "dspy"), openinference_dspy),
+    "openinference-dspy": Recipe(
+        ("openinference-instrumentation-dspy", "dspy"),
+        openinference_dspy,
+        beside=("openinference-instrumentation-litellm",),
+    ),
     "openinference-litellm": Recipe(("openinference-instrumentation-litellm", "litellm"), openinference_litellm),
     "openinference-haystack": Recipe(("openinference-instrumentation-haystack", "haystack-ai"), openinference_haystack),
     "openinference-agents": Recipe(
@@ -437,6 +462,6 @@ RECIPES: dict[str, Recipe] = {
     "bedrock": Recipe(("boto3",), bedrock_converse, form="bedrock"),
     "cohere": Recipe(("cohere",), cohere_documents, form="cohere"),
     "openllmetry-google": Recipe(("opentelemetry-instrumentation-google-generativeai", "google-genai"), google_genai),
-    "langfuse-sdk": Recipe(("langfuse",), langfuse_sdk),
-    "pydantic-ai": Recipe(("pydantic-ai-slim",), pydantic_ai),
+    "langfuse-sdk": Recipe(("langfuse",), langfuse_sdk, beside=("openai",)),
+    "pydantic-ai": Recipe(("pydantic-ai-slim",), pydantic_ai, beside=("openai",)),
 }

@@ -14,7 +14,7 @@ RECORDINGS: dict[str, Any] = {
     path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))
 }
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
-COLUMNS = ("answer", "query", "contexts", "tokens", "model", "provider", "user", "session")
+COLUMNS = ("answer", "query", "contexts", "tools", "tokens", "model", "provider", "user", "session")
 
 
 def arrived(recording: dict[str, Any]) -> list[Adapted]:
@@ -35,6 +35,7 @@ def row(recording: dict[str, Any]) -> dict[str, bool]:
         "answer": ANSWER in answer.answer,
         "query": QUESTION in answer.query,
         "contexts": any(DOCUMENT in chunk.content for chunk in answer.contexts or ()),
+        "tools": bool(found.kept.get("steps")),
         "tokens": answer.usage is not None and answer.usage.prompt_tokens is not None,
         "model": answer.model.id != "unknown",
         "provider": bool(answer.model.provider),

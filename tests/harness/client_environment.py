@@ -2,9 +2,11 @@
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,25 +16,44 @@ INSTALL_SECONDS = 600
 
 
 def client_environment(*requirements: str) -> Path:
-    """Return the folder of the programs of an environment with these packages; made once a machine.
+    """Return the folder of the programs of an environment with these packages of PyPI; made once a machine.
 
     A test whose packages the registry does not have is skipped.
     """
-    name = sha256("\n".join((sys.version, *sorted(requirements))).encode()).hexdigest()[:16]
+
+    def install(folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True, timeout=INSTALL_SECONDS)
+        _run([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *requirements], folder)
+
+    return _made((sys.version, *sorted(requirements)), install) / "bin"
+
+
+def node_environment(*requirements: str) -> Path:
+    """Return a folder with these packages of npm in ``node_modules``; made once a machine."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    return _made(
+        ("npm", *sorted(requirements)),
+        lambda folder: _run(["npm", "install", "--silent", "--no-fund", "--no-audit", *requirements], folder),
+    )
+
+
+def _made(named: tuple[str, ...], install: Callable[[Path], None]) -> Path:
+    name = sha256("\n".join(named).encode()).hexdigest()[:16]
     default = Path(tempfile.gettempdir()) / f"touchstone-clients-{os.getuid()}"
     folder = Path(os.environ.get("TOUCHSTONE_CLIENT_ENVIRONMENTS", default)) / name
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder.parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # processes of one test run share the environment
         if not (folder / "complete").exists():
-            _install(folder, requirements)
-    return folder / "bin"
+            folder.mkdir(exist_ok=True)
+            install(folder)
+            (folder / "complete").touch()
+    return folder
 
 
-def _install(folder: Path, requirements: tuple[str, ...]) -> None:
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True, timeout=INSTALL_SECONDS)
-    command = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *requirements]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
     if done.returncode:
-        pytest.skip(f"{', '.join(requirements)} cannot be installed: {done.stderr.strip().splitlines()[-1]}")
-    (folder / "complete").touch()
+        told = (done.stderr.strip() or "no reason").splitlines()[-1]
+        pytest.skip(f"packages of a client cannot be installed: {told}")

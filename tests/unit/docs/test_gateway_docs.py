@@ -57,7 +57,7 @@ def test_the_proxy_finds_the_callback_where_its_page_puts_it(monkeypatch: pytest
     from litellm.integrations.custom_logger import CustomLogger
     from litellm.proxy.types_utils.utils import get_instance_fn
 
-    (configuration,) = blocks("gateways-litellm.md", "yaml")
+    configuration, _ = blocks("gateways-litellm.md", "yaml")
     (name,) = yaml.safe_load(configuration)["litellm_settings"]["callbacks"]
     shutil.copy(ROOT / "workers" / "gateways" / "callback.py", tmp_path / "touchstone_callback.py")
     variables = exported("gateways-litellm.md")
