@@ -28,6 +28,8 @@ DEADLINE = (504, "/v1/check")
 MEMORY_BYTES = 1_500_000_000
 """Memory by which all attacks together may raise the peak of the process: console, worker and clients in one."""
 PATIENCE = 900.0
+LONG_SECONDS = 3_600
+"""Time for a long form: 3,000 requests take some ten minutes on two idle cores."""
 
 
 @pytest.fixture(scope="module")
@@ -188,11 +190,13 @@ def test_10_hostile_answers_stay_within_their_budget(attacked: ConsoleThread) ->
 
 
 @pytest.mark.long
+@pytest.mark.timeout(LONG_SECONDS)
 def test_3000_bad_requests_meet_no_internal_error(attacked: ConsoleThread) -> None:
     attack_over_http(attacked, 4, 3_000)
 
 
 @pytest.mark.long
+@pytest.mark.timeout(LONG_SECONDS)
 def test_1000_bad_records_are_settled_and_nothing_unevaluated_is_released(
     attacked: ConsoleThread, addresses: Addresses
 ) -> None:
@@ -200,5 +204,6 @@ def test_1000_bad_records_are_settled_and_nothing_unevaluated_is_released(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(LONG_SECONDS)
 def test_100_hostile_answers_stay_within_their_budget(attacked: ConsoleThread) -> None:
     attack_evaluation(attacked, 6, 100)

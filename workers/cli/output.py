@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from workers.observability.logs import configure_logs
 from workers.observability.printable import printable as printable
+from workers.observability.printable import printable_json as printable_json
 from workers.settings import Settings, UnknownSetting, load_settings
 
 console = Console()
@@ -46,4 +47,4 @@ def read_settings(*, quiet: bool = False) -> Settings:
 
 def print_json(value: Any) -> None:
     """Print one JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.write(printable_json(json.dumps(value, ensure_ascii=False, default=str)) + "\n")

@@ -1,5 +1,6 @@
 """Escape text from other systems, so that it cannot control a terminal or forge a line."""
 
+import json
 import unicodedata
 
 HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -24,6 +25,26 @@ def printable(text: str, keep: str = "\n\t") -> str:
     keep += JOINERS
     return "".join(
         character if character in keep or unicodedata.category(character) not in HOSTILE else _escaped(character)
+        for character in text
+    )
+
+
+def printable_json(text: str) -> str:
+    """Escape within JSON what ``printable`` escapes; the content stays the same.
+
+    JSON escapes the control characters up to U+001F by itself. Those from U+0080 on control many terminals as well, and
+    half of a surrogate pair cannot be written.
+
+    Args:
+        text: JSON in one or more lines.
+    """
+    if text.isprintable():
+        return text
+    keep = "\n" + JOINERS
+    return "".join(
+        character
+        if character in keep or unicodedata.category(character) not in HOSTILE
+        else json.dumps(character)[1:-1]
         for character in text
     )
 

@@ -9,7 +9,7 @@ from pydantic_core import from_json, to_json
 from rich.table import Table
 from rich.text import Text
 
-from workers.cli.output import console, errors, print_json, printable, read_settings
+from workers.cli.output import console, errors, print_json, printable, printable_json, read_settings
 from workers.errors import TouchstoneError
 from workers.gateways.adapted import fitting
 from workers.gateways.formats import BUILTIN, Format
@@ -80,7 +80,7 @@ def _write(found: list[Conversion], settings: Settings) -> None:
     for conversion in found:
         for each in conversion.answers:
             _, value = fitting(each.answer, settings.kafka.max_input_bytes)
-            sys.stdout.write(value.decode() + "\n")
+            sys.stdout.write(printable_json(value.decode()) + "\n")
         if problem := _problem(conversion):
             errors.print(
                 f"record {conversion.number}: {printable(problem)}", highlight=False, markup=False, soft_wrap=True
