@@ -157,7 +157,8 @@ class ReviewDecision(HumanFeedback):
     pipeline_version: Label = Field(default="unknown", description="Version that requested the review.")
 
 
-ReviewEventKind = Literal["assigned", "unassigned", "skipped", "escalated", "undone"]
+ReviewEventKind = Literal["assigned", "unassigned", "skipped", "escalated", "undone", "given"]
+"""Locked and unlocked (assigned, unassigned), or given to a person by another one."""
 
 
 class ReviewEvent(Event):
@@ -170,5 +171,6 @@ class ReviewEvent(Event):
     kind: ReviewEventKind
     reviewer: Label
     queue: Label | None = None
+    assignee: Label | None = Field(default=None, description="Person of an event given; empty for nobody.")
     deadline_at: UtcDatetime | None = None
     occurred_at: UtcDatetime

@@ -289,7 +289,7 @@ def test_a_reviewer_sees_what_is_urgent_votes_and_says_why(
         console.store_request(
             request.model_copy(update={"rank": request.rank + 1, "gate_score": 0.01, "queue": "night"})
         )
-        page.get_by_text("Filters").click()
+        page.locator(".queue-filters > summary").click()
         page.get_by_label("Gate score up to").fill("0.02")
         page.keyboard.press("Enter")
         expect(page.locator(f'[data-review="{wanted}"]')).to_be_visible()

@@ -1,5 +1,6 @@
 """The page of a review in a real Chromium: long answers, Markdown, small windows."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -7,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from tests.harness.browser import chromium_path, logged_in, serious_violations
-from tests.harness.console import ConsoleThread
+from tests.harness.console import ConsoleThread, frozen_clickhouse
 from tests.harness.held_answers import held
 
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
@@ -137,3 +138,25 @@ def test_on_a_phone_the_decision_is_in_reach_of_a_thumb(browser: Browser, consol
         page.keyboard.press("Escape")
         page.locator('[data-action="reject"]').tap()
         expect(page.locator("#status")).to_contain_text("rejected")
+
+
+def test_a_frozen_store_is_told_within_seconds(
+    browser: Browser, console: ConsoleThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with logged_in(browser, console) as (page, _):
+        page.goto("/search")
+        with frozen_clickhouse(console, monkeypatch):
+            # Playwright itself waits while a page is left, so the page notes what it says and when.
+            page.evaluate(
+                """() => { const began = performance.now(), status = document.getElementById("status");
+                new MutationObserver(() => sessionStorage.setItem("told", JSON.stringify(
+                    [status.textContent, performance.now() - began]))).observe(status, { childList: true });
+                setTimeout(() => document.querySelector("form").requestSubmit(), 0); }"""
+            )
+            expect(page.locator("h1")).to_have_text("Service Unavailable")
+            expect(page.locator("main")).to_contain_text("a store has not answered")
+            words, milliseconds = json.loads(page.evaluate("sessionStorage.getItem('told')"))
+            assert "has not answered yet" in words
+            assert milliseconds < 6_000
+        page.goto("/search")
+        expect(page.locator("h1")).to_have_text("Search")

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import httpx
+import pytest
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
@@ -43,7 +44,8 @@ ONE_TENANT = {
     "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo",
     "waiter": "outage", "patient": "patience", "rival": "patience", "looker": "changes", "voter": "votes",
     "editor": "edits", "drafter": "drafts", "passenger": "passages", "messenger": "messages", "sleeper": "sessions",
-    "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks",
+    "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks", "bulk-rival": "bulks",
+    "counted": "counted",
     "first-opinion": "opinions", "second-opinion": "opinions",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
@@ -198,6 +200,27 @@ class ConsoleThread:
         vectors = await resources.embedding.embed(texts)
         await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
         await resources.analytics.store(rows)
+
+
+@contextmanager
+def frozen_clickhouse(console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hold back every query of the console, as a frozen server would."""
+    client = console.resources.analytics.client
+    query = client.query
+    thawed = asyncio.Event()
+
+    async def held_back(*arguments: Any, **options: Any) -> Any:
+        await thawed.wait()
+        return await query(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "query", held_back)
+        yield
+    console.call(_set(thawed))
+
+
+async def _set(event: asyncio.Event) -> None:
+    event.set()
 
 
 @contextmanager

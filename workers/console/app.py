@@ -11,7 +11,7 @@ from workers.console.http.middleware import BodyLimit, ForwardedHeaders, Securit
 from workers.console.http.problems import ProblemDocument
 from workers.console.identity.ended_sessions import EndedSessions
 from workers.console.identity.security import Guard
-from workers.console.presentation import pages
+from workers.console.presentation import page_basics, pages, review_pages
 from workers.console.resources import ConsoleResources
 from workers.console.routes import (
     answers,
@@ -45,6 +45,7 @@ SUBJECTS = (
     overview,
     audit,
     pages,
+    review_pages,
 )
 
 
@@ -80,11 +81,11 @@ def create_app(resources: ConsoleResources) -> FastAPI:
     app.state.guard = Guard(
         resources.settings.console, EndedSessions(SharedState(resources.redis, resources.settings.redis.key_prefix))
     )
-    problems.install(app, pages.respond)
+    problems.install(app, page_basics.respond)
 
-    @app.exception_handler(pages.LoginNeeded)
-    async def _log_in_first(request: Request, _: pages.LoginNeeded) -> Response:
-        return pages.login_redirect(request)
+    @app.exception_handler(page_basics.LoginNeeded)
+    async def _log_in_first(request: Request, _: page_basics.LoginNeeded) -> Response:
+        return page_basics.login_redirect(request)
 
     app.add_middleware(
         BodyLimit,

@@ -13,6 +13,7 @@ from workers.console.resources import ConsoleResources
 from workers.pipeline.versions import pipeline_version
 from workers.review.review_service import ReviewService
 from workers.review.shared_state import SharedState
+from workers.review.team_actions import TeamActions
 from workers.services.openers import open_clickhouse, open_producer
 from workers.services.shared_services import SharedServices
 from workers.settings import Settings
@@ -52,8 +53,9 @@ async def opened_resources(
         accesses = AccessLog(producer, version, lambda: datetime.now(UTC))
         accesses.start()
         stack.push_async_callback(accesses.stop)
+        reviews = ReviewStore(analytics, database)
         review = ReviewService(
-            ReviewStore(analytics, database),
+            reviews,
             SharedState(redis, settings.redis.key_prefix),
             producer,
             settings,
@@ -80,6 +82,7 @@ async def opened_resources(
             intake=IntakeGate(settings.gateways.in_flight_bytes),
             redis=redis,
             review=review,
+            team=TeamActions(review, reviews, settings.console.tokens, lambda: datetime.now(UTC)),
             memory=memory,
             embedding=embedder,
             lag=lag,

@@ -14,6 +14,7 @@ from workers.console.identity.access_log import AccessLog
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
 from workers.review.review_service import ReviewService
+from workers.review.team_actions import TeamActions
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.lancedb.memory_store import MemoryStore
@@ -41,6 +42,7 @@ class ConsoleResources:
         embedding: embedding model for memory search; ``None`` without memory.
         check: synchronous evaluation of answers; ``None`` if no model is opened.
         review: the review queue; ``None`` if this console serves no reviews.
+        team: assignments and bulk actions; ``None`` if this console serves no reviews.
         lag: lag in records by agent; ``None`` if no agents run in this process.
         now: the clock.
     """
@@ -59,6 +61,7 @@ class ConsoleResources:
     embedding: EmbeddingService | None = None
     check: CheckService | None = None
     review: ReviewService | None = None
+    team: TeamActions | None = None
     lag: Callable[[], Mapping[str, int]] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 

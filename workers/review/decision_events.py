@@ -124,6 +124,7 @@ def review_event(
     at: datetime,
     queue: str | None = None,
     deadline: datetime | None = None,
+    assignee: str | None = None,
 ) -> ReviewEvent:
     """Build an event that precedes the decision on a request."""
     return ReviewEvent(
@@ -134,6 +135,7 @@ def review_event(
         kind=kind,
         reviewer=by,
         queue=queue,
+        assignee=assignee,
         deadline_at=deadline,
         occurred_at=at,
     )

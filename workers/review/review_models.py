@@ -44,6 +44,7 @@ class Filters(Strict):
     queue: Label | None = None
     min_risk: RiskLevel | None = Field(default=None, description="Minimum hallucination risk.")
     max_score: Score | None = Field(default=None, description="Maximum gate score; an unknown score counts as 0.")
+    assignee: Label | None = Field(default=None, description="Person to whom the requests are assigned, or nobody.")
     state: QueueState = Field(default="open", description="open, decided, or waiting for a blind second review.")
 
 
@@ -121,6 +122,7 @@ class ReviewSummary(BaseModel):
     version: int = Field(description="Version to send back with the decision.")
     second_review: bool = Field(default=False, description="True if a blind second review is requested.")
     lock: Lock | None = None
+    assignee: str | None = Field(default=None, description="Person to whom the request is assigned.")
     decided_by: str | None = None
     decided_at: datetime | None = None
     action: str | None = None
@@ -200,6 +202,18 @@ class QueueStats(BaseModel):
     )
     agreement_pairs: int
     median_active_seconds: float | None = Field(description="Decisions of today.")
+
+
+class ReviewerFigures(BaseModel):
+    """What a reviewer has decided."""
+
+    name: str
+    decided: int
+    second: int = Field(description="Second reviews.")
+    approved: int = Field(description="Among decisions and second reviews.")
+    corrected: int
+    rejected: int
+    median_active_seconds: float | None
 
 
 class Disagreement(BaseModel):

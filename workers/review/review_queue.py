@@ -72,7 +72,11 @@ class ReviewQueue:
         if filters.state == "second":
             shown = await self._unclaimed(shown)
         locks = await self._locks.known([place.review_id for place in shown])
-        items = [_summary(place, locks.get(place.review_id), second=filters.state == "second") for place in shown]
+        people = await self._store.assignees([place.key for place in shown])
+        items = [
+            _summary(place, locks.get(place.review_id), people.get(place.key), second=filters.state == "second")
+            for place in shown
+        ]
         return QueuePage(items=items, next_cursor=following, open_count=number)
 
     async def _page(
@@ -186,7 +190,8 @@ class ReviewQueue:
         claims = await self._claims(place, request)
         # A second review is blind: the reviewer must not see the first decision.
         history = [] if second else await self._store.history(place)
-        summary = _summary(place, lock, second=second).model_dump()
+        person = (await self._store.assignees([place.key])).get(place.key)
+        summary = _summary(place, lock, person, second=second).model_dump()
         if not place.is_open:
             # The row of the decision lacks these columns of the request.
             summary |= request.model_dump(
@@ -242,7 +247,7 @@ def wanted_filters(filters: Filters, who: Reviewer) -> QueueFilters | None:
     return QueueFilters(tenants=tenants, **filters.model_dump(exclude={"tenant"}))
 
 
-def _summary(place: QueueRow, lock: Lock | None, *, second: bool) -> ReviewSummary:
+def _summary(place: QueueRow, lock: Lock | None, assignee: str | None, *, second: bool) -> ReviewSummary:
     columns = {
         name: getattr(place, name)
         for name in (
@@ -257,6 +262,7 @@ def _summary(place: QueueRow, lock: Lock | None, *, second: bool) -> ReviewSumma
         version=place.rank,
         second_review=second,
         lock=lock,
+        assignee=assignee,
         decided_by=place.decided_by if closed else None,
         decided_at=place.decided_at if closed else None,
         action=place.action if closed else None,

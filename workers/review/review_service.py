@@ -6,6 +6,7 @@ Every write is an event on a topic. Redis keeps locks and recent decisions, and 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from schemas.headers import event_headers
@@ -122,16 +123,19 @@ class ReviewService(ReviewQueue):
         if filters.state == "open":
             if self._is_turn_of_second_review(who) and (second := await second_review()) is not None:
                 return second
-            places = await self._store.page(
-                wanted,
-                limit=CANDIDATES,
-                without=[*await self._locks.claimed_here(), *without],
-                skipped_by=who.name,
-                skipped_since=skipped_since,
-            )
-            found = await self._take_first(places, who, second=False)
-            if found is not None:
-                return found
+            # What is assigned to the reviewer comes first, what is assigned to others not at all.
+            parts = [replace(wanted, assignee=who.name), replace(wanted, for_person=who.name)]
+            for part in [wanted] if wanted.assignee else parts:
+                places = await self._store.page(
+                    part,
+                    limit=CANDIDATES,
+                    without=[*await self._locks.claimed_here(), *without],
+                    skipped_by=who.name,
+                    skipped_since=skipped_since,
+                )
+                found = await self._take_first(places, who, second=False)
+                if found is not None:
+                    return found
         return await second_review()
 
     def _is_turn_of_second_review(self, who: Reviewer) -> bool:
@@ -198,6 +202,25 @@ class ReviewService(ReviewQueue):
         event = await self._tell("escalated", place, who, queue or self._settings.escalation_queue, deadline)
         await self._locks.release(review_id, who.name)
         return event
+
+    async def open_place(self, review_id: str, who: Reviewer) -> QueueRow:
+        """Return the place of a request that the reviewer can decide now.
+
+        Raises:
+            AlreadyDecided: the request is decided.
+            LockedByAnother: another reviewer holds the lock.
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        await self._refuse_unless_open(place, who)
+        return place
+
+    async def assign(self, place: QueueRow, who: Reviewer, assignee: str) -> None:
+        """Assign a request to a person; empty takes it back."""
+        event = review_event(
+            "given", place.review_id, place.answer_id, place.tenant, by=who.name, at=self._now(), assignee=assignee
+        )
+        await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
 
     # ---------------------------------------------------------------- decisions
 

@@ -1,5 +1,6 @@
 """Define the settings of release and human review."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -65,6 +66,10 @@ class ReviewSettings(Group):
     )
     second_share: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.1, description="Share of decisions that a second reviewer repeats blindly."
+    )
+    guidelines: Path | None = Field(
+        default=None,
+        description="Folder with guidelines for reviewers in Markdown: TENANT.md, else default.md.",
     )
     finality_days: Positive = Field(
         default=30.0, description="Time span of answers.released to read; equal to the retention of review.decisions."

@@ -89,6 +89,15 @@ def passage_runs(content: str, passages: Iterable[Span[T]]) -> list[Run[tuple[T,
     return runs
 
 
+def passages(claims: list[ClaimView]) -> list[Span[ClaimView]]:
+    """Return the evidence spans of claims in their source."""
+    return [
+        Span(claim.evidence_start, claim.evidence_end, claim)
+        for claim in claims
+        if claim.evidence_start is not None and claim.evidence_end is not None
+    ]
+
+
 def _runs(text: str, owners: Sequence[Span[T]], markers: Sequence[Span[CitationView | None]]) -> list[Run[T]]:
     owners = [span for span in owners if 0 <= span.start < span.end]
     ends = [(span.start, span.end) for span in owners] + [(span.start, span.end) for span in markers]

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from schemas.base import Identifier, Label
 from workers.console.http.problems import FieldProblem, Problem, documented
@@ -23,10 +24,12 @@ from workers.review.review_models import (
     QueuePage,
     QueueStats,
     Reviewer,
+    ReviewerFigures,
     ReviewItem,
     Strict,
 )
 from workers.review.review_service import ReviewService
+from workers.review.team_actions import BulkBody, BulkOutcome, TeamActions
 from workers.settings.scopes import Scope
 
 router = APIRouter(prefix="/api/reviews", tags=["review"], route_class=StrictRoute)
@@ -43,6 +46,17 @@ class PageQuery(Filters):
         default=None, description="next_cursor of the previous page."
     )
     limit: int = Field(default=25, ge=1, le=MAX_PAGE)
+
+
+class QueueFacets(BaseModel):
+    """Values that open requests have, and the people who may review them."""
+
+    tenants: list[str]
+    models: list[str]
+    reasons: list[str]
+    signals: list[str]
+    queues: list[str]
+    people: list[str]
 
 
 class EscalationBody(Strict):
@@ -65,6 +79,20 @@ def service_of(resources: Shared) -> ReviewService:
 
 
 Service = Annotated[ReviewService, Depends(service_of)]
+
+
+def team_of(resources: Shared) -> TeamActions:
+    """Return the actions of a team.
+
+    Raises:
+        Problem: 503, this console serves no reviews.
+    """
+    if resources.team is None:
+        raise Problem(503, "this console serves no reviews")
+    return resources.team
+
+
+Team = Annotated[TeamActions, Depends(team_of)]
 
 
 @router.get("", responses=documented(*ERRORS, 422))
@@ -91,6 +119,27 @@ async def review_stats(service: Service, who: Who) -> QueueStats:
 async def list_disagreements(service: Service, who: Who) -> list[Disagreement]:
     """List the reviews whose first and second decision differ, the latest first."""
     return await service.disagreements(_reviewer(who))
+
+
+@router.get("/filters", responses=documented(*ERRORS))
+async def list_filters(team: Team, who: Who) -> QueueFacets:
+    """Return the values that the filters offer, and the people to whom requests can be assigned."""
+    reviewer = _reviewer(who)
+    return QueueFacets(**asdict(await team.facets(reviewer)), people=team.people(reviewer))
+
+
+@router.get("/reviewers", responses=documented(*ERRORS, 422))
+async def list_reviewers(
+    team: Team, who: Who, days: Annotated[int, Query(ge=1, le=365, description="Days, today included.")] = 1
+) -> list[ReviewerFigures]:
+    """Return what each reviewer has decided, the busiest first."""
+    return await team.reviewers(_reviewer(who), days)
+
+
+@router.post("/bulk", responses=documented(*ERRORS, 422))
+async def act_on_reviews(body: BulkBody, team: Team, who: Who) -> list[BulkOutcome]:
+    """Act on several open requests, or preview the outcome; each outcome names its request."""
+    return await team.act(body, _reviewer(who))
 
 
 @router.post("/next", responses={**documented(*ERRORS, 422), 204: {"description": "No open request."}})

@@ -14,8 +14,9 @@ import orjson
 from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.review_rows import MAX_TITLE
-from workers.stores.clickhouse.row_reading import Reading, without_zone
+from workers.stores.clickhouse.row_reading import without_zone
 from workers.stores.queries.review_queue_rows import DecidedCursor, QueueCursor, QueueFigures, QueueFilters, Sample
+from workers.stores.queries.review_team_queries import ReviewTeamQueries
 from workers.stores.tables.review_tables import QueueRow
 from workers.stores.tables.table_row import select_list
 
@@ -46,7 +47,7 @@ _DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
 _SAMPLED = "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8)))) < {share:Float64} * 4294967296"
 
 
-class ReviewStore(Reading):
+class ReviewStore(ReviewTeamQueries):
     """Store of reviews."""
 
     async def page(
@@ -214,7 +215,7 @@ class ReviewStore(Reading):
         """Return the events of a request in order of time, each with kind, by, at and detail."""
         return await self.named_rows(
             "SELECT kind, by, at, detail FROM ("
-            " SELECT kind, reviewer AS by, occurred_at AS at, queue AS detail FROM "
+            " SELECT kind, reviewer AS by, occurred_at AS at, if(kind = 'given', assignee, queue) AS detail FROM "
             f"{self._database}.review_events FINAL"
             " WHERE review_id = {review:String} AND tenant = {tenant:String} UNION ALL"
             " SELECT concat(action, if(ruling IN ('final', 'vote'), '', concat(' (', ruling, ')'))), decided_by,"
@@ -355,6 +356,9 @@ class ReviewStore(Reading):
         risks = list(RISKS[filters.min_risk]) if filters.min_risk else None
         add(of_request, "hallucination_risk IN {risks:Array(String)}", "risks", risks)
         add(of_request, "ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
+        if filters.assignee is not None:
+            add(of_place, self._of_assignee(filters.assignee), "assignee", filters.assignee)
+        add(of_place, self._not_of_others(), "for_person", filters.for_person)
         if filters.state == "open":
             add(of_place, _QUEUE + " = {queue:String}", "queue", filters.queue)
             return of_place + of_request, parameters

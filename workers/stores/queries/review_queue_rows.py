@@ -22,6 +22,8 @@ class QueueFilters:
         min_risk: the lowest level.
         max_score: the highest gate score; a score that is not known counts as below.
         state: open, decided, or waiting for a second review.
+        assignee: person to whom the requests are assigned, or nobody.
+        for_person: leaves out requests that are assigned to another person.
     """
 
     tenants: tuple[str, ...] = ()
@@ -32,6 +34,8 @@ class QueueFilters:
     min_risk: RiskLevel | None = None
     max_score: float | None = None
     state: QueueState = "open"
+    assignee: str | None = None
+    for_person: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

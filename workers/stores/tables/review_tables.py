@@ -129,3 +129,4 @@ class ReviewEventRow(TableRow):
     deadline_at: Millis | None = None
     occurred_at: Millis
     received_at: InsertMillis = None
+    assignee: Label = ""

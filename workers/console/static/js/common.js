@@ -65,6 +65,11 @@ function problemOf(text) {
   }
 }
 
+// A page that takes long to come says so on the page that is left.
+addEventListener("beforeunload", () => {
+  setTimeout(() => say("The console has not answered yet; still waiting."), SLOW_MS);
+});
+
 /** HTML of the console's own templates as nodes; scripts in it would not run. */
 export function parsed(html) {
   return new DOMParser().parseFromString(html, "text/html").body.childNodes;

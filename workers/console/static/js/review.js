@@ -4,12 +4,14 @@ import { complain, parsed, say, send } from "./common.js";
 import { differences } from "./diff.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
 import { showPassages } from "./passages.js";
+import { addressOf } from "./saved_filters.js";
 
 const holder = document.getElementById("review-item");
 const help = document.getElementById("help");
 const unsent = document.getElementById("unsent");
 const keysOn = document.getElementById("keys-on");
 const filters = document.getElementById("queue-filters");
+const ownCount = document.getElementById("own-count");
 const openCount = document.getElementById("open-count");
 
 const IDLE_MS = 60_000;
@@ -155,6 +157,11 @@ function begin(focus = true) {
   }
   const more = document.getElementById("more");
   if (more) more.open = !small.matches;
+  const guidelines = document.getElementById("guidelines");
+  if (guidelines) {
+    guidelines.open = sessionStorage.getItem("guidelines") === "open";
+    guidelines.addEventListener("toggle", () => sessionStorage.setItem("guidelines", guidelines.open ? "open" : "closed"));
+  }
   showOwnVerdicts();
   barSize.disconnect();
   const bar = holder.querySelector(".decide");
@@ -283,6 +290,12 @@ function toggleRaw() {
   if (holder.dataset.selected) select(holder.dataset.selected, false);
 }
 
+/** Open or close the guidelines; they stay as they are for the next request. */
+function toggleGuidelines() {
+  const guidelines = document.getElementById("guidelines");
+  if (guidelines) guidelines.open = !guidelines.open;
+}
+
 /** Tell the page how high the bar of the decision is, so that nothing is scrolled behind it. */
 function fitBar() {
   const bar = holder.querySelector(".decide");
@@ -353,6 +366,7 @@ async function leave(review, act, words, { undoable = false, correcting = false 
     const response = await act();
     forget(review);
     openCount.textContent = String(Math.max(0, Number(openCount.textContent) - 1));
+    if (undoable) ownCount.textContent = String(Number(ownCount.textContent) + 1);
     const receipt = undoable ? JSON.parse(response.text) : {};
     last = receipt.undo_until ? review : null;
     const forMs = Date.parse(receipt.undo_until) - (response.at || Date.now()) - UNDO_MARGIN_MS;
@@ -432,7 +446,7 @@ async function undo() {
     done = done.filter((each) => each !== review);
     say("Undone.");
     leaving = true;
-    location.assign(`/review/${review}`);
+    location.assign(`/review/${review}${location.search}`);
   } catch (error) {
     last = null;
     complain(error);
@@ -526,6 +540,7 @@ const KEYS = {
   y: () => enter("decision-reason"),
   m: () => enter("comment"),
   t: () => press("raw"),
+  i: toggleGuidelines,
   "?": () => help.showModal(),
 };
 
@@ -567,6 +582,8 @@ function giveBack(reviews) {
 
 filters.addEventListener("submit", async (event) => {
   event.preventDefault();
+  const address = addressOf(filters);
+  history.replaceState(null, "", address ? `/review?${address}` : "/review");
   await showing;
   await ahead?.nodes.catch(() => {});
   const held = taken;

@@ -1,0 +1,122 @@
+"""Render templates as pages, and send unknown callers to the login page."""
+
+from datetime import timedelta
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import Depends, Request, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from workers.console.http.problems import Problem, problem_response
+from workers.console.identity.principal import Principal
+from workers.console.identity.security import Bearer, Cookie, Require
+from workers.console.presentation.rendering import citation_kind, markdown, web_address
+from workers.console.presentation.words import SCORES, level_of, words_of
+from workers.console.routes.overview import PERIODS
+from workers.evaluation.text.visible_text import visible
+from workers.review.review_models import USUAL_REASONS
+from workers.settings.scopes import Scope
+
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("templates")),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+VERDICTS = {
+    "supported": ("✓", "supported"),
+    "contradicted": ("✗", "contradicted"),
+    "unsupported": ("?", "unsupported"),
+    "not_checked": ("–", "not checked"),
+}
+"""Sign and label of each verdict, because some readers cannot distinguish the colours."""
+
+DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected"}
+"""Words for final decisions."""
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _time(value: Any) -> str:
+    return value.strftime("%Y-%m-%d %H:%M:%S UTC") if value else "–"
+
+
+def _lapse(span: timedelta) -> str:
+    """Format a duration in its two largest units."""
+    minutes = int(abs(span.total_seconds()) // 60)
+    hours, days = minutes // 60, minutes // 1440
+    if days:
+        return f"{days} d {hours % 24} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+
+
+OWN_VERDICTS = (
+    ("supported", "supported"), ("contradicted", "contradicted"), ("unsupported", "unsupported"), ("cannot_tell", "can't tell"),
+)  # fmt: skip
+"""Verdicts of a reviewer on a claim, in the order of their keys, with their words."""
+
+ENVIRONMENT.filters |= {
+    "visible": visible, "score": _score, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+}  # fmt: skip
+ENVIRONMENT.globals |= {
+    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "USUAL_REASONS": USUAL_REASONS, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS,
+}  # fmt: skip
+
+
+class LoginNeeded(Exception):
+    """An unknown caller asked for a page."""
+
+
+class RequireOnPage(Require):
+    """Dependency that admits callers with one of its scopes and sends unknown callers to the login page."""
+
+    async def __call__(self, request: Request, bearer: Bearer, cookie: Cookie) -> Principal:
+        """Return the authenticated caller if it has one of the scopes.
+
+        Raises:
+            LoginNeeded: a GET request of an unknown caller.
+            Problem: 401, another request of an unknown caller; 403, the scope is missing; 429, the rate
+                limit is reached.
+        """
+        try:
+            return await super().__call__(request, bearer, cookie)
+        except Problem as problem:
+            if problem.status_code == 401 and request.method == "GET":
+                raise LoginNeeded from problem
+            raise
+
+
+Reader = Annotated[Principal, Depends(RequireOnPage(Scope.READ))]
+Reviewing = Annotated[Principal, Depends(RequireOnPage(Scope.REVIEW))]
+Reading = Annotated[Principal, Depends(RequireOnPage(Scope.READ, Scope.REVIEW))]
+
+
+def page(template: str, request: Request, principal: Principal | None, status: int = 200, **values: Any) -> Response:
+    """Render a template as a response."""
+    content = ENVIRONMENT.get_template(template).render(
+        path=request.url.path, principal=principal, Scope=Scope, **values
+    )
+    return HTMLResponse(content, status)
+
+
+def login_redirect(request: Request) -> Response:
+    """Redirect to the login page, which returns to the requested page."""
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"/login?{urlencode({'next': wanted})}", 303)
+
+
+def respond(request: Request, problem: StarletteHTTPException) -> Response:
+    """Answer a problem with a page for browsers, else with a problem document."""
+    if request.url.path.startswith(("/api/", "/v1/")) or "text/html" not in request.headers.get("Accept", ""):
+        return problem_response(problem)
+    title = HTTPStatus(problem.status_code).phrase
+    principal: Principal | None = getattr(request.state, "principal", None)
+    return page("problem.html", request, principal, problem.status_code, title=title, detail=str(problem.detail))

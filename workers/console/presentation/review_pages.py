@@ -1,0 +1,188 @@
+"""Serve the pages of review: one request after the other, and the queue as a list.
+
+Both keep their filters in their address.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from schemas.base import Identifier
+from workers.console.http.problems import Problem
+from workers.console.http.requests import PageRoute
+from workers.console.identity.principal import Principal
+from workers.console.presentation.marked_markdown import marked_markdown
+from workers.console.presentation.page_basics import VERDICTS, Reviewing, page
+from workers.console.presentation.rendering import answer_runs, passage_runs, passages
+from workers.console.presentation.views import ClaimView
+from workers.console.resources import ConsoleResources, Shared
+from workers.console.routes.review import Service, Team, refusals
+from workers.review.guidelines import guidelines_of
+from workers.review.review_models import Filters, Reviewer, ReviewItem
+from workers.review.review_service import ReviewService
+from workers.review.team_actions import TeamActions
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+PAGE_SIZE = 50
+FIGURES_DAYS = 7
+
+
+def filters_of(request: Request) -> Filters:
+    """Return the filters of an address; other and empty parameters filter nothing.
+
+    Raises:
+        Problem: 422, a filter has an invalid value.
+    """
+    given = {name: request.query_params.get(name, "").strip() for name in Filters.model_fields}
+    try:
+        return Filters.model_validate({name: value for name, value in given.items() if value})
+    except ValueError:
+        raise Problem(422, "a filter of this address has an invalid value; remove it and choose again") from None
+
+
+def address_of(filters: Filters) -> str:
+    """Return filters as the query part of an address, without those that filter nothing."""
+    return urlencode(filters.model_dump(exclude_defaults=True, exclude_none=True))
+
+
+async def filter_values(team: TeamActions, who: Reviewer, filters: Filters) -> Mapping[str, Any]:
+    """Return the values that the template of the filters needs."""
+    facets = await team.facets(who)
+    offered = {
+        "tenant": facets.tenants, "model": facets.models, "reason": facets.reasons, "signal": facets.signals, "queue": facets.queues,
+    }  # fmt: skip
+    given = filters.model_dump()
+    # A chosen value stays on offer when no open request has it any more.
+    options = {name: sorted({*values, *filter(None, [given[name]])}) for name, values in offered.items()}
+    return {"given": given, "options": options, "people": team.people(who), "address": address_of(filters)}
+
+
+@router.get("/queue")
+async def queue(request: Request, principal: Reviewing, service: Service, team: Team, resources: Shared) -> Response:
+    """Show the queue as a list to pick from, with what the reviewers have decided."""
+    filters = filters_of(request)
+    if filters.tenant is not None:
+        principal.require_tenant(filters.tenant)
+    who = Reviewer(principal.name, principal.tenants)
+    with refusals():
+        found = await service.queue(filters, who, cursor=request.query_params.get("cursor") or None, limit=PAGE_SIZE)
+    resources.accesses.note_page(principal, "queue", [(item.tenant, item.answer_id) for item in found.items])
+    more = urlencode({**filters.model_dump(exclude_defaults=True, exclude_none=True), "cursor": found.next_cursor})
+    return page(
+        "queue.html", request, principal,
+        found=found, more=more if found.next_cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,
+        reviewers=await team.reviewers(who, FIGURES_DAYS), **await filter_values(team, who, filters),
+    )  # fmt: skip
+
+
+class NextRequest(Filters):
+    """Filters of the next review request, and requests to leave out."""
+
+    without: list[Identifier] = Field(default_factory=list, max_length=500)
+
+
+@router.get("/review")
+async def review(request: Request, principal: Reviewing, service: Service, team: Team, resources: Shared) -> Response:
+    """Show the review queue, one request at a time."""
+    return await _review_page(request, principal, service, team, resources)
+
+
+@router.get("/review/{review_id}")
+async def review_one(
+    review_id: str, request: Request, principal: Reviewing, service: Service, team: Team, resources: Shared
+) -> Response:
+    """Show the review queue, starting with this request."""
+    item = await _review_item(review_id, principal, service, resources)
+    return await _review_page(request, principal, service, team, resources, item)
+
+
+@router.get("/review/{review_id}/item")
+async def review_item(
+    review_id: str, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> Response:
+    """Render the current state of a request as a page fragment."""
+    item = await _review_item(review_id, principal, service, resources)
+    return page("review_item.html", request, principal, **await _review_values(item, resources))
+
+
+@router.post("/review/next")
+async def review_next(
+    wanted: NextRequest, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> Response:
+    """Lock the next request for this reviewer and render it as a page fragment; 204 if there is none."""
+    filters = Filters(**wanted.model_dump(exclude={"without"}))
+    if filters.tenant is not None:
+        principal.require_tenant(filters.tenant)
+    with refusals():
+        item = await service.next(filters, Reviewer(principal.name, principal.tenants), without=wanted.without)
+    if item is None:
+        return Response(status_code=204)
+    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
+    return page("review_item.html", request, principal, **await _review_values(item, resources))
+
+
+async def _review_item(
+    review_id: str, principal: Principal, service: ReviewService, resources: ConsoleResources
+) -> ReviewItem:
+    with refusals():
+        item = await service.item(review_id, Reviewer(principal.name, principal.tenants))
+    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
+    return item
+
+
+async def _review_page(
+    request: Request,
+    principal: Principal,
+    service: ReviewService,
+    team: TeamActions,
+    resources: ConsoleResources,
+    item: ReviewItem | None = None,
+) -> Response:
+    who = Reviewer(principal.name, principal.tenants)
+    filters = filters_of(request)
+    today = await team.reviewers(who, 1)
+    return page(
+        "review.html", request, principal,
+        stats=await service.stats(who), own=next((each for each in today if each.name == who.name), None),
+        lock_seconds=resources.settings.review.lock_seconds,
+        **await filter_values(team, who, filters), **(await _review_values(item, resources) if item else {"item": None}),
+    )  # fmt: skip
+
+
+async def _review_values(item: ReviewItem, resources: ConsoleResources) -> dict[str, Any]:
+    """Return the values that the template of a request needs."""
+    claims = [_review_claim(claim.model_dump()) for claim in item.claims]
+    contexts = [
+        (
+            context,
+            passage_runs(context.content, passages([claim for claim in claims if claim.chunk_id == context.chunk_id])),
+        )
+        for context in item.contexts
+    ]
+    folder = resources.settings.review.guidelines
+    return {
+        "item": item,
+        "now": resources.now(),
+        "claims": claims,
+        "runs": answer_runs(item.answer, claims, []),
+        "rendered": marked_markdown(item.answer, claims, VERDICTS),
+        "contexts": contexts,
+        "guidelines": await asyncio.to_thread(guidelines_of, folder, item.tenant),
+    }
+
+
+def _review_claim(claim: dict[str, Any]) -> ClaimView:
+    """Convert a claim of the review service to the claim model of the pages."""
+    evidence = claim.pop("evidence") or {"chunk_id": "", "text": "", "start": None, "end": None}
+    return ClaimView(
+        **claim,
+        chunk_id=evidence["chunk_id"], evidence=evidence["text"],
+        evidence_start=evidence["start"], evidence_end=evidence["end"], source_digest="",
+        cited_numbers=[], primary_number=None, redundant_numbers=[], proposed_numbers=[], cited_unsupported=[],
+        better_number=None,
+    )  # fmt: skip

@@ -1,0 +1,128 @@
+"""Assign requests to people, and act on several requests at once.
+
+A preview names the outcome for each request and changes nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from schemas.base import Identifier, Label, LongText
+from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
+from workers.review.review_models import DecisionBody, Reviewer, ReviewerFigures, Strict
+from workers.review.review_service import ReviewService
+from workers.settings import AccessToken
+from workers.settings.scopes import Scope
+from workers.stores.queries.review_team_queries import NOBODY, Facets, ReviewTeamQueries
+
+MOST_AT_ONCE = 100
+
+BulkAction = Literal["assign", "approve", "reject", "escalate"]
+
+
+class BulkBody(Strict):
+    """An action on several requests."""
+
+    action: BulkAction
+    review_ids: Annotated[list[Identifier], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    assignee: Label | None = Field(
+        default=None, min_length=1, description="Person for assign; nobody takes the requests back."
+    )
+    reason: Label | None = Field(default=None, description="Reason of approve and reject.")
+    comment: LongText | None = None
+    preview: bool = Field(default=True, description="Report the outcome, and change nothing.")
+
+    @model_validator(mode="after")
+    def _fits_its_action(self) -> Self:
+        if (self.action == "assign") != (self.assignee is not None):
+            raise ValueError("assignee is required for assign and valid for nothing else")
+        return self
+
+
+class BulkOutcome(BaseModel):
+    """The outcome for one request."""
+
+    review_id: str
+    done: bool = Field(description="True if the action was taken, or would be taken after a preview.")
+    detail: str = Field(description="Why not; empty if it was done.")
+
+
+class TeamActions:
+    """Actions of a team on the queue.
+
+    Args:
+        service: the review service.
+        store: rows of the queue.
+        tokens: access tokens, which are the people.
+        now: the clock.
+    """
+
+    def __init__(
+        self,
+        service: ReviewService,
+        store: ReviewTeamQueries,
+        tokens: Sequence[AccessToken],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._service = service
+        self._store = store
+        self._tokens = tokens
+        self._now = now
+
+    def people(self, who: Reviewer) -> list[str]:
+        """Return the reviewers who share a tenant with a reviewer."""
+        return sorted(
+            token.name
+            for token in self._tokens
+            if Scope.REVIEW in token.scopes
+            and (not token.tenants or not who.tenants or token.tenants.intersection(who.tenants))
+        )
+
+    async def facets(self, who: Reviewer) -> Facets:
+        """Return the values that the filters of the queue offer."""
+        return await self._store.facets(sorted(who.tenants))
+
+    async def reviewers(self, who: Reviewer, days: int) -> list[ReviewerFigures]:
+        """Return what each reviewer has decided: since midnight UTC for 1 day, else in the last days."""
+        midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
+        rows = await self._store.reviewers(sorted(who.tenants), midnight - timedelta(days=days - 1))
+        return [ReviewerFigures(**row) for row in rows]
+
+    async def act(self, body: BulkBody, who: Reviewer) -> list[BulkOutcome]:
+        """Act on each request, or tell what would happen; a refusal of one does not stop the others."""
+        outcomes = []
+        for review_id in dict.fromkeys(body.review_ids):
+            try:
+                await self._act(review_id, body, who)
+                outcomes.append(BulkOutcome(review_id=review_id, done=True, detail=""))
+            except (ReviewConflict, UnknownReview, InvalidDecision) as error:
+                outcomes.append(BulkOutcome(review_id=review_id, done=False, detail=str(error)))
+        return outcomes
+
+    async def _act(self, review_id: str, body: BulkBody, who: Reviewer) -> None:
+        place = await self._service.open_place(review_id, who)
+        if body.assignee not in (None, NOBODY):
+            self._refuse_stranger(str(body.assignee), place.tenant)
+        if body.preview:
+            return
+        match body.action:
+            case "assign":
+                assignee = "" if body.assignee == NOBODY else str(body.assignee)
+                await self._service.assign(place, who, assignee)
+            case "escalate":
+                await self._service.escalate(review_id, who)
+            case action:
+                decision = DecisionBody(
+                    user_action=action, reason=body.reason, user_comment=body.comment, version=place.rank
+                )
+                await self._service.decide(review_id, decision, who)
+
+    def _refuse_stranger(self, assignee: str, tenant: str) -> None:
+        for token in self._tokens:
+            if token.name == assignee and Scope.REVIEW in token.scopes and tenant in (token.tenants or {tenant}):
+                return
+        raise InvalidDecision(
+            "assignee", f"{assignee} may not review the requests of this tenant; choose another person"
+        )

@@ -1,0 +1,92 @@
+"""Query how a team shares the review queue: who has which request, and what each reviewer has decided."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from schemas.review import POLICY
+from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
+
+MOST_VALUES = 200
+"""Maximum number of values of a filter to offer."""
+
+NOBODY = "nobody"
+"""Filter for requests that are assigned to nobody."""
+
+_OURS = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Values that open requests have, for the filters."""
+
+    tenants: list[str]
+    models: list[str]
+    reasons: list[str]
+    signals: list[str]
+    queues: list[str]
+
+
+class ReviewTeamQueries(Reading):
+    """Queries of assignments and of reviewers."""
+
+    async def facets(self, tenants: Sequence[str]) -> Facets:
+        """Return the values of open requests of some tenants, or of all if empty."""
+        many = f"groupUniqArray({MOST_VALUES})"
+        rows = await self.named_rows(
+            f"SELECT {many}(tenant) AS tenants, {many}(model_id) AS models, groupUniqArrayArray({MOST_VALUES})(reasons)"
+            f" AS reasons, groupUniqArrayArray({MOST_VALUES})(signals) AS signals, {many}(queue) AS queues"
+            f" FROM {self._database}.review_queue WHERE state = 'open' AND {_OURS}",
+            {"tenants": list(tenants)},
+        )
+        moved = await self.named_rows(
+            f"SELECT DISTINCT queue FROM {self._database}.review_events WHERE kind = 'escalated' AND {_OURS}"
+            f" LIMIT {MOST_VALUES}",
+            {"tenants": list(tenants)},
+        )
+        found = {name: sorted(filter(None, values)) for name, values in rows[0].items()}
+        found["queues"] = sorted({*found["queues"], *(row["queue"] for row in moved)})
+        return Facets(**found)
+
+    async def assignees(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return the person of each assigned request, by tenant and review identifier."""
+        if not names:
+            return {}
+        rows = await self.named_rows(
+            f"SELECT tenant, review_id, argMax(assignee, occurred_at) AS person FROM {self._database}.review_events"
+            " WHERE kind = 'given' AND review_id IN {reviews:Array(String)}"
+            " AND (tenant, review_id) IN {names:Array(Tuple(String, String))} GROUP BY tenant, review_id",
+            {"names": list(names), "reviews": [review_id for _, review_id in names]},
+        )
+        return {(row["tenant"], row["review_id"]): row["person"] for row in rows if row["person"]}
+
+    async def reviewers(self, tenants: Sequence[str], since: datetime) -> list[Row]:
+        """Return what each person has decided since a time, the busiest first."""
+        counted = "ruling IN ('final', 'second')"
+        return await self.named_rows(
+            "SELECT decided_by AS name, countIf(ruling = 'final') AS decided, countIf(ruling = 'second') AS second,"
+            f" countIf(action = 'approve' AND {counted}) AS approved, countIf(action = 'correct' AND {counted}) AS corrected,"
+            f" countIf(action = 'reject' AND {counted}) AS rejected,"
+            f" quantileExactOrNullIf(0.5)(review_duration, review_duration > 0 AND {counted}) AS median_active_seconds"
+            f" FROM {self._database}.review_decisions FINAL WHERE {_OURS} AND decided_by != '{POLICY}'"
+            " AND decided_at >= {since:DateTime64(3, 'UTC')} GROUP BY name HAVING decided + second > 0"
+            f" ORDER BY decided + second DESC, name LIMIT {MOST_VALUES}",
+            {"tenants": list(tenants), "since": without_zone(since)},
+        )
+
+    def _assigned(self, condition: str) -> str:
+        """Return the requests whose person fulfils a condition, as a subquery of tenant and review identifier."""
+        return (
+            "(SELECT tenant, review_id FROM (SELECT tenant, review_id, argMax(assignee, occurred_at) AS person"
+            f" FROM {self._database}.review_events WHERE kind = 'given' GROUP BY tenant, review_id) WHERE {condition})"
+        )
+
+    def _of_assignee(self, assignee: str) -> str:
+        """Return the condition that a request is assigned to a person, or to nobody."""
+        if assignee == NOBODY:
+            return "(q.tenant, q.review_id) NOT IN " + self._assigned("person != ''")
+        return "(q.tenant, q.review_id) IN " + self._assigned("person = {assignee:String}")
+
+    def _not_of_others(self) -> str:
+        """Return the condition that a request is not assigned to another person."""
+        return "(q.tenant, q.review_id) NOT IN " + self._assigned("person NOT IN ('', {for_person:String})")
