@@ -442,7 +442,7 @@ def test_a_search_leads_to_an_answer_by_keyboard(
     wanted = stored[4]
     with logged_in(browser, console) as (page, seen):
         page.goto("/search")
-        page.get_by_label("Text or answer_id").focus()
+        page.get_by_label("Words").focus()
         page.keyboard.type(wanted.answer.query)
         page.keyboard.press("Enter")
         link = page.locator(".results a").first

@@ -132,6 +132,8 @@ class ReviewItem(ReviewSummary):
     """A request with answer, claims, evidence and history."""
 
     answer: str
+    session_id: str = Field(description="Session of the user; empty without one.")
+    completed_at: datetime = Field(description="Completion time of the answer.")
     answer_metrics: dict[str, float]
     claims: list[ClaimView]
     contexts: list[ReviewContext]

@@ -203,6 +203,8 @@ class ReviewQueue:
         return ReviewItem(
             **summary | {"query": request.query},
             answer=request.answer,
+            session_id=request.session_id or "",
+            completed_at=request.releasable.completed_at if request.releasable else place.requested_at,
             answer_metrics=request.answer_metrics,
             claims=claims,
             contexts=request.contexts,

@@ -1,14 +1,14 @@
 """Serve the pages: rendered on the server, escaped by default, with the console's own scripts."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
 from schemas.citations import CitationDetail
-from workers.console.http.paging import Cursor, next_cursor, place_of
+from workers.console.http.paging import Cursor
 from workers.console.http.requests import PageRoute
 from workers.console.identity.principal import Principal
 from workers.console.presentation.page_basics import Reader, Reading, page
@@ -17,9 +17,9 @@ from workers.console.presentation.rendering import (
     passage_runs,
     passages,
 )
-from workers.console.presentation.views import AnswerSummary, CitationView, answer_detail, explanation_of
+from workers.console.presentation.views import CitationView, answer_detail, explanation_of
 from workers.console.resources import Shared
-from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, stored_answer
+from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, found_answers, stored_answer
 from workers.console.routes.citations import CitationId, found_citation
 from workers.console.routes.overview import PeriodName, overview_of
 from workers.review.review_models import Reviewer
@@ -54,46 +54,36 @@ async def overview(
     )  # fmt: skip
 
 
+SEARCHED = ("q", "tenant", "tenant_part", "model", "model_part", "risk", "state", "since", "until")
+"""Parameters of a search, which its address keeps."""
+
+
 @router.get("/search")
 async def search(
-    request: Request,
-    principal: Reader,
-    resources: Shared,
-    q: Annotated[str, Query(max_length=500)] = "",
-    tenant: str = "",
-    model: str = "",
-    risk: str = "",
-    state: str = "",
-    since: str = "",
-    until: str = "",
-    cursor: Cursor = None,
+    request: Request, principal: Reader, resources: Shared, cursor: Cursor = None, before: Cursor = None
 ) -> Response:
-    """Show answers filtered by text, model, risk, state and time."""
-    given = {"q": q, "tenant": tenant, "model": model, "risk": risk, "state": state}
-    days = {name: f"{day}T00:00:00Z" for name, day in (("since", since), ("until", until)) if day}
+    """Show answers filtered by words, model, risk, state and time."""
+    given = {name: request.query_params.get(name, "").strip() for name in SEARCHED}
+    chosen = {name: value for name, value in given.items() if value}
+    days = {
+        name: f"{chosen[name]}T00:00:00Z" if len(chosen[name]) == 10 else chosen[name]
+        for name in ("since", "until")
+        if name in chosen
+    }
     try:
-        wanted = SearchQuery.model_validate({name: value for name, value in given.items() if value} | days)
+        wanted = SearchQuery.model_validate(chosen | days)
     except ValueError:
-        return page(
-            "search.html",
-            request,
-            principal,
-            422,
-            given=given | {"since": since, "until": until},
-            items=None,
-            more=None,
+        return page("search.html", request, principal, 422, given=given, found=None)
+    found = await found_answers(resources, principal, wanted, cursor or None, before or None, PAGE_SIZE, count=True)
+    links = {
+        name: urlencode(chosen | {parameter: value})
+        for name, parameter, value in (
+            ("next", "cursor", found.next_cursor),
+            ("previous", "before", found.previous_cursor),
         )
-    rows = await resources.answers.listed(wanted.chosen(principal), PAGE_SIZE + 1, place_of(cursor))
-    items = [AnswerSummary.model_validate(row) for row in rows[:PAGE_SIZE]]
-    resources.accesses.note_page(principal, "search", [(item.tenant, item.answer_id) for item in items])
-    following = next_cursor(rows, PAGE_SIZE, "completed_ms", "answer_id")
-    shown = given | {"since": since, "until": until}
-    more = (
-        urlencode({name: value for name, value in shown.items() if value} | {"cursor": following})
-        if following
-        else None
-    )
-    return page("search.html", request, principal, given=shown, items=items, more=more)
+        if value
+    }
+    return page("search.html", request, principal, given=given, found=found, links=links)
 
 
 @router.get("/answers/{answer_id:path}")
@@ -103,9 +93,11 @@ async def answer(
     """Show an answer with claims, citations, decision, feedback and history."""
     stored = await stored_answer(resources, principal, answer_id, tenant)
     detail = answer_detail(stored)
+    turns = await resources.answers.earlier(detail.tenant, detail.session_id, detail.answer_id, detail.completed_at)
+    resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
     return page(
         "answer.html", request, principal,
-        answer=detail,
+        answer=detail, turns=turns,
         runs=answer_runs(detail.answer, detail.claims, detail.citations),
         by_number={citation.number: citation for citation in detail.citations if citation.valid},
         primary={claim.primary_number for claim in detail.claims if claim.primary_number},

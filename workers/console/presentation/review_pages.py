@@ -25,6 +25,8 @@ from workers.review.guidelines import guidelines_of
 from workers.review.review_models import Filters, Reviewer, ReviewItem
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
+from workers.settings.scopes import Scope
+from workers.stores.clickhouse.row_reading import Row
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -107,7 +109,7 @@ async def review_item(
 ) -> Response:
     """Render the current state of a request as a page fragment."""
     item = await _review_item(review_id, principal, service, resources)
-    return page("review_item.html", request, principal, **await _review_values(item, resources))
+    return page("review_item.html", request, principal, **await _review_values(item, principal, resources))
 
 
 @router.post("/review/next")
@@ -123,7 +125,7 @@ async def review_next(
     if item is None:
         return Response(status_code=204)
     resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
-    return page("review_item.html", request, principal, **await _review_values(item, resources))
+    return page("review_item.html", request, principal, **await _review_values(item, principal, resources))
 
 
 async def _review_item(
@@ -150,11 +152,11 @@ async def _review_page(
         "review.html", request, principal,
         stats=await service.stats(who), own=next((each for each in today if each.name == who.name), None),
         lock_seconds=resources.settings.review.lock_seconds,
-        **await filter_values(team, who, filters), **(await _review_values(item, resources) if item else {"item": None}),
+        **await filter_values(team, who, filters), **(await _review_values(item, principal, resources) if item else {"item": None}),
     )  # fmt: skip
 
 
-async def _review_values(item: ReviewItem, resources: ConsoleResources) -> dict[str, Any]:
+async def _review_values(item: ReviewItem, principal: Principal, resources: ConsoleResources) -> dict[str, Any]:
     """Return the values that the template of a request needs."""
     claims = [_review_claim(claim.model_dump()) for claim in item.claims]
     contexts = [
@@ -164,6 +166,11 @@ async def _review_values(item: ReviewItem, resources: ConsoleResources) -> dict[
         )
         for context in item.contexts
     ]
+    # Reviewers without read rights see no answers besides those of the queue.
+    turns: list[Row] = []
+    if Scope.READ in principal.scopes:
+        turns = await resources.answers.earlier(item.tenant, item.session_id, item.answer_id, item.completed_at)
+        resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
     folder = resources.settings.review.guidelines
     return {
         "item": item,
@@ -172,6 +179,7 @@ async def _review_values(item: ReviewItem, resources: ConsoleResources) -> dict[
         "runs": answer_runs(item.answer, claims, []),
         "rendered": marked_markdown(item.answer, claims, VERDICTS),
         "contexts": contexts,
+        "turns": turns,
         "guidelines": await asyncio.to_thread(guidelines_of, folder, item.tenant),
     }
 

@@ -54,6 +54,8 @@ class AnswerPage(View):
 
     items: list[AnswerSummary]
     next_cursor: str | None
+    previous_cursor: str | None = Field(description="Send it as before to get the page before; null on the first page.")
+    total: int | None = Field(description="Number of answers that match; null unless it was asked for.")
 
 
 class ClaimView(JudgedClaim):

@@ -12,7 +12,7 @@ from schemas.enriched import ReleaseState
 from schemas.identifiers import review_ids
 from schemas.topics import ANSWERS_GENERATED
 from workers.console.http.etags import tagged
-from workers.console.http.paging import Cursor, Limit, next_cursor, place_of
+from workers.console.http.paging import MAX_CURSOR, Cursor, Limit, encode_cursor, place_of
 from workers.console.http.problems import Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
@@ -55,9 +55,15 @@ Until = Annotated[UtcDatetime | None, Query(description="Only entries before thi
 class SearchQuery(BaseModel):
     """Filters of the answer search; without filters every answer matches."""
 
-    q: str = Field(default="", max_length=500, description="Text in the question or the answer, or an answer_id.")
+    q: str = Field(
+        default="",
+        max_length=500,
+        description="Words that the question or the answer hold, all of them; a phrase in quotation marks; or an answer_id.",
+    )
     tenant: Identifier | None = None
     model: Label = ""
+    tenant_part: str = Field(default="", max_length=200, description="Part of the name of the tenant.")
+    model_part: str = Field(default="", max_length=200, description="Part of the name of the model.")
     risk: RiskLevel | None = None
     state: ReleaseState | None = None
     since: UtcDatetime | None = Field(default=None, description="Only answers completed at this time or later.")
@@ -71,7 +77,7 @@ class SearchQuery(BaseModel):
         """
         return AnswerFilter(
             principal.chosen_tenants(self.tenant), self.q, self.model, self.risk or "", self.state or "",
-            Period(self.since, self.until),
+            Period(self.since, self.until), self.model_part, self.tenant_part,
         )  # fmt: skip
 
 
@@ -93,13 +99,53 @@ async def search_answers(
     principal: Reader,
     resources: Shared,
     cursor: Cursor = None,
+    before: Annotated[
+        str | None,
+        Query(max_length=MAX_CURSOR, description="previous_cursor of the next page, to go back to the page before."),
+    ] = None,
     limit: Limit = 50,
+    count: Annotated[bool, Query(description="Count all answers that match.")] = False,
 ) -> AnswerPage:
-    """Find answers by text, model, risk, state and time, the latest first."""
-    rows = await resources.answers.listed(search.chosen(principal), limit + 1, place_of(cursor))
-    page = [AnswerSummary.model_validate(row) for row in rows[:limit]]
-    resources.accesses.note_page(principal, "search", [(item.tenant, item.answer_id) for item in page])
-    return AnswerPage(items=page, next_cursor=next_cursor(rows, limit, "completed_ms", "answer_id"))
+    """Find answers by words, model, risk, state and time, the latest first."""
+    return await found_answers(resources, principal, search, cursor, before, limit, count=count)
+
+
+async def found_answers(
+    resources: Shared, principal: Principal, search: SearchQuery, cursor: str | None, before: str | None, limit: int,
+    *, count: bool,
+) -> AnswerPage:  # fmt: skip
+    """Return a page of the answers that match a search, and record the access.
+
+    Raises:
+        Problem: 403, the token does not include the tenant; 422, a cursor is malformed, or there are two.
+        AccessLogFull: the access cannot be recorded.
+    """
+    if cursor and before:
+        raise Problem(422, "send cursor or before, not both")
+    chosen = search.chosen(principal)
+    back = before is not None
+    listing = resources.answers.listed(chosen, limit + 1, place_of(before if back else cursor), back=back)
+    rows, total = await asyncio.gather(listing, _count(resources, chosen) if count else _unknown())
+    more = len(rows) > limit
+    shown = (rows[-limit:] if back else rows[:limit]) if more else rows
+    items = [AnswerSummary.model_validate(row) for row in shown]
+    resources.accesses.note_page(principal, "search", [(item.tenant, item.answer_id) for item in items])
+    places = [encode_cursor([row["completed_ms"], row["answer_id"]]) for row in (*shown[:1], *shown[-1:])]
+    has_next, has_previous = (more or back, more if back else cursor is not None)
+    return AnswerPage(
+        items=items,
+        next_cursor=places[-1] if places and has_next else None,
+        previous_cursor=places[0] if places and has_previous else None,
+        total=total,
+    )
+
+
+async def _count(resources: Shared, chosen: AnswerFilter) -> int | None:
+    return await resources.answers.count(chosen)
+
+
+async def _unknown() -> int | None:
+    return None
 
 
 @router.get("/{answer_id:path}/explanation", responses=documented(401, 403, 404, 422, 429, 503))

@@ -1,9 +1,10 @@
 """Read answers from ClickHouse for people: one answer with all its parts, and lists of answers."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schemas.identifiers import review_ids
@@ -69,17 +70,15 @@ WHERE review_id IN {{review_ids:Array(String)}} AND state NOT IN ('open', 'withd
 MAX_TEXT = 300
 """Maximum number of code points of query and answer in a list."""
 
-LISTED = """
-SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms,
-       left(query, {{shown:UInt32}}) AS query, left(answer, {{shown:UInt32}}) AS answer, model_id, query_type, state, review, degraded,
-       hallucination_risk, grounding_score, gate_score, quality_score, claims_total, claims_supported,
-       claims_contradicted, claims_unsupported, reasons
+_MATCHING = """
 FROM {database}.answers FINAL
 WHERE run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-  AND ({{text:String}} = '' OR positionCaseInsensitiveUTF8(query, {{text:String}}) > 0
-       OR positionCaseInsensitiveUTF8(answer, {{text:String}}) > 0 OR answer_id = {{text:String}})
+  AND ({{text:String}} = '' OR answer_id = {{text:String}} OR arrayAll(place -> place > 0,
+       multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}})))
   AND ({{model:String}} = '' OR model_id = {{model:String}})
+  AND ({{model_part:String}} = '' OR positionCaseInsensitiveUTF8(model_id, {{model_part:String}}) > 0)
+  AND ({{tenant_part:String}} = '' OR positionCaseInsensitiveUTF8(tenant, {{tenant_part:String}}) > 0)
   AND ({{risk:String}} = '' OR hallucination_risk = {{risk:String}})
   AND ({{state:String}} = ''
        OR state = {{state:String}} AND (tenant, answer_id) NOT IN
@@ -87,10 +86,38 @@ WHERE run = {{run:String}}
        OR (tenant, answer_id) IN
           (SELECT tenant, answer_id FROM {database}.review_queue WHERE state = {{state:String}} AND state IN ('released', 'warned', 'replaced', 'rejected')))
   AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}
-  AND ({{after:String}} = '' OR (completed_at, answer_id) < (fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}))
-ORDER BY completed_at DESC, answer_id DESC
-LIMIT {{limit:UInt32}}
 """
+_SUMMARY = """
+SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms,
+       left(query, {{shown:UInt32}}) AS query, left(answer, {{shown:UInt32}}) AS answer, model_id, query_type, state, review, degraded,
+       hallucination_risk, grounding_score, gate_score, quality_score, claims_total, claims_supported,
+       claims_contradicted, claims_unsupported, reasons
+"""
+_PLACE = "fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}"
+LISTED = f"""{_SUMMARY}{_MATCHING}
+  AND ({{{{after:String}}}} = '' OR (completed_at, answer_id) < ({_PLACE}))
+ORDER BY completed_at DESC, answer_id DESC
+LIMIT {{{{limit:UInt32}}}}
+"""
+LISTED_BACK = f"""{_SUMMARY}{_MATCHING}
+  AND (completed_at, answer_id) > ({_PLACE})
+ORDER BY completed_at, answer_id
+LIMIT {{{{limit:UInt32}}}}
+"""
+COUNTED = f"SELECT count() AS number {_MATCHING}"
+EARLIER = f"""{_SUMMARY} FROM {{database}}.answers FINAL
+WHERE run = 'live' AND tenant = {{{{tenant:String}}}} AND session_id = {{{{session_id:String}}}}
+  AND completed_at >= {{{{since:DateTime64(3, 'UTC')}}}}
+  AND (completed_at, answer_id) < ({{{{until:DateTime64(3, 'UTC')}}}}, {{{{answer_id:String}}}})
+ORDER BY completed_at DESC, answer_id DESC LIMIT {{{{limit:UInt32}}}}
+"""
+
+MOST_WORDS = 20
+"""Maximum number of words of a search."""
+SESSION_DAYS = 30
+MOST_TURNS = 10
+"""Time before an answer, and number of turns, that are shown of its session."""
+_SEARCHED = re.compile(r'"([^"]+)"|([^\s"]+)')
 
 AUDIT = """
 SELECT response_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms, citations,
@@ -148,8 +175,11 @@ class AnswerFilter:
 
     Attributes:
         tenants: tenants of the answers.
-        text: text in question or answer, ignoring case, or the answer's identifier.
+        text: words that question or answer hold, all of them, ignoring case, a phrase in quotation marks; or the
+            answer's identifier.
         model: model that wrote the answer.
+        model_part: part of the name of the model.
+        tenant_part: part of the name of the tenant.
         risk: low, medium or high.
         state: state of the answer: that of its final decision, else that of its evaluation.
         period: time of completion.
@@ -161,6 +191,13 @@ class AnswerFilter:
     risk: str = ""
     state: str = ""
     period: Period = Period()
+    model_part: str = ""
+    tenant_part: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """Return the words and phrases of the text."""
+        return [phrase or word for phrase, word in _SEARCHED.findall(self.text)][:MOST_WORDS]
 
 
 @dataclass(slots=True)
@@ -229,7 +266,9 @@ class AnswerStore(Reading):
         rows = await self.rows(TRACES, tenants=tenants, answer_ids=answer_ids)
         return {(row["tenant"], row["answer_id"]): row["trace_id"] for row in rows}
 
-    async def listed(self, chosen: AnswerFilter, limit: int, after: Place = Place(), run: str = "live") -> list[Row]:
+    async def listed(
+        self, chosen: AnswerFilter, limit: int, after: Place = Place(), run: str = "live", *, back: bool = False
+    ) -> list[Row]:
         """List the answers that match a filter, the latest first, each with its state after decisions.
 
         Args:
@@ -237,14 +276,39 @@ class AnswerStore(Reading):
             limit: maximum number of rows.
             after: row after which the list continues.
             run: live, or a replay.
+            back: return the rows before ``after`` that are nearest to it.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
+        statement = LISTED_BACK if back else LISTED
+        found = await self.rows(statement, run=run, shown=MAX_TEXT, limit=limit, **_filter(chosen), **_place(after))
+        return await self._decided(found[::-1] if back else found)
+
+    async def count(self, chosen: AnswerFilter, run: str = "live") -> int:
+        """Count the answers that match a filter.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        return int((await self.rows(COUNTED, run=run, **_filter(chosen)))[0]["number"])
+
+    async def earlier(self, tenant: str, session_id: str, answer_id: str, completed_at: datetime) -> list[Row]:
+        """Return the turns of a session before an answer, the earliest first; none without a session.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        if not session_id:
+            return []
         found = await self.rows(
-            LISTED, run=run, shown=MAX_TEXT, tenants=list(chosen.tenants), text=chosen.text, model=chosen.model, risk=chosen.risk,
-            state=chosen.state, limit=limit, **_times(chosen.period), **_place(after),
+            EARLIER, shown=MAX_TEXT, tenant=tenant, session_id=session_id, answer_id=answer_id, limit=MOST_TURNS,
+            since=without_zone(completed_at - timedelta(days=SESSION_DAYS)), until=without_zone(completed_at),
         )  # fmt: skip
+        return await self._decided(found[::-1])
+
+    async def _decided(self, found: list[Row]) -> list[Row]:
+        """Return answers with their states after decisions."""
         reviews = [name for row in found for name in review_ids(row["tenant"], row["answer_id"])]
         decided = await self.rows(DECIDED, review_ids=reviews) if reviews else []
         states = {(row["tenant"], row["answer_id"]): row["state"] for row in decided}
@@ -290,6 +354,14 @@ class AnswerStore(Reading):
         return await self.rows(
             ACCESSES, tenants=list(tenants), answer_id=answer_id, limit=limit, **_times(period), **_place(after)
         )
+
+
+def _filter(chosen: AnswerFilter) -> dict[str, Any]:
+    return {
+        "tenants": list(chosen.tenants), "text": chosen.text, "words": chosen.words or [chosen.text or " "],
+        "model": chosen.model, "model_part": chosen.model_part, "tenant_part": chosen.tenant_part, "risk": chosen.risk,
+        "state": chosen.state, **_times(chosen.period),
+    }  # fmt: skip
 
 
 def _times(period: Period) -> dict[str, datetime]:
