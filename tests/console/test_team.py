@@ -96,6 +96,28 @@ def test_a_refusal_of_one_request_does_not_stop_the_others(deciding: ConsoleThre
         assert lister.post(f"/api/reviews/{review}/undo").status_code == 204
 
 
+def test_a_second_reviewer_is_not_told_the_person_of_the_first_review(
+    deciding: ConsoleThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deciding.settings.review, "second_share", 1.0)
+    (answer,) = held(deciding, "blind-team", 1)
+    (review,) = reviews_of("blind-team", 1)
+    body = {"action": "assign", "assignee": "first-of-team", "review_ids": [review], "preview": False}
+    first, second = deciding.client("first-of-team"), deciding.client("second-of-team")
+    assert first.post("/api/reviews/bulk", json=body).json()[0]["done"]
+    wait_for(deciding, "first-of-team", "first-of-team", {review})
+    request = review_request(answer, answer.enriched_at, deadline_hours=24)
+    assert request is not None
+    said = {"by": "first-of-team", "at": datetime.now(UTC), "action": "reject"}
+    deciding.call(store_decision(deciding.resources.analytics, request, **said))
+    (listed,) = second.get("/api/reviews", params={"state": "second"}).json()["items"]
+    shown = second.post("/api/reviews/next", json={}).json()
+    assert listed["review_id"] == shown["review_id"] == review
+    assert (listed["assignee"], shown["assignee"]) == (None, None)
+    wrong = second.get("/api/reviews", params={"state": "second", "assignee": "second-of-team"}).json()
+    assert len(wrong["items"]) == 1, "a filter by person would tell it as well"
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -264,7 +264,8 @@ def _summary(place: QueueRow, lock: Lock | None, assignee: str | None, *, second
         version=place.rank,
         second_review=second,
         lock=lock,
-        assignee=assignee,
+        # A second review is blind: most requests are decided by the person whom they were assigned to.
+        assignee=None if second else assignee,
         decided_by=place.decided_by if closed else None,
         decided_at=place.decided_at if closed else None,
         action=place.action if closed else None,

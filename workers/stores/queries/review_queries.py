@@ -356,7 +356,8 @@ class ReviewStore(ReviewTeamQueries):
         risks = list(RISKS[filters.min_risk]) if filters.min_risk else None
         add(of_request, "hallucination_risk IN {risks:Array(String)}", "risks", risks)
         add(of_request, "ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
-        if filters.assignee is not None:
+        # A second review is blind, also for the person of the first one.
+        if filters.assignee is not None and filters.state != "second":
             add(of_place, self._of_assignee(filters.assignee), "assignee", filters.assignee)
         add(of_place, self._not_of_others(), "for_person", filters.for_person)
         if filters.state == "open":
