@@ -79,6 +79,14 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/api/reviews"): named("/api/reviews", 200),
     ("GET", "/api/reviews/stats"): named("/api/reviews/stats", 200, refused=200),
     ("GET", "/api/reviews/disagreements"): named("/api/reviews/disagreements", 200, refused=200),
+    ("GET", "/api/reviews/filters"): (Question("/api/reviews/filters", 200),),
+    ("GET", "/api/reviews/reviewers"): (Question("/api/reviews/reviewers", 200),),
+    ("GET", "/queue"): named("/queue", 200),
+    ("POST", "/api/reviews/bulk"): tuple(
+        Question("/api/reviews/bulk", 200, {"action": action, "review_ids": ["{review}"], "preview": preview} | more)
+        for action, more in (("approve", {}), ("reject", {}), ("escalate", {}), ("assign", {"assignee": "keys"}))
+        for preview in (True, False)
+    ),
     ("POST", "/api/reviews/next"): (Question("/api/reviews/next", 204, {}),),
     ("GET", "/api/reviews/{review_id}"): (Question("/api/reviews/{review}", 404),),
     ("POST", "/api/reviews/{review_id}/lock"): (Question("/api/reviews/{review}/lock", 404),),
@@ -149,10 +157,16 @@ def asked(two: TwoTenants) -> Asked:
     shown = ours.get(f"/api/answers/{ONLY_OURS}").json()
     names["citation"] = shown["citations"][0]["citation_id"]
     before = written(two)
+
+    def filled(body: Any) -> Any:
+        return json.loads(json.dumps(body).replace("{review}", names["review"]))
+
     client = two.clients[THEIRS]
     responses = {
         (method, path): [
-            client.request(method, each.url.format(**names), json=each.body, params=each.params, follow_redirects=False)
+            client.request(
+                method, each.url.format(**names), json=filled(each.body), params=each.params, follow_redirects=False
+            )
             for each in questions
         ]
         for (method, path), questions in ROUTES.items()
@@ -190,6 +204,11 @@ def test_a_route_shows_nothing_of_another_tenant(asked: Asked, route: tuple[str,
             assert text not in response.text, f"{route} shows {text}"
         if question.body is None and response.status_code == 200:
             assert ONLY_OURS not in response.text
+
+
+def test_no_bulk_action_reaches_a_review_of_another_tenant(asked: Asked) -> None:
+    outcomes = [outcome for response in asked.responses["POST", "/api/reviews/bulk"] for outcome in response.json()]
+    assert len(outcomes) == 8 and not any(outcome["done"] for outcome in outcomes)
 
 
 def test_nothing_of_the_other_tenant_has_changed(asked: Asked) -> None:
