@@ -468,6 +468,26 @@ def test_the_overview_draws_its_charts(browser: Browser, console: ConsoleThread,
                 canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size)"""
         )
         assert all(colours > 10 for colours in painted), "a canvas is empty"
+        axes = page.evaluate("""[...document.querySelectorAll(".chart .uplot")].map((each) => each.clientWidth)""")
+        before = page.locator("#charts").bounding_box()
+        page.locator(".chart canvas").first.hover()
+        assert page.locator("#charts").bounding_box() == before, "a hover moves the page"
+        page.set_viewport_size({"width": 700, "height": 900})
+        expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
+        page.wait_for_function(
+            "widths => [...document.querySelectorAll('.chart .uplot')].some((each, i) => each.clientWidth !== widths[i])",
+            arg=axes,
+        )
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert seen.complaints == []
+
+
+def test_an_empty_overview_says_how_to_send_the_first_answers(browser: Browser, console: ConsoleThread) -> None:
+    with logged_in(browser, console, "sleeper") as (page, seen):
+        with clock_at(console, datetime.now(UTC) + timedelta(hours=11)):
+            page.goto("/?period=1h")
+            expect(page.locator("#no-answers")).to_contain_text("touchstone ingest")
+            assert serious_violations(page) == []
         assert seen.complaints == []
 
 

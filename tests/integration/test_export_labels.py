@@ -12,7 +12,7 @@ from typing import Any
 from schemas.reports import Span
 from schemas.review import ClaimVerdict
 from tests.harness.paths import ROOT
-from tests.harness.reviews import review_request, store_decision, store_requests
+from tests.harness.reviews import ANSWER, QUERY, review_request, store_decision, store_requests
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
@@ -68,3 +68,28 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
     assert measured.returncode == 0, measured.stderr[-2_000:]
     (figures,) = json.loads((tmp_path / "figures.json").read_text())["figures"]
     assert (figures["answers"], figures["set"]) == (12, "out")
+
+
+async def test_a_correction_is_a_preference_pair(settings: Settings, addresses: Addresses, tmp_path: Path) -> None:
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    await migrate(client, settings.clickhouse.database)
+    store = AnalyticsStore(client, settings.clickhouse.database)
+    corrected, second, approved = (review_request(number) for number in range(3))
+    await store_requests(store, [corrected, second, approved])
+    await store_decision(store, corrected, action="correct", corrected_answer="Loki needs 2 GiB [1].", reason="figure")
+    await store_decision(store, approved, action="approve")
+    await store_decision(store, second, action="correct", corrected_answer="Other.", ruling="second")
+    try:
+        done = touchstone(["export", "preferences", "pairs.jsonl", "--json"], settings, addresses, tmp_path)
+        assert done.returncode == 0, done.stderr[-2_000:]
+        assert json.loads(done.stdout) == {"file": "pairs.jsonl", "written": 1}
+        other = touchstone(
+            ["export", "preferences", "b.jsonl", "--tenant", "b", "--json"], settings, addresses, tmp_path
+        )
+        assert json.loads(other.stdout)["written"] == 0
+    finally:
+        await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+        await client.close()
+    (row,) = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_bytes().splitlines()]
+    assert (row["prompt"], row["chosen"], row["rejected"]) == (QUERY, "Loki needs 2 GiB [1].", ANSWER)
+    assert (row["contexts"], row["reason"], row["tenant"]) == (["Loki needs 2 GiB."], "figure", "acme")

@@ -59,6 +59,28 @@ def claim_rows(decision: ReviewDecision, request: ReviewRequest) -> Iterator[dic
             yield _row(request, f"{record_key(decision.tenant, decision.answer_id)}#c{number}", text, label, None)
 
 
+def preference_row(decision: ReviewDecision, request: ReviewRequest) -> dict[str, Any] | None:
+    """Convert a correction to a preference pair; ``None`` for any other decision.
+
+    Returns:
+        ``id, tenant, prompt, contexts, chosen, rejected, model_id, reason, decided_at``. ``chosen`` is the corrected
+        text, ``rejected`` the answer of the model.
+    """
+    if decision.user_action != "correct" or not decision.corrected_answer:
+        return None
+    return {
+        "id": record_key(decision.tenant, decision.answer_id),
+        "tenant": decision.tenant,
+        "prompt": request.query,
+        "contexts": [context.content for context in request.contexts],
+        "chosen": decision.corrected_answer,
+        "rejected": request.answer,
+        "model_id": decision.model_id,
+        "reason": decision.reason or "",
+        "decided_at": decision.timestamp.isoformat(),
+    }
+
+
 def _label(decision: ReviewDecision) -> int | None:
     said = {verdict.verdict for verdict in decision.claim_verdicts}
     if said & OFFENDING:

@@ -17,18 +17,13 @@ from schemas.review import ReviewDecision, ReviewRequest
 from workers.cli.output import console, print_json, read_settings
 from workers.cli.time_option import read_time
 from workers.errors import TouchstoneError
-from workers.review.reviewer_labels import claim_rows, label_row
+from workers.review.reviewer_labels import claim_rows, label_row, preference_row
 from workers.settings import Settings
 from workers.settings.addresses import apply_local_defaults, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.queries.review_queries import ReviewStore
 
 app = typer.Typer(no_args_is_help=True, help="Export reviewers' decisions.")
-
-
-@app.callback()
-def _group() -> None:
-    """Make `labels` a subcommand, so that its name stays when further exports are added."""
 
 
 @app.command("labels")
@@ -68,6 +63,51 @@ def labels(
     console.print(f"{written} rows → {file}", highlight=False)
     for reason, count in sorted(counts.items()):
         console.print(f"{count} decisions left out: {reason}", highlight=False)
+
+
+@app.command("preferences")
+def preferences(
+    file: Annotated[Path, typer.Argument(help="File to create: .jsonl or .jsonl.gz. It must not exist.")],
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="Only decisions of this time or later: ISO 8601 (UTC without a time zone) or an age such as 30d."
+        ),
+    ] = None,
+    tenant: Annotated[str, typer.Option(help="Only decisions of this tenant; by default all tenants.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Write corrected answers as preference pairs: the correction is chosen, the answer of the model rejected.
+
+    Examples:
+      touchstone export preferences pairs.jsonl --since 30d
+    """
+    settings = read_settings(quiet=True)
+    start = read_time(since, datetime.now(UTC), "--since") or datetime.fromtimestamp(0, UTC)
+    addresses = find_addresses(settings, ["clickhouse"])
+    written = asyncio.run(
+        _write_preferences(apply_local_defaults(settings, addresses), addresses.clickhouse, file, start, tenant)
+    )
+    if as_json:
+        print_json({"file": str(file), "written": written})
+    else:
+        console.print(f"{written} rows → {file}", highlight=False)
+
+
+async def _write_preferences(settings: Settings, url: str, file: Path, since: datetime, tenant: str) -> int:
+    client, database = await connect(settings.clickhouse, url), settings.clickhouse.database
+    written = 0
+    try:
+        with _private(file) as out:
+            async for decision, request in _decided(
+                ReviewStore(AnalyticsStore(client, database), database), since, tenant
+            ):
+                if (row := preference_row(decision, request)) is not None:
+                    out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+                    written += 1
+    finally:
+        await client.close()
+    return written
 
 
 async def _write(

@@ -43,41 +43,75 @@ const KINDS = {
   ],
 };
 
+const seconds = (time) => Date.parse(time) / 1000;
+const isoOf = (time) => new Date(time * 1000).toISOString();
+
+/** Labels of the time axis: 24 hours in UTC, as in the tables; the day where a day begins. */
+const timeLabels = (_, times, __, ___, step) =>
+  times.map((time) => (step >= 86_400 || time % 86_400 === 0 ? isoOf(time).slice(5, 10) : isoOf(time).slice(11, 16)));
+
+const WHOLE_STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power)).sort((one, other) => one - other);
+const GRID = { stroke: "rgba(128,128,128,.2)" };
+
+/** Shade the interval that is not over. */
+function shadeUnfinished(chart, from, until) {
+  const [left, right] = [from, until].map((time) => chart.valToPos(time, "x", true));
+  chart.ctx.fillStyle = "rgba(128,128,128,.18)";
+  chart.ctx.fillRect(left, chart.bbox.top, right - left, chart.bbox.height);
+}
+
+/** Options of a chart: counts and seconds begin at zero, shares span 0 to 1, the time is the whole period. */
+function optionsOf(element, figures, series) {
+  const kind = element.dataset.chart;
+  const counts = kind === "risk";
+  const [since, until] = [seconds(figures.since), seconds(figures.until)];
+  const last = figures.series.length ? seconds(figures.series.at(-1).at) : until;
+  return {
+    width: element.clientWidth,
+    height: 200,
+    tzDate: (time) => uPlot.tzDate(new Date(time * 1000), "Etc/UTC"),
+    scales: {
+      x: { range: () => [Math.min(since, last), until] },
+      y: { range: kind === "quality" ? [0, 1] : (_, __, most) => [0, Math.max(counts ? 1 : 0.01, (most ?? 0) * 1.05)] },
+    },
+    hooks: last + figures.bucket_seconds > until ? { drawClear: [(chart) => shadeUnfinished(chart, last, until)] } : {},
+    axes: [
+      { stroke: ink, grid: GRID, values: timeLabels },
+      { stroke: ink, grid: GRID, size: 56, ...(counts ? { incrs: WHOLE_STEPS } : {}) },
+    ],
+    series: [
+      { label: "UTC", value: (_, time) => (time == null ? "–" : isoOf(time).slice(0, 16).replace("T", " ")) },
+      ...series.map(([label, stroke], index) => ({
+        label,
+        stroke,
+        width: 2,
+        dash: [[], [6, 4], [2, 3]][index],
+        points: { show: figures.series.length < 60, size: 5 },
+        spanGaps: true,
+        value: (_, value) => (value == null ? "–" : counts ? String(value) : value.toFixed(2)),
+      })),
+    ],
+  };
+}
+
 function draw(element, figures) {
   const series = KINDS[element.dataset.chart];
-  const times = figures.series.map((point) => Date.parse(point.at) / 1000);
-  const values = series.map(([, , value]) => figures.series.map((point) => value(point, figures.bucket_seconds)));
+  const times = figures.series.map((point) => seconds(point.at));
+  const values = series.map(([, , value]) => figures.series.map((point) => value(point, lengthOf(point, figures))));
   charts.get(element)?.destroy();
-  charts.set(
-    element,
-    new uPlot(
-      {
-        width: element.clientWidth,
-        height: 200,
-        cursor: { show: true },
-        scales: element.dataset.chart === "quality" ? { y: { range: [0, 1] } } : {},
-        axes: [
-          { stroke: ink, grid: { stroke: "rgba(128,128,128,.2)" } },
-          { stroke: ink, grid: { stroke: "rgba(128,128,128,.2)" }, size: 56 },
-        ],
-        series: [
-          {},
-          ...series.map(([label, stroke], index) => ({
-            label,
-            stroke,
-            width: 2,
-            dash: [[], [6, 4], [2, 3]][index],
-            points: { show: times.length < 60, size: 5 },
-            spanGaps: true,
-            value: (_, value) => (value == null ? "–" : value.toFixed(2)),
-          })),
-        ],
-      },
-      [times, ...values],
-      element,
-    ),
-  );
+  charts.set(element, new uPlot(optionsOf(element, figures, series), [times, ...values], element));
+  sizes.observe(element);
 }
+
+/** Seconds of an interval that have passed. */
+const lengthOf = (point, figures) => Math.max(1, Math.min(figures.bucket_seconds, seconds(figures.until) - seconds(point.at)));
+
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const chart = charts.get(target);
+    if (chart && chart.width !== target.clientWidth) chart.setSize({ width: target.clientWidth, height: 200 });
+  }
+});
 
 /** Say since when the figures are not renewed, and why. */
 function tellStale(reason) {
