@@ -470,7 +470,7 @@ def test_the_overview_draws_its_charts(browser: Browser, console: ConsoleThread,
         assert all(colours > 10 for colours in painted), "a canvas is empty"
         axes = page.evaluate("""[...document.querySelectorAll(".chart .uplot")].map((each) => each.clientWidth)""")
         before = page.locator("#charts").bounding_box()
-        page.locator(".chart canvas").first.hover()
+        page.locator(".chart .u-over").first.hover()
         assert page.locator("#charts").bounding_box() == before, "a hover moves the page"
         page.set_viewport_size({"width": 700, "height": 900})
         expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
