@@ -93,6 +93,8 @@ async def measure(program: Path, rate: int) -> dict[str, dict[str, float]]:
 def figures_of(taken: dict[str, list[np.ndarray[Any, Any]]], rate: int) -> dict[str, dict[str, float]]:
     """Return percentiles of the calls of each kind, and the median of the differences of each round."""
     found: dict[str, dict[str, float]] = {}
+    if not all(len(calls) for stretches in taken.values() for calls in stretches):
+        sys.exit(f"no call of a stretch ended: {rate} calls a second are too many for this machine")
     for kind, stretches in taken.items():
         calls = np.concatenate(stretches)
         share = round(len(calls) / (rate * SECONDS * len(stretches)), 3)
@@ -185,8 +187,8 @@ def proxy(program: Path, folder: Path, console: str, settings: dict[str, str], *
         try:
             yield f"http://127.0.0.1:{port}"
         finally:
-            process.terminate()
-            process.wait(30)
+            process.kill()  # an overloaded proxy would first finish its calls
+            process.wait()
 
 
 async def until_ready(session: aiohttp.ClientSession, url: str) -> None:

@@ -168,7 +168,8 @@ class TouchstoneGuardrail(CustomGuardrail):
         if self._session is None or self._session.closed:
             # No limit on the duration: a stream lasts as long as the model writes.
             timeout = aiohttp.ClientTimeout(total=None, connect=self.seconds + GRACE_SECONDS)
-            connector = aiohttp.TCPConnector(limit=0)
+            # The console closes idle connections after 5 s; a request on one of them would fail.
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3.0)
             self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout, connector=connector)
         parameters["deadline_ms"] = str(round(self.seconds * 1_000))
         return self._session.post(self._url + path, data=body, params=parameters, allow_redirects=False)
