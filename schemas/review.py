@@ -171,6 +171,6 @@ class ReviewEvent(Event):
     kind: ReviewEventKind
     reviewer: Label
     queue: Label | None = None
-    assignee: Label | None = Field(default=None, description="Person of an event given; empty for nobody.")
+    assignee: Label | None = Field(default=None, description="Person of an event given; empty if the assignment ends.")
     deadline_at: UtcDatetime | None = None
     occurred_at: UtcDatetime

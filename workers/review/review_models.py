@@ -44,7 +44,9 @@ class Filters(Strict):
     queue: Label | None = None
     min_risk: RiskLevel | None = Field(default=None, description="Minimum hallucination risk.")
     max_score: Score | None = Field(default=None, description="Maximum gate score; an unknown score counts as 0.")
-    assignee: Label | None = Field(default=None, description="Person to whom the requests are assigned, or nobody.")
+    assignee: Label | None = Field(
+        default=None, description="Person to whom the requests are assigned; `nobody` for unassigned ones."
+    )
     state: QueueState = Field(default="open", description="open, decided, or waiting for a blind second review.")
 
 
@@ -207,7 +209,7 @@ class QueueStats(BaseModel):
 
 
 class ReviewerFigures(BaseModel):
-    """What a reviewer has decided."""
+    """Counts of the decisions of one reviewer."""
 
     name: str
     decided: int

@@ -28,7 +28,7 @@ class BulkBody(Strict):
     action: BulkAction
     review_ids: Annotated[list[Identifier], Field(min_length=1, max_length=MOST_AT_ONCE)]
     assignee: Label | None = Field(
-        default=None, min_length=1, description="Person for assign; nobody takes the requests back."
+        default=None, min_length=1, description="Person for assign; `nobody` takes the requests back."
     )
     reason: Label | None = Field(default=None, description="Reason of approve and reject.")
     comment: LongText | None = None

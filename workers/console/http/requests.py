@@ -1,6 +1,6 @@
 """Read JSON bodies with orjson, which refuses text that stores cannot hold, such as lone surrogates.
 
-Pages have a deadline besides, because a person who waits for a store must be told so.
+Pages have a deadline besides, so that a person does not wait for a frozen store without a message.
 """
 
 import asyncio

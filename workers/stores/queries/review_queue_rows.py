@@ -22,7 +22,7 @@ class QueueFilters:
         min_risk: the lowest level.
         max_score: the highest gate score; a score that is not known counts as below.
         state: open, decided, or waiting for a second review.
-        assignee: person to whom the requests are assigned, or nobody.
+        assignee: person to whom the requests are assigned; ``NOBODY`` for unassigned ones.
         for_person: leaves out requests that are assigned to another person.
     """
 

@@ -11,7 +11,7 @@ MOST_VALUES = 200
 """Maximum number of values of a filter to offer."""
 
 NOBODY = "nobody"
-"""Filter for requests that are assigned to nobody."""
+"""Filter for unassigned requests."""
 
 _OURS = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
 
@@ -82,7 +82,7 @@ class ReviewTeamQueries(Reading):
         )
 
     def _of_assignee(self, assignee: str) -> str:
-        """Return the condition that a request is assigned to a person, or to nobody."""
+        """Return the condition that a request is assigned to a person, or unassigned."""
         if assignee == NOBODY:
             return "(q.tenant, q.review_id) NOT IN " + self._assigned("person != ''")
         return "(q.tenant, q.review_id) IN " + self._assigned("person = {assignee:String}")
