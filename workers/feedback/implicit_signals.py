@@ -47,7 +47,14 @@ def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityT
     is_fact = query_form(answer.query, answer.query_type) == "factual"
     if reading_length(text) < (min(1, rules.min_answer_length) if is_fact else rules.min_answer_length):
         return "empty_response"
-    return stated_failure(text[:OPENING], quality)
+    failure = stated_failure(text, quality, first=OPENING)
+    return None if failure == "tool_failure" and _is_quoted(text, answer) else failure
+
+
+def _is_quoted(text: str, answer: GeneratedAnswer) -> bool:
+    """Return true if a passage holds the whole answer: the message was asked for, and did not take its place."""
+    words = " ".join(text.split()).casefold()
+    return any(words in " ".join(chunk.content.split()).casefold() for chunk in answer.contexts or ())
 
 
 def _latency(answer: GeneratedAnswer) -> float | None:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from workers.evaluation.grounding.calibration import CALIBRATION
-from workers.evaluation.text.pattern_packs import LANGUAGES, PatternPack
+from workers.evaluation.text.pattern_packs import ALWAYS, LANGUAGES, PatternPack
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import model_digest
 from workers.inference.opening import combination_path, verifier_file
@@ -125,6 +125,7 @@ def version_parts(settings: Settings) -> dict[str, str]:
         **_precision(settings.inference.precision),
         **_verifier(settings.grounding),
         **{f"pack.{language}": _pack_digest(pack) for language, pack in LANGUAGES.items()},
+        **{f"pack.{pack.name}": _pack_digest(pack) for pack in ALWAYS},
         **{f"library.{name}": version(name) for name in LIBRARIES},
         **{f"evaluator.{plugin.name}": plugin_version(plugin) for plugin in evaluator_plugins(settings)},
         **dict(_flat(judged, "")),

@@ -13,9 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 from schemas.quality import FailureSignal, RecommendedAction, SignalType
 from schemas.reports import Span
+from workers.evaluation.quality.error_texts import is_error_text
 from workers.evaluation.text.attributed_text import Folded, Said, Speech, fold, fold_native
 from workers.evaluation.text.language import likely_languages
-from workers.evaluation.text.pattern_packs import LANGUAGES, CompiledPack, CompiledRule, PatternPack, matching
+from workers.evaluation.text.pattern_packs import ALWAYS, LANGUAGES, CompiledPack, CompiledRule, PatternPack, matching
 from workers.evaluation.text.truncation import is_cut_off
 from workers.evaluation.text.words import reading_length
 from workers.evaluation.thresholds import QualityThresholds
@@ -87,20 +88,30 @@ def find_signals(text: str, thresholds: QualityThresholds, *, is_fact: bool = Fa
     if not text.strip():
         return empty
     packs = [pack.compiled for pack in _packs(text, thresholds)]
-    matches = [*_pattern_matches(text, packs), *_custom_matches(text, thresholds)]
+    matches = [*_error_text(text), *_pattern_matches(text, packs), *_custom_matches(text, thresholds)]
     if not empty and is_cut_off(text):
         end = len(text.rstrip())
         matches.append(_Match("incomplete_reasoning", max(0, end - ENDING_SHOWN), end, WEIGHTS["incomplete_reasoning"]))
     return count_each_type_once([*empty, *_signals(text, matches)])
 
 
-def stated_failure(text: str, thresholds: QualityThresholds) -> Literal["tool_failure", "refusal"] | None:
+def stated_failure(
+    text: str, thresholds: QualityThresholds, *, first: int | None = None
+) -> Literal["tool_failure", "refusal"] | None:
     """Return the failure that `find_signals` would find in an answer; faster, because no other signal is searched for.
 
     A failed call comes before a refusal: "I cannot answer, the search timed out" is the call's fault.
+
+    Args:
+        text: the raw answer.
+        thresholds: as for `find_signals`.
+        first: search for patterns only in that many first code points; the form of an error is looked for in all.
     """
     if not text.strip():
         return None
+    if is_error_text(text):
+        return "tool_failure"
+    text = text[:first]
     matches = [*_pattern_matches(text, [pack.failures for pack in _packs(text, thresholds)])]
     found = {match.type for match in (*matches, *_custom_matches(text, thresholds))}
     return "tool_failure" if "tool_failure" in found else "refusal" if "refusal" in found else None
@@ -158,7 +169,13 @@ def _empty_response(text: str, thresholds: QualityThresholds, *, is_fact: bool) 
 
 def _packs(text: str, thresholds: QualityThresholds) -> list[PatternPack]:
     languages = dict.fromkeys(("en", *likely_languages(text)))
-    return [*(LANGUAGES[code] for code in languages if code in LANGUAGES), *thresholds.packs]
+    return [*(LANGUAGES[code] for code in languages if code in LANGUAGES), *ALWAYS, *thresholds.packs]
+
+
+def _error_text(text: str) -> Iterator[_Match]:
+    if is_error_text(text):
+        start = len(text) - len(text.lstrip())
+        yield _Match("tool_failure", start, start + len(text[start:].partition("\n")[0]), WEIGHTS["tool_failure"])
 
 
 def _pattern_matches(text: str, packs: Sequence[CompiledPack]) -> Iterator[_Match]:
@@ -178,7 +195,8 @@ def _matches_in(text: str, folded: Folded, packs: Sequence[CompiledPack]) -> Ite
         for rule in matching(pack.anywhere, pack.anywhere_set, folded):
             speech = speech or Speech(text, folded)
             yield from _anywhere(pack, rule, folded, speech)
-        for index, said in enumerate(opening[:OPENING_SENTENCES]):
+        told = [said for said in opening if not _is_start(pack, said.text)]
+        for index, said in enumerate(told[:OPENING_SENTENCES]):
             if said.is_item and index:
                 continue
             for rule in matching(pack.opening, pack.opening_set, said.text):
@@ -204,7 +222,7 @@ def _anywhere(pack: CompiledPack, rule: CompiledRule, folded: Folded, speech: Sp
 
 def _is_within(rule: CompiledRule, index: int, *, brief: bool) -> bool:
     """Return true if a rule applies to the sentence of that number in an opening."""
-    return {"first": index == 0, "brief": brief}.get(rule.rule.within, True)
+    return {"first": index == 0, "brief": brief, "sole": brief and index == 0}.get(rule.rule.within, True)
 
 
 def _in_sentence(pack: CompiledPack, rule: CompiledRule, head: Speech, said: Said) -> Iterator[_Match]:

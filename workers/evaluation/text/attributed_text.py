@@ -8,7 +8,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -139,11 +139,13 @@ class Speech:
         return next((said for said in self._said(number) if said.start <= start < said.end), None)
 
     def opening(self, count: int) -> list[Said]:
-        """Return the first own sentences of the answer."""
+        """Return the first own sentences of the answer; that after a block's last is the first of the next block."""
         found: list[Said] = []
         for number, block in enumerate(self._blocks):
-            if block.kind in OWN:
-                found += self._said(number)
+            said = self._said(number) if block.kind in OWN else []
+            if found and said:
+                found[-1] = replace(found[-1], following=said[0].text)
+            found += said
             if len(found) >= count:
                 break
         return found[:count]

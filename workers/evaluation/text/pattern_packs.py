@@ -28,7 +28,7 @@ PATTERN_MEMORY = 8 << 20
 SET_MEMORY = 64 << 20
 """Maximum memory of RE2 for all patterns of a pack, bytes."""
 
-Within = Literal["anywhere", "opening", "first", "brief"]
+Within = Literal["anywhere", "opening", "first", "brief", "sole"]
 Pattern = Annotated[str, Field(min_length=1, max_length=MAX_PATTERN)]
 
 
@@ -48,8 +48,9 @@ class SignalRule(PackModel):
     Attributes:
         signal: type of the signal.
         match: patterns; one match suffices.
-        within: anywhere; in the opening (the first three own sentences); in the first own sentence; or in a brief
-            answer without other content.
+        within: anywhere; in the opening (the first three own sentences); in the first own sentence; in a brief
+            answer without other content; or in the first own sentence of a brief answer. Sentences that are only a
+            lead-in ("I am sorry.") are not counted.
         at_start: only at the start of a sentence, after any apologies and connecting words.
         questions: True if the rule also applies to questions.
         weight: severity; by default the weight of the signal type.
@@ -280,3 +281,5 @@ SHIPPED: Mapping[str, PatternPack] = _shipped()
 """Shipped packs by name."""
 LANGUAGES: Mapping[str, PatternPack] = {pack.language: pack for pack in SHIPPED.values() if pack.language}
 """Shipped packs of languages by ISO 639-1 code."""
+ALWAYS: tuple[PatternPack, ...] = tuple(SHIPPED[name] for name in ("evasions", "messages", "other_languages"))
+"""Shipped packs that count in every language."""

@@ -239,7 +239,7 @@ def test_a_bad_pack_is_refused_at_load_and_says_where(content: bytes, told: str)
 
 
 def test_every_language_of_the_document_of_packs_is_there() -> None:
-    assert set(LANGUAGES) == {"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "ja", "zh", "ko", "ar"}
+    assert set(LANGUAGES) == {"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "ja", "zh", "ko", "ar", "hi"}
     assert "software" in SHIPPED
 
 

@@ -1,0 +1,136 @@
+"""An answer that only praises, promises, offers or says that all depends is told; an answer beside such words is not."""
+
+import pytest
+
+from workers.evaluation.quality.failure_signals import find_signals
+from workers.evaluation.thresholds import QualityThresholds
+
+EVASIONS = [
+    "It depends on many factors, and every hide is different.",
+    "That is a great question, and it shows how much you care about public art!",
+    "Your question asks about the order in which the survey ship visited several islands.",
+    "Some cheeses are made with raw milk and others are not; opinions differ on which is better.",
+    "I will check the data sheet and tell you the boiling point in a moment.",
+    "Das ist eine wirklich spannende Frage, über die man lange nachdenken kann.",
+    "Eso depende de cómo se mire y de muchas circunstancias.",
+    "I believe there is a key for that, though I may be mixing things up and honestly would not trust myself here.",
+    "To answer this, one would first have to establish the history of the tramway; shall I go ahead and do that?",
+    "If the main pump fails, then, hypothetically speaking, some other pump could perhaps start at some point.",
+    "Prices tend to change over time, so it would be best to check with the vendor directly.",
+    "Le délai de préavis dépend de plusieurs facteurs qu'il convient d'examiner au cas par cas.",
+    "Let me look that up for you. One moment, please.",
+    "Would you like me to search the manual?",
+    "Why do you want to know?",
+    "It really depends.",
+    "There is no simple answer to that.",
+    "The price can vary widely.",
+    "I can look it up if you like.",
+    "If you want, I can prepare an overview.",
+    "Das hängt von vielen Umständen ab.",
+    "Das kommt darauf an.",
+    "Gute Frage! Darüber wird viel diskutiert.",
+    "Soll ich für Sie nachsehen?",
+    "Ich werde das gleich nachsehen und mich melden.",
+    "C'est une excellente question.",
+    "Je vais vérifier cela tout de suite.",
+    "Voulez-vous que je cherche dans le manuel ?",
+    "Depende de muchos factores.",
+    "¿Quiere que lo busque?",
+    "Voy a comprobarlo enseguida.",
+    "Dipende da molti fattori.",
+    "Ottima domanda!",
+    "Depende de vários fatores.",
+    "Dat hangt af van veel factoren.",
+    "Een moment, ik zal het voor u opzoeken.",
+    "I would have to check the register first.",
+    "I'm still looking into it.",
+    "You want to know when the ferry leaves.",
+    "What would you like to know about it?",
+    "Great question!",
+    "If I remember correctly, it was blue.",
+    "Det beror på många faktorer.",
+    "I might be confusing it with another ship.",
+    "The answer to that depends on various circumstances.",
+    "I'd have to look at the register to tell you that.",
+    "Shall I look it up for you?",
+    "Opinions vary on this.",
+    "Es una muy buena pregunta.",
+    "Devo verificare nel registro.",
+    "If my memory serves me, it was the north tower.",
+]
+
+ANSWERS = [
+    "That's a great question! The hide must soak for 36 hours.",
+    "Good question. Vera Tomlin designed it.",
+    "It depends on the weight: up to 2 kg costs 5 euros, above that 9 euros.",
+    "The fare depends on the distance.",
+    "The colour depends on the pH of the soil.",
+    "I will check out on 3 May.",
+    "The deadline is 30 September. Would you like me to send a reminder?",
+    "Entries must arrive by 30 September; shall I note that down?",
+    "Let me see: the pump weighs 12 kg.",
+    "The price varies with the season: 40 euros in May, 60 in July.",
+    "Prices vary by 3 percent a year.",
+    "Which key do I need? The green one.",
+    "Das hängt vom Gewicht ab: bis 2 kg kostet es 5 Euro.",
+    "Der Preis hängt von der Entfernung ab.",
+    "Die Farbe hängt vom Boden ab.",
+    "Eine gute Frage ist laut Handbuch kurz und offen.",
+    "Cela dépend du poids : jusqu'à 2 kg, 5 euros.",
+    "Depende del peso: hasta 2 kg, 5 euros.",
+    "Je vais à Lyon le 3 mai, écrit-elle.",
+    "Every room is different, and number 7 has a balcony.",
+    "Some cheeses are made with raw milk, the Alpina is not.",
+    "If you want a refund, return the ticket within 14 days.",
+    "If the main pump fails, the standby pump starts.",
+    "Just a moment is the title of her second film.",
+    "One moment of force is 12 newton metres.",
+    "One minute of angle is a sixtieth of a degree.",
+    "The meeting asks whether the price depends on many factors.",
+    "You asked for the date: it is 3 May.",
+    "You want the second door on the left.",
+    "The question concerns paragraph 12.",
+    "What do you need to bring? A passport and a photo.",
+    "Have a look at page 12.",
+    "Of course; the shop is open.",
+    "It is the tenant.",
+    "I can tell you that it was Ana Roth who signed.",
+    "Sure, it opens at 8.",
+    "Certainly. It was the mayor.",
+    "Devo means a new wave band from Ohio.",
+    "Posso 3 is the name of the boat.",
+    "Bei Regen hängt es vom Schiedsrichter ab.",
+    "Please wait for the green light before you enter.",
+    "Please hold on to the rail.",
+    "It varies from person to person; on average it takes 3 weeks.",
+    "The team will check the pumps on Monday.",
+    "I have to check in at noon, the letter says.",
+    "Let me know is a song by Røyksopp.",
+    "Un momento es una novela de 1990.",
+    "The deposit depends on the length of the stay.",
+    "I will look after the cat until 3 May, the note says.",
+    "May I enter by the side door? No, only by the main gate.",
+    "Shall I compare thee to a summer's day is the first line.",
+    "The rules vary from canton to canton: Bern asks for 8 percent.",
+    "An interesting question was put by Ms Ek: who pays for the roof?",
+    "Le prix dépend de la taille.",
+    "Depende de la altura del río.",
+    "Dipende dal peso del pacco.",
+    "The answer is yes.",
+    "He says one would first have to empty the tank.",
+    "To answer the call, press the green key.",
+]
+
+
+def evades(text: str) -> bool:
+    return any(signal.type != "empty_response" for signal in find_signals(text, QualityThresholds(), is_fact=True))
+
+
+@pytest.mark.parametrize("text", EVASIONS)
+def test_an_evasion_is_told(text: str) -> None:
+    assert evades(text)
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_an_answer_with_the_words_of_an_evasion_is_none(text: str) -> None:
+    assert not evades(text)
