@@ -145,6 +145,9 @@ class FeedbackRules(Thresholds):
         description="Maximum latency in seconds of medium tolerance; longer latency means low tolerance.",
     )
     retry_similarity: Share = Field(default=0.85, description="Minimum cosine of two queries that counts as a retry.")
+    retry_similarity_alike: Share = Field(
+        default=0.75, description="The same for two queries that ask for the same kind of thing, such as a price."
+    )
     retry_window_seconds: float = Field(
         default=300.0, gt=0, description="Maximum time in seconds between a query and its retry."
     )

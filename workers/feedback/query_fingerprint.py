@@ -3,7 +3,9 @@
 Embeddings put "grinder 5 down?" next to "grinder 6 down?". Two queries ask different things if
 
 - each has a number, date or identifier that the other lacks,
-- each has a name that the other lacks, or
+- each has a name that the other lacks,
+- they ask for different kinds of things, such as a price and a time (`asked_kinds`),
+- one has a word and the other its opposite ("the first tram" and "the last tram"), or
 - they are one sentence in which one part was replaced ("the default of max_connections" and "the maximum of
   max_connections").
 
@@ -28,6 +30,7 @@ from workers.evaluation.facts.dates import read_dates, read_weekdays
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import AMBIGUOUS_NUMBER_WORDS, MONTHS, NUMBER_WORDS
 from workers.evaluation.text.words import STOP_WORDS, key_of, stem, undotted, word_set
+from workers.feedback.asked_kinds import MEASURE_WORDS, ask_for_others, asked_kinds
 
 MAX_WORDS = 256
 """Most words of a query that are kept, and most of its values; further ones are not compared."""
@@ -49,7 +52,8 @@ _OPEN_WORDS = word_set(
 _REQUESTS = word_set(
     "show give tell list need want find get know please explain describe zeig zeige zeigen gib nenne nennen sag brauche"
     " möchte bitte erkläre montre montrez donne donnez dis veux voudrais besoin muestra muéstrame dame dime quiero"
-    " necesito favor mostra dammi dimmi voglio"
+    " necesito favor mostra dammi dimmi voglio cuánto cuánta cuántos cuántas cuál combien quanto quanta quanti quante hoeveel"
+    " tiene tienen"
 )
 """Words of a request that do not tell what is requested."""
 
@@ -62,11 +66,15 @@ class QueryFingerprint:
         words: digests of its words in order, 0..65535; odd ones are of words that tell what is asked.
         values: digests of its numbers, dates and identifiers.
         names: digests of its names, which are among its words.
+        asks: the kinds of things that it asks for.
+        poles: digests of the pairs of opposites that its words belong to; the lowest bit is the side.
     """
 
     words: tuple[int, ...]
     values: frozenset[int]
     names: frozenset[int]
+    asks: frozenset[str] = frozenset()
+    poles: frozenset[int] = frozenset()
 
 
 def fingerprint(text: str, salt: str) -> QueryFingerprint:
@@ -80,7 +88,14 @@ def fingerprint(text: str, salt: str) -> QueryFingerprint:
     words = [_digest(stem(word), key, odd=_tells(word)) for word in _words(text)[:MAX_WORDS]]
     values = {_digest(value, key, odd=True) for value in sorted(set(_values(text)))[:MAX_WORDS]}
     names = {_digest(stem(name), key, odd=True) for name in read_details(_TITLE.sub(r"\1", text)).names}
-    return QueryFingerprint(tuple(words), frozenset(values), frozenset(names & set(words)))
+    poles = {
+        _digest(f"pole {row}", key, odd=side > 0)
+        for word in _words(text)[:MAX_WORDS]
+        for row, side in POLES.get(word, ())
+    }
+    return QueryFingerprint(
+        tuple(words), frozenset(values), frozenset(names & set(words)), asked_kinds(text), frozenset(poles)
+    )
 
 
 def asks_something_else(one: QueryFingerprint, other: QueryFingerprint) -> bool:
@@ -88,6 +103,8 @@ def asks_something_else(one: QueryFingerprint, other: QueryFingerprint) -> bool:
     return bool(
         (one.values - other.values and other.values - one.values)
         or (one.names.difference(other.words) and other.names.difference(one.words))
+        or ask_for_others(one.asks, other.asks)
+        or any(pole ^ 1 in other.poles - one.poles for pole in one.poles - other.poles)
         or _has_replaced_part(one.words, other.words)
     )
 
@@ -111,7 +128,7 @@ def _words(text: str) -> list[str]:
 
 
 def _tells(word: str) -> bool:
-    if word in _REQUESTS:
+    if word in _REQUESTS or word in MEASURE_WORDS:
         return False
     return word in _OPEN_WORDS or word not in STOP_WORDS or word in POLES
 

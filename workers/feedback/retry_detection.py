@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from schemas.feedback import RetrySignals
 from workers.evaluation.thresholds import FeedbackRules
+from workers.feedback.asked_kinds import ask_alike
 from workers.feedback.query_fingerprint import QueryFingerprint, asks_something_else
 
 
@@ -47,15 +48,19 @@ def find_retries(own: AskedQuery, others: Sequence[AskedQuery], rules: FeedbackR
     Returns:
         One result for each pair, the most similar first, then the latest.
     """
-    pairs = [_pair(own, other) for other in others if other.answer_id != own.answer_id]
+    pairs = [(_pair(own, other), _least(own, other, rules)) for other in others if other.answer_id != own.answer_id]
     found = [
         pair
-        for pair in pairs
-        if pair is not None
-        and pair.similarity_score >= rules.retry_similarity
-        and pair.delay_seconds <= rules.retry_window_seconds
+        for pair, least in pairs
+        if pair is not None and pair.similarity_score >= least and pair.delay_seconds <= rules.retry_window_seconds
     ]
     return sorted(found, key=lambda pair: (-pair.similarity_score, pair.delay_seconds, pair.original_answer_id))
+
+
+def _least(one: AskedQuery, other: AskedQuery, rules: FeedbackRules) -> float:
+    """Return the least cosine of a retry: lower for two queries that ask for the same kind of thing."""
+    alike = one.fingerprint and other.fingerprint and ask_alike(one.fingerprint.asks, other.fingerprint.asks)
+    return min(rules.retry_similarity, rules.retry_similarity_alike) if alike else rules.retry_similarity
 
 
 def _pair(one: AskedQuery, other: AskedQuery) -> RetrySignals | None:

@@ -26,6 +26,11 @@ OTHER_QUESTIONS = [
     ("What happens before the audit?", "What happens after the audit?"),
     ("مضخة ٥ متوقفة؟", "مضخة ٦ متوقفة؟"),
     ("北京今天下雨吗?", "上海今天下雨吗?"),
+    ("When does the first tram leave?", "At what hour does the last tram go?"),
+    ("Where is truck 12 now?", "Who drives truck 12?"),
+    ("Wer leitet die Schule?", "Wie viele Schüler hat die Schule?"),
+    ("Quand ferme la piscine ?", "Quelle est la profondeur de la piscine ?"),
+    ("Quanto pesa lo zaino?", "Quanto costa lo zaino?"),
 ]
 SAME_QUESTIONS = [
     ("grinder 5 down?", "Is grinder five not running?"),
@@ -41,6 +46,10 @@ SAME_QUESTIONS = [
     ("Is pump P-101 leaking?", "Is the pump 101 leaking?"),
     ("Was kostet die Monatskarte?", "Wie teuer ist eine Monatskarte?"),
     ("Can I cancel my order?", "How do I cancel my order?"),
+    ("¿Cuánto cuesta la entrada al acuario?", "¿Qué precio tiene la entrada del acuario?"),
+    ("Wie schwer ist der Motor?", "Welches Gewicht hat der Motor?"),
+    ("How long is the warranty?", "What is the warranty period?"),
+    ("Where is the office?", "How do I get to the office?"),
 ]
 NARROWED = [
     ("What was the revenue?", "What was the revenue in 2024?"),

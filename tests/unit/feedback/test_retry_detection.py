@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from workers.evaluation.thresholds import FeedbackRules
+from workers.feedback.query_fingerprint import fingerprint
 from workers.feedback.retry_detection import AskedQuery, find_retries
 
 RULES = FeedbackRules()
@@ -36,6 +37,24 @@ def test_an_earlier_answer_that_comes_late_finds_the_same_pair() -> None:
 @pytest.mark.parametrize(("cosine", "found"), [(0.80, 0), (0.84, 0), (0.86, 1), (1.0, 1), (-1.0, 0)])
 def test_the_threshold_decides(cosine: float, found: int) -> None:
     assert len(find_retries(query("b", 1, cosine), [query("a", 0)], RULES)) == found
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "cosine", "found"),
+    [
+        ("Wie schwer ist der Motor?", "Welches Gewicht hat der Motor?", 0.79, 1),
+        ("Wie schwer ist der Motor?", "Welches Gewicht hat der Motor?", 0.7, 0),
+        ("Is invoice 20418 paid?", "Has invoice 20418 been settled yet?", 0.78, 1),
+        ("Is invoice 20418 paid?", "Has invoice 20481 been settled yet?", 0.78, 0),
+        ("How long is the warranty?", "What does the warranty cover?", 0.81, 0),
+    ],
+)
+def test_two_queries_for_the_same_kind_of_thing_may_lie_further_apart(
+    earlier: str, later: str, cosine: float, found: int
+) -> None:
+    first = AskedQuery("a", 0.0, direction(1.0), fingerprint(earlier, "person"))
+    second = AskedQuery("b", 60.0, direction(cosine), fingerprint(later, "person"))
+    assert len(find_retries(second, [first], RULES)) == found
 
 
 @pytest.mark.parametrize(("seconds", "found"), [(1, 1), (300, 1), (300.01, 0), (100_000, 0)])

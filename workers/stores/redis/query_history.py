@@ -187,6 +187,8 @@ def _entry(query: AskedQuery) -> bytes:
             "words": query.fingerprint.words,
             "values": sorted(query.fingerprint.values),
             "names": sorted(query.fingerprint.names),
+            "asks": sorted(query.fingerprint.asks),
+            "poles": sorted(query.fingerprint.poles),
         }
     return orjson.dumps(content)
 
@@ -201,6 +203,8 @@ def _query(entry: bytes) -> AskedQuery | None:
                 tuple(map(int, content["words"])),
                 frozenset(map(int, content["values"])),
                 frozenset(map(int, content["names"])),
+                frozenset(map(str, content.get("asks", ()))),
+                frozenset(map(int, content.get("poles", ()))),
             )
             if "words" in content
             else None
