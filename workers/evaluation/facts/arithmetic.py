@@ -320,6 +320,13 @@ class Pool:
         kinds = (*_alike(number.dimension), COUNT) if number.is_unit else tuple(self._groups)
         return any(self._is_in(number, group) for kind in kinds for group in self._groups.get(kind, ()))
 
+    def count(self, dimension: str) -> int:
+        """Return how many different numbers of a dimension there are."""
+        values = (
+            value for kind in _alike(dimension) for _, _, entries in self._groups.get(kind, ()) for value, _ in entries
+        )
+        return len(frozenset(values))
+
     def measures(self, number: Quantity) -> bool:
         """Return true if one of the numbers has the same dimension."""
         return any(kind in self._extremes for kind in _alike(number.dimension))

@@ -23,6 +23,9 @@ class KnownFacts:
     def __init__(self, texts: Iterable[Details]) -> None:
         texts = list(texts)
         self.numbers = Pool(number for text in texts for number in (*text.quantities, *text.implied))
+        self.faces = frozenset(number.face for text in texts for number in text.quantities)
+        self.spans = Pool(span for text in texts for span in spans_between(text.dates))
+        self.stated_dates = DatePool(date for text in texts for date in text.dates)
         self.dates = DatePool(date for text in texts for date in (*text.dates, *text.implied_dates))
         self.periods = PeriodPool(period for text in texts for period in periods_of(text))
         self.is_endless = any(text.is_endless for text in texts)
@@ -95,7 +98,7 @@ def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Po
     for number in distinct if near else ():
         if number in known:
             continue
-        if _is_one_unit(number) and not any(same_dimension(number.dimension, other.dimension) for other in near):
+        if is_one_unit(number) and not any(same_dimension(number.dimension, other.dimension) for other in near):
             known.add(number)  # "in one day"
             continue
         if is_derived(number, near, is_compared=own.is_compared):
@@ -110,5 +113,6 @@ def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Po
     return [number in known for number in own.quantities]
 
 
-def _is_one_unit(number: Quantity) -> bool:
+def is_one_unit(number: Quantity) -> bool:
+    """Return true for one of a unit without a figure, as in "in one day"."""
     return number.face == 1.0 and number.approximate and not number.bound

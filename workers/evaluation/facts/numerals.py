@@ -13,6 +13,9 @@ _CJK_GROUPS = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8}
 _CJK_NUMBER = "[" + "".join((*_CJK_DIGITS, *_CJK_POWERS, *_CJK_GROUPS)) + "]"
 _COUNTER = "[名人元円年月日個个台本枚件階层歳岁米周週天時时分秒冊章ヶか]"
 _CJK_RUN = re.compile(rf"{_CJK_NUMBER}{{2,12}}|{_CJK_NUMBER}(?={_COUNTER})")
+_NARROW = {"，": ",", "．": ".", "％": "%", "＄": "$", "￥": "¥", "：": ":"}
+_FULL_WIDTH = re.compile(rf"(?<=\d)[{''.join(_NARROW)}](?=\d)|(?<=\d)％|[＄￥](?=\d)")
+_SCALED = re.compile(r"(\d{1,6}(?:,\d{3})*(?:\.\d{1,4})?)\s?([万萬億亿])(?:(\d{1,4})\s?([万萬]))?")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _BEFORE = re.compile(rf"(?<=[{_UNSPACED}])(?=\d)")
 _BEHIND = re.compile(rf"(?<=\d)\s?([かヶカ]月|[个個]月|개월|시간|時間|[{_UNSPACED}])")
@@ -23,8 +26,15 @@ def plain_numerals(text: str) -> str:
     if text.isascii():
         return text
     text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in text)
+    text = _FULL_WIDTH.sub(lambda match: _NARROW[match[0]], text)
+    text = _SCALED.sub(_multiplied, text)
     text = _CJK_RUN.sub(_value, text)
     return _BEHIND.sub(r" \1 ", _BEFORE.sub(" ", text))
+
+
+def _multiplied(match: re.Match[str]) -> str:
+    parts = ((match[1].replace(",", ""), match[2]), (match[3] or "0", match[4] or match[2]))
+    return f"{sum(float(number) * _CJK_GROUPS[group] for number, group in parts):.0f}"
 
 
 def _value(match: re.Match[str]) -> str:

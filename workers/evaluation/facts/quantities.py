@@ -48,7 +48,7 @@ class Quantity:
 _NUMBER = re.compile(
     r"(?:(?<![\w.)])(?P<sign>[-−])|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥]|(?:US\$|USD|EUR|GBP|JPY)(?=\s?\d))\s?)?"
     r"(?P<num>\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}+(?:[.,]\d{1,15})?|\d{1,15}(?:[.,]\d{1,15})?)(?!\d|[.,]\d)"
-    rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w])\.?)?"
+    rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w]|/[hs]\b)\.?)?"
     r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%€$£°][CF]?))?(?![:\d]\d)"
 )
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
@@ -79,6 +79,8 @@ _AT_MOST = re.compile(
 _PER = re.compile(r"\s?(per|an?|each|every|/|pro|par|im)\s?([^\W\d_]{1,12})\b", re.IGNORECASE)
 _DEGREES = re.compile(r"\s?(celsius|fahrenheit|c|f)\b", re.IGNORECASE)
 _POINTS = re.compile(r"\s?points?\b", re.IGNORECASE)
+_LENGTH = re.compile(r"\s?(kilomet|met|centimet|f(?:ee|oo)t|mile|inche?|yard)\w*\b", re.IGNORECASE)
+_POWERS = {**dict.fromkeys(("square", "sq"), "²"), "cubic": "³"}
 _PARTS = "(?:" + "|".join(FRACTIONS) + ")"
 _FRACTION = re.compile(
     rf"\b(?P<top>an?|one|two|three|four|nine)[\s-](?P<part>{_PARTS})(?= of\b)|\b(?P<half>half)(?= of\b| the\b)"
@@ -119,11 +121,22 @@ _KEY_BEFORE = re.compile(r"([^\W\d]+(?: [^\W\d]+){0,4}):\s*[$€£]?$")
 _DIGIT = re.compile(r"\d")
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
 _SHARED_SCALE = re.compile(
-    r"(?<![\w.,])(?P<one>\d{1,6}(?:[.,]\d{1,3})?) (?P<to>to|and|bis|à|a) (?P<two>\d{1,6}(?:[.,]\d{1,3})?) "
-    r"(?P<scale>thousand|million|billion|Millionen|Milliarden|millions|milliards|millones)\b",
+    r"(?<![\w.,])(?P<cur>(?:US\$|USD|EUR|GBP|[$€£]) ?)?(?P<one>\d{1,6}(?:[.,]\d{1,3})?) (?P<to>to|and|bis|à|a) (?P=cur)?"
+    r"(?P<two>\d{1,6}(?:[.,]\d{1,3})?) (?P<scale>thousand|million|billion|Millionen|Milliarden|millions|milliards|millones)\b"
+    r"(?P<unit> [^\W\d_]{1,12}\b)?",
     re.IGNORECASE,
 )
-"""A scale that two numbers share: "from 10 to 15 million"."""
+"""A scale, and a currency or unit, that two numbers share: "from 10 to 15 million", "EUR 10 to 15 million"."""
+_SCALE_OF = re.compile(
+    rf"(?<=\d )({'|'.join(sorted(SCALES, key=len, reverse=True))}) (?:of |de |di |d['’])(?=[^\W\d_])", re.IGNORECASE
+)
+_HOUR_WORD = re.compile(r"\bhours?\b", re.IGNORECASE)
+_HOURS_AND_MINUTES = re.compile(
+    rf"\b({_NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({_NUMBER_NAME}(?:[ -]{_NUMBER_NAME})?|\d{{1,2}}) (minutes?)\b",
+    re.IGNORECASE,
+)
+_SPACED = re.compile(r"(?<!\d )(?<![\w.,])\d{1,3}(?: \d{3}){1,4}(?![\d.,]| \d)(?=\s?(?:[€$£]|[^\W\d_]))")
+"""A number whose thousands are separated by spaces: "3 250 000 euros"."""
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s")
 
 
@@ -135,12 +148,16 @@ def read_quantities(text: str) -> list[Quantity]:
 def undated_quantities(text: str) -> list[Quantity]:
     """Read the numbers of a text from which ``read_periods`` and ``read_dates`` have removed periods and dates."""
     text = _NUMBER_AND_HALF.sub(lambda match: f"{NUMBER_WORDS[key_of(match[1])] + 0.5:g} ", text)
+    if _HOUR_WORD.search(text):
+        text = _HOURS_AND_MINUTES.sub(_in_digits, text)
     if not _DIGIT.search(text):
         # A quick check: most sentences contain no figure.
         shares, rest = _shares(text)
         halves, rest = _halves(rest)
         return [*shares, *halves, *_spelled(rest)]
-    rest = _SHARED_SCALE.sub(r"\g<one> \g<scale> \g<to> \g<two> \g<scale>", _DECADE.sub(_blank, text))
+    text = _SPACED.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
+    text = _SCALE_OF.sub(r"\1 ", text)
+    rest = _SHARED_SCALE.sub(_shared, _DECADE.sub(_blank, text))
     rest = _DOZEN.sub(lambda match: str(12 * int(match[1])), rest)
     found: list[Quantity] = []
     for reader in (_ages, _compounds, _shares, _halves):
@@ -151,6 +168,22 @@ def undated_quantities(text: str) -> list[Quantity]:
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
+
+
+def _in_digits(match: re.Match[str]) -> str:
+    hours, minutes = (
+        _composed(key_of(each).replace("-", " ").split()) if not each.isdecimal() else int(each)
+        for each in (match[1].replace("one", "1") if key_of(match[1]) == "one" else match[1], match[3])
+    )
+    return f"{hours:g} {match[2]} {minutes:g} {match[4]}"
+
+
+def _shared(match: re.Match[str]) -> str:
+    unit = match["unit"] or ""
+    unit = unit if key_of(unit.strip()) in UNITS else ""
+    cur, scale = match["cur"] or "", match["scale"]
+    rest = "" if unit else match["unit"] or ""
+    return f"{cur}{match['one']} {scale}{unit} {match['to']} {cur}{match['two']} {scale}{unit}{rest}"
 
 
 def _ages(text: str) -> tuple[list[Quantity], str]:
@@ -205,6 +238,11 @@ def spans_between(dates: Sequence[Date]) -> list[Quantity]:
             found.append(
                 Quantity((12.0 * (two - one),), "month", True, False, 0.0, 0, float(two - one), written=f"{one}–{two}")
             )
+    months = sorted({12 * date.year + date.month for date in dates if date.year is not None and date.month is not None})
+    if len(months) <= MAX_SPANNED:
+        for one, two in combinations(months, 2):
+            span = float(two - one)
+            found.append(Quantity((span,), "month", True, False, 0.0, 0, span, written=f"{span:g} months"))
     if len(clock) <= MAX_SPANNED:
         for one, two in combinations(clock, 2):
             seconds = 60.0 * (two - one)
@@ -355,6 +393,9 @@ def _whole_unit(following: str, text: str, end: int) -> str:
     if following in ("degrees", "degree", "°", "grad"):
         scale = _DEGREES.match(text, end)
         return f"°{scale[1][0].lower()}" if scale else "°"
+    power = _POWERS.get(following)
+    if power and (length := _LENGTH.match(text, end)):
+        return f"{length[1].lower()}{power}"
     if following == "percentage" and _POINTS.match(text, end):
         return "percentage-points"
     return following
@@ -366,7 +407,7 @@ def _per(text: str, end: int) -> tuple[str, float] | None:
         return None
     unit = UNITS.get(key_of(match[2]))
     if unit:
-        return unit if unit[0] in ("time", "month") else None
+        return unit
     return (_noun(key_of(match[2])), 1.0) if match[1].lower() in ("per", "each", "every", "/") else None
 
 

@@ -24,9 +24,12 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("bytes", 2**40, "tib ti"),
     ("percent", 1, "% percent prozent pct"),
     ("usd", 1, "$ usd dollar dollars us$ dólar dólares"),
-    ("eur", 1, "€ eur euro euros"),
+    ("eur", 1, "€ eur euro euros евро"),
     ("gbp", 1, "£ gbp"),
-    ("jpy", 1, "¥ jpy yen"),
+    ("jpy", 1, "¥ jpy yen 円"),
+    ("chf", 1, "chf franken francs franchi"),
+    ("pln", 1, "pln zł złoty złotych"),
+    ("rub", 1, "rub ₽ рублей рубля рубль"),
     ("points", 1, "percentage-points pp"),
     ("metre", 1e-6, "µm"),
     ("metre", 0.001, "mm millimetre millimetres millimeter millimeters"),
@@ -41,12 +44,25 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("gram", 1, "g gram grams gramm"),
     ("gram", 1000, "kg kilogram kilograms kilo kilos kilogramm"),
     ("gram", 453.592, "lb lbs"),
+    ("gram", 28.3495, "oz ounce ounces"),
     ("gram", 1e6, "t tonne tonnes tonnen"),
     ("pound", 1, "pounds"),
     ("litre", 0.001, "ml millilitre millilitres milliliter milliliters"),
     ("litre", 0.01, "cl"),
     ("litre", 1, "l litre litres liter liters"),
     ("litre", 3.78541, "gallon gallons"),
+    ("litre", 0.1, "dl decilitre decilitres deciliter deciliters"),
+    ("litre", 100, "hl hectolitre hectolitres hectoliter hectoliters"),
+    ("litre", 0.473176, "pint pints"),
+    ("litre", 1000, "m³ met³"),
+    ("litre", 28.3168, "ft³ feet³ foot³"),
+    ("area", 1, "m² m2 sqm met²"),
+    ("area", 1e-4, "cm² centimet²"),
+    ("area", 1e6, "km² km2 kilomet²"),
+    ("area", 1e4, "ha hectare hectares hektar hectárea hectáreas ettari"),
+    ("area", 4046.86, "acre acres"),
+    ("area", 0.092903, "ft² feet² foot² sqft"),
+    ("area", 2.58999e6, "mile²"),
     ("bar", 1, "bar"),
     ("bar", 0.001, "mbar"),
     ("bar", 0.01, "kpa"),
@@ -54,6 +70,7 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("km/h", 1, "km/h kmh kph"),
     ("km/h", 1.609344, "mph"),
     ("km/h", 3.6, "m/s"),
+    ("km/h", 1.852, "knot knots kn"),
     ("celsius", 1, "°c celsius"),
     ("fahrenheit", 1, "°f fahrenheit"),
     ("degree", 1, "° degrees"),
@@ -77,7 +94,7 @@ no fixed length.
 """
 
 FAMILIES = {
-    **dict.fromkeys(("usd", "eur", "gbp", "jpy"), "money"),
+    **dict.fromkeys(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub"), "money"),
     **dict.fromkeys(("celsius", "fahrenheit"), "temperature"),
     **dict.fromkeys(("time", "month"), "duration"),
     **dict.fromkeys(("percent", "points"), "share"),
@@ -87,10 +104,15 @@ one is a different amount.
 """
 
 _SCALE_ROWS = (
-    (1e3, "k thousand tausend mille"),
-    (1e6, "m mn mio million millions millionen"),
-    (1e9, "bn billion billions mrd milliarden milliards"),
+    (1e3, "k thousand thousands tausend mille mil duizend mila tys тыс тысяч"),
+    (
+        1e6,
+        "m mn mio million millions millionen millón millones milhão milhões milione milioni miljoen miljon miljoner mln млн миллион миллиона миллионов",
+    ),
+    (1e9, "bn billion billions mrd milliarde milliarden milliard milliards miljard miliardi miliarda mld млрд"),
     (1e12, "trillion"),
+    (1e5, "lakh lakhs"),
+    (1e7, "crore crores"),
 )
 SCALES = {name: scale for scale, names in _SCALE_ROWS for name in names.split()}
 """Factor by lower-case name; "m" counts only as a capital or after a currency."""

@@ -24,6 +24,7 @@ import numpy as np
 
 from schemas.grounding import Verdict
 from workers.evaluation.grounding.evidence import EvidenceUnit, Matrix
+from workers.evaluation.grounding.opposing_values import gives_other_value, is_of_another
 from workers.evaluation.grounding.source_conflicts import disagree
 
 MAX_SOURCES = 4
@@ -105,6 +106,7 @@ class Attribution:
 
 
 def attribute(
+    claims: Sequence[str],
     cited: Sequence[Sequence[int]],
     whole: Sequence[EvaluatedClaim],
     units: Sequence[EvidenceUnit],
@@ -114,7 +116,8 @@ def attribute(
     """Attribute claims to sources.
 
     Args:
-        cited: for each of n claims the contexts that it validly cites, from 1.
+        claims: plain texts of n claims.
+        cited: for each of them the contexts that it validly cites, from 1.
         whole: evaluation of each claim against all sources together.
         units: m units of evidence.
         similarity: cosines of the words of claims and units, shape [n, m].
@@ -141,7 +144,7 @@ def attribute(
         supports = [_support(by_source.get((claim, n), whole[claim]), n, of_source[n], n in own) for n in chosen[claim]]
         # A cited context without a unit (an empty text) gives no support.
         silent = [number for number in own if number not in of_source]
-        found.append(_attribution([each for each in supports if each], silent, joint[claim], units))
+        found.append(_attribution(claims[claim], [each for each in supports if each], silent, joint[claim], units))
     return found
 
 
@@ -214,17 +217,15 @@ def _joint(whole: EvaluatedClaim, units: Sequence[EvidenceUnit]) -> int | None:
 
 
 def _attribution(
-    supports: Sequence[SourceSupport], silent: Sequence[int], joint: int | None, units: Sequence[EvidenceUnit]
+    claim: str,
+    supports: Sequence[SourceSupport],
+    silent: Sequence[int],
+    joint: int | None,
+    units: Sequence[EvidenceUnit],
 ) -> Attribution:
     ranked = sorted(supports, key=lambda each: (each.verdict != "supported", -each.score, not each.cited, each.number))
     supporting = [each for each in ranked if each.verdict == "supported"]
-    against = [
-        each
-        for each in ranked
-        if each.verdict == "contradicted"
-        and supporting
-        and disagree(units[supporting[0].unit].text, units[each.unit].text)
-    ]
+    against = [each for each in ranked if supporting and _is_against(claim, supporting[0], each, units)]
     # If only several sources together support the claim, use the one with the best evidence.
     primary = supporting[0].number if supporting else joint
     failing = {each.number for each in ranked if each.cited and each.verdict != "supported"} | set(silent)
@@ -239,4 +240,18 @@ def _attribution(
         cited_unsupported=tuple(sorted(failing)),
         better=primary if failing and not sound else None,
         conflict=(supporting[0], max(against, key=lambda each: each.similarity)) if against else None,
+    )
+
+
+def _is_against(claim: str, first: SourceSupport, other: SourceSupport, units: Sequence[EvidenceUnit]) -> bool:
+    """Return true if another source gives a different value of what a claim and its best source say."""
+    if other.number == first.number:
+        return False
+    passage = units[other.unit].text
+    if gives_other_value(claim, passage):
+        return True
+    return (
+        other.verdict == "contradicted"
+        and not is_of_another(claim, passage)
+        and disagree(units[first.unit].text, passage)
     )

@@ -26,19 +26,22 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.evaluation.facts.evidence_facts import KnownFacts, MissingDetails, missing_details
+from workers.evaluation.facts.evidence_facts import KnownFacts, MissingDetails, is_one_unit, missing_details
 from workers.evaluation.facts.json_evidence import RecordFacts, RecordVerdict, check_record
-from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.named_calculations import CALCULATION_WORDS, has_wrong_change, named_figures
+from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.text_details import Details, read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from workers.evaluation.facts.value_owners import OwnedValues
 from workers.evaluation.grounding.evidence import EvidenceUnit
+from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, parts_of_word, stem, undotted
 
 FEATURES = (
@@ -64,6 +67,12 @@ PAIR_WINDOW = 5
 
 MAX_PLACES = 300
 """Maximum number of places of the rarer of two words that are looked at; the limit bounds the time."""
+
+AROUND = 15
+"""Number of units on each side of a near one whose numbers are inputs of the calculation that a claim names."""
+
+MOST_PERIODS = 12
+"""Largest number of days, months or the like that a claim counts itself."""
 
 _NUMERIC = frozenset(stem(word) for word in (*NUMBER_WORDS, *UNITS, *SCALES, *MONTHS))
 """Words for numbers, units and months, which are compared by value."""
@@ -137,6 +146,20 @@ class EvidenceIndex:
                 return True
         return False
 
+    def around(self, places: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return the sentences, fields and rows beside the given units, for each of their sources."""
+        found: dict[int, tuple[str, ...]] = {}
+        for place in places:
+            number = self.units[place].number
+            if number not in found:
+                first, last = max(0, place - AROUND), place + AROUND
+                found[number] = tuple(
+                    unit.text
+                    for unit, following in pairwise((*self.units[first:last], None))
+                    if unit and unit.number == number and not _contains(unit, following)
+                )
+        return list(found.values())
+
     @cached_property
     def known(self) -> KnownFacts:
         """Index the numbers, dates and names of all units; compute the index on first use."""
@@ -151,6 +174,10 @@ class EvidenceIndex:
         return OwnedValues(list(sources.values()))
 
 
+def _contains(unit: EvidenceUnit, following: EvidenceUnit | None) -> bool:
+    return following is not None and unit.number == following.number and unit.end >= following.end
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimMeasures:
     """Hold the features of one claim and the findings from which they are computed.
@@ -159,11 +186,15 @@ class ClaimMeasures:
         values: float64 of shape (len(FEATURES),).
         record: result of the check against the fields of records.
         unknown_figures: number of figures that no evidence has (``MissingDetails.figures``).
+        is_calculated: whether the calculation that the claim names gives the figures that no evidence states.
+        is_confirmed: whether the evidence has all its other words as well.
     """
 
     values: NDArray[np.float64]
     record: RecordVerdict
     unknown_figures: int
+    is_calculated: bool = False
+    is_confirmed: bool = False
 
 
 @kept_for_sentences
@@ -174,7 +205,12 @@ def content_sequence(text: str) -> tuple[str, ...]:
 
 
 def measure_claim(
-    plain: str, best_similarity: float, index: EvidenceIndex, nearest: Sequence[str], weights: WordWeights
+    plain: str,
+    best_similarity: float,
+    index: EvidenceIndex,
+    nearest: Sequence[int],
+    weights: WordWeights,
+    topic: str = "",
 ) -> ClaimMeasures:
     """Measure one claim.
 
@@ -182,17 +218,31 @@ def measure_claim(
         plain: its plain text.
         best_similarity: highest cosine with a unit, 0..1.
         index: the evidence.
-        nearest: texts of the nearest units, from whose numbers others may be derived.
+        nearest: places of the nearest units, from whose numbers others may be derived.
         weights: weights of words.
+        topic: the question that the claim answers, or an empty text.
     """
     details = read_details(plain)
     missing = MissingDetails()
     if details.is_exact:
-        missing = missing_details(details, index.known, [read_details(text) for text in nearest])
+        missing = missing_details(details, index.known, [read_details(index.units[place].text) for place in nearest])
     sequence: Sequence[str] = content_sequence(plain)
-    if details.has_figures and not missing.numbers and not missing.dates:
+    unknown = [number for number in dict.fromkeys(details.quantities) if not index.known.numbers.has(number)]
+    is_calculated = bool(nearest) and _is_calculated(plain, details, index, nearest, topic)
+    if unknown and nearest and has_wrong_change(plain, unknown, index.units[nearest[0]].text):
+        is_calculated, missing = False, replace(missing, figures=missing.figures + 1)
+    if is_calculated:
+        missing = replace(missing, numbers=0, figures=missing.dates)
+        counted = (number.dimension.removeprefix("noun:") for number in details.quantities if not number.is_unit)
+        told = CALCULATION_WORDS.union(content_sequence(topic), counted)
+        sequence = [word for word in sequence if index.has(word) or not (_is_numeric(word) or word in told)]
+        best_similarity = max(best_similarity, sum(map(index.has, sequence)) / max(1, len(sequence)))
+    elif details.has_figures and not missing.numbers and not missing.dates:
         # "0.75 hours" is not written in "45 minutes" but has the same value.
         sequence = [word for word in sequence if index.has(word) or not _is_numeric(word)]
+    is_translated = not unknown and bool(topic) and _is_translated(plain, details, index, nearest)
+    if is_translated:
+        sequence = [word for word in sequence if index.has(word)]
     words = list(dict.fromkeys(sequence))
     joined = {a: a + b for a, b in pairwise(sequence)} | {b: a + b for a, b in pairwise(sequence)}
     unseen = [word for word in words if not index.has(word) and not index.has(joined.get(word, ""))]
@@ -216,7 +266,55 @@ def measure_claim(
         record.denied,
         record.unknown,
     )
-    return ClaimMeasures(np.array(values, dtype=np.float64), record, missing.figures)
+    is_whole = (is_calculated and not unseen) or is_translated
+    is_confirmed = is_whole and bool(topic) and not any((missing.dates, missing.names))
+    return ClaimMeasures(np.array(values, dtype=np.float64), record, missing.figures, is_calculated, is_confirmed)
+
+
+def _is_calculated(plain: str, details: Details, index: EvidenceIndex, nearest: Sequence[int], topic: str) -> bool:
+    """Return true if the figures that no evidence states follow from those that it states.
+
+    They follow by the calculation that the claim names, by another unit or from two dates. Counts are taken as the
+    claim and its question have them.
+    """
+    known = index.known
+    unstated = [
+        number
+        for number in dict.fromkeys(details.quantities)
+        if number.face not in known.faces or not known.numbers.has(number)
+    ]
+    clock = [date for date in details.dates if not known.stated_dates.agrees(date)]
+    if not (unstated or clock) or any(number.bound for number in unstated):
+        return False
+    unknown = [number for number in unstated if not known.numbers.has(number) and not known.spans.has(number)]
+    given = named_figures(plain, topic, unknown, index.around(nearest)) if unknown else frozenset()
+    asked = read_details(topic).quantities
+    if not given and (not topic or (len(unknown) == len(unstated) and not clock)):
+        return False
+    return all(number in given or number in asked or _is_count(number) for number in unknown)
+
+
+def _is_count(number: Quantity) -> bool:
+    """Return true for a count that a claim may bring itself: "three sites", "over the two days", "in one day"."""
+    is_few = number.face == int(number.face) and 0 < number.face <= MOST_PERIODS
+    return not number.is_unit or is_one_unit(number) or (number.dimension in ("time", "month") and is_few)
+
+
+def _is_translated(plain: str, details: Details, index: EvidenceIndex, nearest: Sequence[int]) -> bool:
+    """Return true if a claim says in another language the only amounts of their kinds that the sources have.
+
+    The words of two languages cannot be compared, but an amount that has no rival of its kind has no other owner.
+    """
+    amounts = [number for number in details.quantities if number.is_unit]
+    if (
+        not amounts
+        or len(amounts) < len(details.quantities)
+        or not nearest
+        or any(denied for _, denied in details.clauses)
+    ):
+        return False
+    spoken, written = guess_language(plain), guess_language(index.units[nearest[0]].text)
+    return spoken != written and all(index.known.numbers.count(number.dimension) == 1 for number in amounts)
 
 
 def _is_numeric(word: str) -> bool:

@@ -277,7 +277,8 @@ def combine_with_verifier(
         )
 
     cited = [numbers for claim, numbers in zip(prepared.claims, prepared.cited, strict=True) if claim.needs_grounding]
-    attributions = attribute(cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
+    texts = [claim.plain for claim in checked]
+    attributions = attribute(texts, cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
     measures = _measures(prepared, checked, supports, attributions)
     risk = assess(measures, answer_risk(supports, opinion.combination if opinion else calibration), thresholds)
     judged = {

@@ -79,7 +79,15 @@ def disagree(supporting: str, contradicting: str) -> bool:
             return False
         keys = [[key for key, _ in row] for row in rows if row]
         return len(rows[0]) == 1 or keys[0] != keys[1] or rows[0][0] == rows[1][0]
+    days = read_weekdays(supporting), read_weekdays(contradicting)
     one, other = _tokens(supporting), _tokens(contradicting)
+    if (
+        days[0]
+        and days[1]
+        and not days[0] & days[1]
+        and all(any(t.kind == "number" for t in each) for each in (one, other))
+    ):
+        return False  # other days have other hours
     if not _share_a_subject(_subject(supporting, one), _subject(contradicting, other)):
         return False
     if max(len(one), len(other)) <= MAX_WORDS:

@@ -22,6 +22,7 @@ from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.clauses.clause_reader import read_together
+from workers.evaluation.facts.comparisons import wrong_change
 from workers.evaluation.facts.contradiction_checks import compare, on_one_matter
 from workers.evaluation.facts.json_evidence import RecordFacts
 from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
@@ -276,7 +277,9 @@ def _measure(
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:
         mismatches = (*mismatches, "subject")
-    measures = measure_claim(claim.plain, best, index, texts, calibration.words)
+    measures = measure_claim(claim.plain, best, index, top, calibration.words, claim.asked)
+    if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
+        mismatches = tuple(each for each in mismatches if each != "number")
     unseen = float(measures.values[FEATURES.index("unseen_share")])
     clauses = compare_clauses(claim, units, is_covered=unseen <= MAX_UNSEEN) if texts else ClauseFindings()
     if clauses.keeps_values:
@@ -286,7 +289,7 @@ def _measure(
     mismatches = tuple(dict.fromkeys((*mismatches, *clauses.mismatches)))
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
     everywhere = frozenset(word for word in words if index.has(word)) | near
-    if clauses.is_confirmed:
+    if clauses.is_confirmed or (measures.is_confirmed and not mismatches):
         return MeasuredClaim(
             np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
         )

@@ -41,7 +41,9 @@ def attributed(said: Mapping[int, Said], cited: Sequence[int] = (), whole: Said 
     best = max(range(len(numbers)), key=lambda index: said[numbers[index]].score)
     together = whole or Said(said[numbers[best]].score, said[numbers[best]].verdict, best)
     similarity = np.full((1, len(units)), 0.5, dtype=np.float32)
-    return attribute([cited], [together], units, similarity, lambda _, indices: [said[units[indices[0]].number]])[0]
+    return attribute(
+        ["Claim."], [cited], [together], units, similarity, lambda _, indices: [said[units[indices[0]].number]]
+    )[0]
 
 
 def test_the_best_source_is_primary_and_the_others_redundant() -> None:
@@ -91,7 +93,7 @@ def test_what_sources_support_only_together_rests_on_the_best_evidence() -> None
 
 
 def test_without_evidence_every_citation_is_unsupported() -> None:
-    found = attribute([[1]], [NO], [], np.zeros((1, 0), dtype=np.float32), lambda *_: [NO])
+    found = attribute(["Claim."], [[1]], [NO], [], np.zeros((1, 0), dtype=np.float32), lambda *_: [NO])
     assert found == [Attribution(cited_unsupported=(1,))]
 
 
@@ -105,7 +107,7 @@ def test_a_source_is_read_once_for_all_claims_that_are_held_against_it() -> None
         return [YES if claim + 1 == units[indices[0]].number else NO for claim in claims]
 
     similarity = np.full((3, 4), 0.5, dtype=np.float32)
-    found = attribute([[], [3], []], [YES, NO, NO], units, similarity, judge)
+    found = attribute(["Claim."] * 3, [[], [3], []], [YES, NO, NO], units, similarity, judge)
     assert asked == [([0, 1, 2], [0, 1]), ([0, 1, 2], [2]), ([0, 1, 2], [3])]
     assert [each.primary for each in found] == [1, 2, 3]
     assert [each.cited_unsupported for each in found] == [(), (3,), ()]
@@ -123,7 +125,7 @@ def test_claims_beyond_what_is_judged_are_not_attributed_and_those_before_are() 
         return [YES] * len(asked)
 
     cited = [list(range(1, MAX_CITED + 1))] * claims
-    found = attribute(cited, [YES] * claims, units, similarity, judge)
+    found = attribute(["Claim."] * claims, cited, [YES] * claims, units, similarity, judge)
     assert len(judged) <= MAX_PAIRS
     assert [each == Attribution() for each in found] == [claim >= MAX_PAIRS // sources for claim in range(claims)]
 
