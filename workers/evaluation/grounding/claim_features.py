@@ -284,6 +284,8 @@ def _is_calculated(plain: str, details: Details, index: EvidenceIndex, nearest: 
         if number.face not in known.faces or not known.numbers.has(number)
     ]
     clock = [date for date in details.dates if not known.stated_dates.agrees(date)]
+    if not all(known.dates.agrees(date) for date in clock):
+        return False
     if not (unstated or clock) or any(number.bound for number in unstated):
         return False
     unknown = [number for number in unstated if not known.numbers.has(number) and not known.spans.has(number)]
