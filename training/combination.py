@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.pairs import CLASSES, SUPPORTED
-from workers.evaluation.grounding.calibration import Floats, GroundingCalibration, shipped_calibration
+from workers.evaluation.grounding.calibration import GroundingCalibration, shipped_calibration
 from workers.evaluation.grounding.grounding_evaluator import combine_with_verifier, score_with_rules
+from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination, doubts
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.measurement.classification_metrics import best_threshold

@@ -30,10 +30,10 @@ from training.evaluate import read_scores
 from workers.evaluation.grounding.calibration import (
     UNSUPPORTED_FEATURES,
     AnswerClaims,
-    Floats,
     answer_features,
     shipped_calibration,
 )
+from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.grounding.verifier_combination import doubts
 from workers.inference.verifying import file_version
 from workers.measurement.classification_metrics import auroc, balanced_accuracy, best_threshold, f1

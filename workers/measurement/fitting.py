@@ -15,13 +15,14 @@ from workers.evaluation.facts.evidence_units import segment_source
 from workers.evaluation.grounding.calibration import (
     UNSUPPORTED_FEATURES,
     AnswerClaims,
-    Floats,
     GroundingCalibration,
     answer_features,
 )
 from workers.evaluation.grounding.claim_features import FEATURES, content_sequence
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.thresholds import GroundingThresholds
+from workers.measurement.boosted_trees import export_trees
 from workers.measurement.classification_metrics import best_threshold
 from workers.measurement.labelled_answers import LabelledRow
 from workers.measurement.measured_answers import MeasuredRow
@@ -155,7 +156,7 @@ def _fitted_trees(rows: Sequence[MeasuredRow]) -> dict[str, Any]:
         weight = np.concatenate(weights)
         kept = weight > 1e-6
         model = _boost(np.concatenate(parts)[kept], np.concatenate(targets)[kept], weight[kept])
-    return _exported(model, features)
+    return export_trees(model, features)
 
 
 def _guess(probabilities: Floats, *, bad: bool) -> Floats:
@@ -180,37 +181,6 @@ def _boost(features: Floats, labels: Floats, weights: Floats) -> Any:
         random_state=0,
     )
     return model.fit(features, labels, sample_weight=weights)
-
-
-def _exported(model: Any, check: Floats) -> dict[str, Any]:
-    """Export the boosted trees as plain numbers, checked against the library's own prediction."""
-    trees = [_tree(predictor.nodes) for (predictor,) in model._predictors]
-    exported = {"intercept": float(np.ravel(model._baseline_prediction)[0]), "trees": trees}
-    document = _document(exported, {"weights": {}, "unknown": 0.0}, "check")
-    difference = np.abs(GroundingCalibration(document).log_odds(check) - model.decision_function(check)).max()
-    if difference > 1e-6:
-        raise AssertionError(f"the exported trees differ from the fitted ones by {difference}")
-    return exported
-
-
-def _tree(nodes: Any) -> dict[str, Any]:
-    def split(number: int) -> tuple[int, float, float, float]:
-        node = nodes[number]
-        if node["is_leaf"]:
-            return 0, 0.0, float(node["value"]), float(node["value"])
-        left, right = nodes[node["left"]], nodes[node["right"]]
-        return int(node["feature_idx"]), float(node["num_threshold"]), float(left["value"]), float(right["value"])
-
-    root = nodes[0]
-    if root["is_leaf"]:
-        value = float(root["value"])
-        return {"features": [0, 0, 0], "thresholds": [0.0, 0.0, 0.0], "leaves": [value] * 4}
-    low, high = split(int(root["left"])), split(int(root["right"]))
-    return {
-        "features": [int(root["feature_idx"]), low[0], high[0]],
-        "thresholds": [float(root["num_threshold"]), low[1], high[1]],
-        "leaves": [low[2], low[3], high[2], high[3]],
-    }
 
 
 def fit_answer(rows: Sequence[MeasuredRow], odds: Sequence[Floats], cut: float) -> dict[str, float]:

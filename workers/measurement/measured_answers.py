@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from schemas.answers import GeneratedAnswer
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.grounding.calibration import Floats, GroundingCalibration
+from workers.evaluation.grounding.calibration import GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES
 from workers.evaluation.grounding.grounding_evaluator import (
     PreparedGrounding,
@@ -20,6 +20,7 @@ from workers.evaluation.grounding.grounding_evaluator import (
     similarities,
 )
 from workers.evaluation.grounding.support import measure_claims
+from workers.evaluation.grounding.trees import Floats
 from workers.gateways.labelled_rows import labelled_answer
 from workers.inference.backends import EmbeddingBackend
 from workers.measurement.labelled_answers import LabelledRow, UnreadableSet

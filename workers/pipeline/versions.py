@@ -16,6 +16,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from workers.evaluation.grounding.calibration import CALIBRATION
+from workers.evaluation.grounding.placement_model import PLACEMENT
 from workers.evaluation.text.pattern_packs import ALWAYS, LANGUAGES, PatternPack
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import model_digest
@@ -121,6 +122,7 @@ def version_parts(settings: Settings) -> dict[str, str]:
     return {
         "rules": rules_digest()[:12],
         "calibration": digest_of_bytes(to_json(_calibration()))[:12],
+        "placement": digest_of_bytes((files("workers") / "data" / PLACEMENT).read_bytes())[:12],
         "model": f"{settings.inference.model}@{_model_digest(settings.inference.model)[:12]}",
         **_precision(settings.inference.precision),
         **_verifier(settings.grounding),

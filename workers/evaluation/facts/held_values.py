@@ -8,10 +8,11 @@ before it, and a pronoun takes that of the sentence before it.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from workers.evaluation.facts.sentence_pieces import (
+    CLASS_KINDS,
     Piece,
     Value,
     has_known_verb,
@@ -20,6 +21,7 @@ from workers.evaluation.facts.sentence_pieces import (
     told_stems,
     values_of,
 )
+from workers.evaluation.facts.verb_forms import is_verb
 
 MAX_HEADING = 8
 """Maximum number of words of a line without a stop that names what the sentences after it are about."""
@@ -97,10 +99,17 @@ def read_sentences(texts: Sequence[str]) -> list[HeldSentence]:
             continue
         opening = pieces[0]
         own_names = opening.names & opening.subject
-        if opening.opens == "pronoun":
-            inherited, explicit = topic, bool(_POSSESSIVE.match(text)) and any(piece.names for piece in pieces[:2])
+        if _POSSESSIVE.match(text) and any(piece.names for piece in pieces[:2]):
+            # "Its sister tower on Gull Skerry" is another thing than "it".
+            inherited, explicit = frozenset(), True
+        elif opening.opens == "pronoun":
+            inherited, explicit = topic, False
+        elif opening.opens == "dependent" and topic and is_verb(opening.text.split()[0].lower()):
+            # "Weighs just 890 g." under "TrailLite 40 – our lightest pack."
+            pieces = (replace(opening, subject=topic, names=opening.names | names), *pieces[1:])
+            inherited, explicit = topic, True
         elif _SUBORDINATE.match(text):
-            inherited, explicit = names - opening.names, bool(opening.names)
+            inherited, explicit = names - opening.names, any(piece.names & piece.subject for piece in pieces[:2])
         elif opening.opens == "definite" and not own_names:
             inherited, explicit = names, not names
             topic = opening.subject | names
@@ -138,7 +147,8 @@ def read_clauses(sentence: HeldSentence, kind: str) -> Iterator[Clause]:
     before: Clause | None = None
     last: Piece | None = None
     for group in groups:
-        words = frozenset().union(*(piece.words for piece in group))
+        classes = frozenset() if kind in CLASS_KINDS else frozenset().union(*(piece.classes for piece in group))
+        words = classes.union(*(piece.words for piece in group))
         names = frozenset().union(*(piece.names for piece in group))
         subject, explicit = group[0].subject, sentence.explicit if before is None else True
         if before is not None and last is not None:
@@ -148,6 +158,7 @@ def read_clauses(sentence: HeldSentence, kind: str) -> Iterator[Clause]:
                 subject, explicit = before.subject, before.explicit
             elif not words:
                 words, subject, explicit = before.words, before.subject, before.explicit
+        subject |= classes & group[0].classes
         values = tuple(value for piece in group for value in values_of(piece, kind))
         clause = Clause(sentence.number, values, words | subject | above, subject, names, explicit)
         yield clause

@@ -14,7 +14,7 @@ from itertools import combinations
 from workers.evaluation.facts.dates import Date as Date
 from workers.evaluation.facts.dates import read_dates, read_periods
 from workers.evaluation.facts.units import AMBIGUOUS_NUMBER_WORDS, FRACTIONS, NUMBER_WORDS, SCALES, UNITS
-from workers.evaluation.text.words import STOP_WORDS, key_of, stem
+from workers.evaluation.text.words import STOP_WORDS, key_of, stem, word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,9 +496,15 @@ def _unit(following: str, before: str) -> tuple[str, float, bool]:
         # "downtime minutes: 47": a record gives the unit in its key.
         if name in UNITS and len(name) > 1:
             return (*UNITS[name], True)
-    if following not in STOP_WORDS and (len(following) > 2 or (following and not following.isascii())):
+    if following not in STOP_WORDS | _NOT_COUNTED and (len(following) > 2 or (following and not following.isascii())):
         return _noun(following), 1.0, False
     return _noun(names[-1]) if names else "", 1.0, False
+
+
+_NOT_COUNTED = word_set(
+    "since ago whereas although though against alone apiece respectively altogether overall compared versus thanks due"
+)
+"""Words behind a number that are not what it counts."""
 
 
 def _noun(word: str) -> str:

@@ -66,6 +66,7 @@ CLASSES = {
     if word not in ("mar", "may", "mai", "mon")
 }
 """Kind of the words that are values: of two different ones of a kind only one can be right."""
+CLASS_KINDS = frozenset(CLASSES.values())
 
 
 @dataclass(frozen=True, slots=True)

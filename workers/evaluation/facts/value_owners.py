@@ -146,7 +146,10 @@ def _comparable(value: Value, clause: Clause) -> bool:
 
 
 def _same_noun(one: Quantity, two: Quantity) -> bool:
-    if not one.dimension and not two.dimension:
+    if not (one.dimension and two.dimension):
+        # "Has grown to 2,900" over "640 inhabitants" leaves the noun out.
+        if one.is_unit or two.is_unit:
+            return False
         return all(abs(each.values[0]) >= BARE and not YEARS[0] <= each.values[0] <= YEARS[1] for each in (one, two))
     return one.is_unit == two.is_unit and same_dimension(one.dimension, two.dimension)
 
@@ -175,12 +178,13 @@ def _dominated(words: frozenset[str], kind: str, same_source: bool, held: Clause
     # In one sentence the second clause leaves out what it shares with the first: "ethanol boils at 78, acetone at 56".
     lost = kept - rival.words - (held.words - held.subject if in_one else frozenset())
     shared_head = near and bool(held.subject & rival.subject & words) and bool(foreign & held.subject)
-    if lost and not shared_head:
+    named = bool(gained & rival.names) and bool(foreign & held.names)
+    # "Borealis Pension with 38% of the stock. The Lindqvist family retains 21%": two names need not repeat the rest.
+    if lost and not (shared_head or (named and near and not lost & (held.subject | held.names))):
         return False
     subject = gained & (rival.subject | rival.names)
     if not subject:
         return False
     if kind in _EVENTS and not (better - rival.subject) and not in_one:
         return False
-    named = bool(gained & rival.names) and bool(foreign & held.names)
     return named or shared_head or near

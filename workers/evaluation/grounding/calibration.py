@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.evaluation.grounding.claim_features import FEATURES, WordWeights
+from workers.evaluation.grounding.trees import Floats, TreeSum
 
 CONFIDENCE_AT_CUT = 0.6
 """Confidence of a claim exactly at the cutoff of the verdict."""
@@ -36,23 +37,6 @@ UNSUPPORTED_FEATURES = [FEATURES.index("unseen_share"), FEATURES.index("apart")]
 """Features whose mean is the unsupported share of a claim: words in no evidence, words not together in one unit."""
 CALIBRATION = "grounding.json"
 """The shipped file, in ``workers/data``."""
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """Represent a tree of two levels: a root and a split on either side; a missing split repeats its leaf.
-
-    Attributes:
-        features: columns of root, lower and upper split.
-        thresholds: values up to which a row goes to the left.
-        leaves: log-odds of the four leaves from left to right.
-    """
-
-    features: tuple[int, int, int]
-    thresholds: tuple[float, float, float]
-    leaves: tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +101,8 @@ class GroundingCalibration:
         words = document["words"]
         self.words = WordWeights(words["weights"], words["unknown"])
         claim = document["claim"]
-        self._intercept = float(claim["intercept"])
         self.cut = float(claim["cut"])
-        trees = [Tree(tuple(t["features"]), tuple(t["thresholds"]), tuple(t["leaves"])) for t in claim["trees"]]
-        self._features = np.array([tree.features for tree in trees], dtype=np.intp).reshape(-1, 3)
-        self._thresholds = np.array([tree.thresholds for tree in trees], dtype=np.float64).reshape(-1, 3)
-        self._leaves = np.array([tree.leaves for tree in trees], dtype=np.float64).reshape(-1, 4)
+        self._trees = TreeSum(claim)
         answer = document["answer"]
         self.answer = AnswerWeights(float(answer["intercept"]), float(answer["top"]), float(answer["unsaid"]))
         self.threshold = float(answer["threshold"])
@@ -136,16 +116,7 @@ class GroundingCalibration:
         Returns:
             Shape (n,).
         """
-        if not len(features):
-            return np.zeros(0)
-        rows = np.arange(len(self._features))
-        root = features[:, self._features[:, 0]] > self._thresholds[:, 0]
-        side = root.astype(np.intp) + 1
-        column = self._features[rows, side]
-        inner = np.take_along_axis(features, column, axis=1) > self._thresholds[rows, side]
-        leaf = 2 * root.astype(np.intp) + inner.astype(np.intp)
-        summed: Floats = self._intercept + self._leaves[rows, leaf].sum(axis=1)
-        return summed
+        return self._trees(features)
 
     def margins(self, features: Floats) -> Floats:
         """Return the log-odds that claims are unsupported, minus the verdict's cutoff; see :meth:`log_odds`."""

@@ -78,7 +78,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     sentences = _chosen(claim, units) if is_covered or claim.asked else []
     if not sentences:
         return ClauseFindings()
-    if not _is_english(" ".join((claim.plain, *sentences))):
+    if not is_english(" ".join((claim.plain, *sentences))):
         return _compare_polarity(claim, sentences, is_covered=is_covered)
     short = answered_clauses(claim.asked, claim.reply) if claim.asked else ()
     if short:
@@ -97,7 +97,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
 def parsed_texts(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
     """Return the texts that ``compare_clauses`` parses for a claim that is no short answer and is covered."""
     sentences = [] if claim.asked else _chosen(claim, units)
-    is_parsed = sentences and _is_english(" ".join((claim.plain, *sentences))) and _is_compared(claim, sentences)
+    is_parsed = sentences and is_english(" ".join((claim.plain, *sentences))) and _is_compared(claim, sentences)
     return [claim.plain, *sentences] if is_parsed else []
 
 
@@ -124,7 +124,7 @@ def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Par
     return read_parallels(words, asked, list(sources.values()))
 
 
-def _is_english(text: str) -> bool:
+def is_english(text: str) -> bool:
     """Return true for English; a text without any of its small words and with letters beyond ASCII is none."""
     return guess_language(text) == "en" and (text.isascii() or bool(ENGLISH & set(_WORDS.findall(text.lower()))))
 

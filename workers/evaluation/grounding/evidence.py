@@ -89,6 +89,11 @@ def single_units(units: Sequence[EvidenceUnit]) -> list[int]:
     return sorted(single)
 
 
+def joined_units(units: Sequence[EvidenceUnit]) -> str:
+    """Return the texts of the units that contain no other unit, one a line."""
+    return "\n".join(units[index].text for index in single_units(units))
+
+
 def word_cosines(claims: Sequence[frozenset[str]], units: Sequence[frozenset[str]]) -> Matrix:
     """Compute the cosine of the word sets of each claim and unit, shape [n, m], 0..1.
 

@@ -21,15 +21,25 @@ import numpy as np
 from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.claims.short_answers import consents, needs_question
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.facts.comparisons import wrong_change
 from workers.evaluation.facts.contradiction_checks import compare, on_one_matter
 from workers.evaluation.facts.json_evidence import RecordFacts
 from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
-from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, Floats, GroundingCalibration
+from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
-from workers.evaluation.grounding.clause_evidence import OF_VALUES, ClauseFindings, compare_clauses, parsed_texts
-from workers.evaluation.grounding.evidence import TOP, EvidenceUnit, Matrix, nearest
+from workers.evaluation.grounding.clause_evidence import (
+    OF_VALUES,
+    ClauseFindings,
+    compare_clauses,
+    is_english,
+    parsed_texts,
+)
+from workers.evaluation.grounding.evidence import TOP, EvidenceUnit, Matrix, joined_units, nearest
+from workers.evaluation.grounding.placement_model import shipped_placement
+from workers.evaluation.grounding.trees import Floats
+from workers.evaluation.grounding.value_placement import MAX_EVIDENCE
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
 from workers.evaluation.text.words import content_words
 
@@ -232,7 +242,8 @@ def measure_claims(
     if not units:
         no_similarity = np.zeros(0, dtype=np.float32)
         return [
-            _measure(claim, (), index, no_similarity, no_similarity, frozenset(), calibration, ()) for claim in claims
+            _measure(claim, (), "", index, no_similarity, no_similarity, frozenset(), calibration, ())
+            for claim in claims
         ]
     words = [content_words(claim.plain) for claim in claims]
     # Parse what the claims need in one batch; compare_clauses finds the clauses in the cache.
@@ -242,10 +253,29 @@ def measure_claims(
     read_together(text for row in covered for text in parsed_texts(claims[row], units))
     close = np.maximum(similarity, leaning)
     ranked = nearest(close, words, [unit.words for unit in units])
+    short = short_evidence(units)
     return [
-        _measure(claim, units, index, close[row], similarity[row], words[row], calibration, ranked[row].tolist())
+        _measure(claim, units, short, index, close[row], similarity[row], words[row], calibration, ranked[row].tolist())
         for row, claim in enumerate(claims)
     ]
+
+
+def short_evidence(units: Sequence[EvidenceUnit]) -> str:
+    """Return English evidence that is short enough for ``value_placement``; else an empty text."""
+    if sum(len(unit.text) for unit in units) > 2 * MAX_EVIDENCE:
+        return ""  # a record is there twice: whole and by its fields
+    text = joined_units(units)
+    return text if len(text) <= MAX_EVIDENCE and is_english(text) else ""
+
+
+def is_misplaced(claim: ExtractedClaim, evidence: str) -> bool:
+    """Return true if the value of a claim stands with another subject in short evidence; see ``value_placement``."""
+    text = claim.reply or claim.plain
+    if not evidence or consents(claim.asked, text) is not None:
+        return False
+    if claim.asked and needs_question(claim.asked, text):
+        return shipped_placement().is_misplaced(text, claim.asked, evidence)
+    return shipped_placement().is_misplaced(claim.plain, claim.question, evidence)
 
 
 def agreement(similarity: float, words: frozenset[str], near: frozenset[str], everything: frozenset[str]) -> float:
@@ -259,6 +289,7 @@ def agreement(similarity: float, words: frozenset[str], near: frozenset[str], ev
 def _measure(
     claim: ExtractedClaim,
     units: Sequence[EvidenceUnit],
+    short: str,
     index: EvidenceIndex,
     close: Matrix,
     alone: Matrix,
@@ -293,6 +324,8 @@ def _measure(
         return MeasuredClaim(
             np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
         )
+    if not mismatches and not clauses.keeps_values and is_misplaced(claim, short):
+        mismatches = ("subject",)
     return MeasuredClaim(
         measures.values,
         max(1, len(set(content_sequence(claim.plain)))),

@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.evaluation.grounding.calibration import AnswerClaims, AnswerWeights, Floats, confidences_from
+from workers.evaluation.grounding.calibration import AnswerClaims, AnswerWeights, confidences_from
+from workers.evaluation.grounding.trees import Floats
 
 COMBINATION = "verifier.json"
 """The shipped file, in ``workers/data``."""

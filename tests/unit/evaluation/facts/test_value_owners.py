@@ -43,6 +43,36 @@ PAIRS = [
         "The glacier route takes nine hours.",
         "The glacier route takes five hours.",
     ),
+    (
+        "The tower at Grey Ness rises 31 metres. Its sister tower on Tarn Holm, finished later, reaches 44 metres.",
+        "The Grey Ness tower is 31 metres tall.",
+        "The Grey Ness tower is 44 metres tall.",
+    ),
+    (
+        "After the review, Jonas's salary was raised to $61,000 and Mirela's to $72,500.",
+        "Mirela now earns $72,500.",
+        "Mirela now earns $61,000.",
+    ),
+    (
+        "Boil the white beans for 50 minutes. Black beans, which stay firmer, need 80 minutes.",
+        "White beans boil for 50 minutes.",
+        "White beans boil for 80 minutes.",
+    ),
+    (
+        "The main owner is Harbor Trust, with 44% of the shares. The Novak family keeps 19%.",
+        "The Novak family keeps 19% of the shares.",
+        "The Novak family holds 44% of the shares.",
+    ),
+    (
+        "Nord 30 – our smallest tent. Weighs 900 g, with two pegs.\n\nNord 50 – room for three. Weighs 1,700 g in its bag.",
+        "The Nord 30 weighs 900 g.",
+        "The Nord 30 weighs 1,700 g.",
+    ),
+    (
+        "Upper Dale, despite its name, is the smaller one, with 640 inhabitants. Lower Dale has grown to 2,900 since then.",
+        "Upper Dale has 640 inhabitants.",
+        "Upper Dale has 2,900 inhabitants.",
+    ),
     (RECORDS, "web-02 has 64 GB of memory.", "web-02 has 128 GB of memory."),
     (FORMS, "Leila Farouk's supervisor is Gregor Hahn.", "Leila Farouk's supervisor is Ruth Adeyemi."),
     (BUSES, "The last bus on Sundays leaves at 21:15.", "The last bus on Sundays leaves at 23:40."),
