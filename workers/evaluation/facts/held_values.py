@@ -99,9 +99,10 @@ def read_sentences(texts: Sequence[str]) -> list[HeldSentence]:
             continue
         opening = pieces[0]
         own_names = opening.names & opening.subject
+        inherited: frozenset[str] = frozenset()
         if _POSSESSIVE.match(text) and any(piece.names for piece in pieces[:2]):
             # "Its sister tower on Gull Skerry" is another thing than "it".
-            inherited, explicit = frozenset(), True
+            explicit = True
         elif opening.opens == "pronoun":
             inherited, explicit = topic, False
         elif opening.opens == "dependent" and topic and is_verb(opening.text.split()[0].lower()):
@@ -114,7 +115,7 @@ def read_sentences(texts: Sequence[str]) -> list[HeldSentence]:
             inherited, explicit = names, not names
             topic = opening.subject | names
         else:
-            inherited, explicit = frozenset(), True
+            explicit = True
             topic, names = opening.subject, own_names
         found.append(HeldSentence(number, pieces, inherited, heading, explicit))
     return found

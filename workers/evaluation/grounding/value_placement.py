@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
+from workers.evaluation.budget import spend
 from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, stem, word_set
 
@@ -63,8 +64,8 @@ MAX_EVIDENCE = 700
 """Maximum length of the evidence, code points; in longer texts subjects are named in ways that distances do not tell."""
 MAX_WORDS = 24
 """Maximum number of content words of a claim that is measured."""
-MAX_PLACES = 40
-"""Maximum number of places of a value that are looked at."""
+MAX_PLACES = 20
+"""Maximum number of places of a word, of a value and of its rivals that are looked at; bounds the time."""
 SENTENCE, CLAUSE = 6, 2
 """Distance in words that a boundary between sentences and between clauses adds."""
 FAR = 40
@@ -77,6 +78,11 @@ _BOUNDARY = re.compile(
     r"(?P<sentence>[.!?](?=\s|$)|\n)|[,;:()|–—]\s|\s[-–—]\s|\b(?:while|whereas|but|and|unlike|although|though)\b",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(
+    r"\b(?:than|more|less|fewer|both|each|every|all|together|total|average|combined|overall|respectively|difference)\b",
+    re.IGNORECASE,
+)
+"""Words of claims about several subjects, which have no place of their own."""
 _GROUPED = re.compile(r"[,'’](?=\d{3}\b)")
 _PRONOUNS = word_set("it its he she his her they their")
 _SMALL = STOP_WORDS | word_set("per s t much many long old what yes no not never none neither cannot nothing")
@@ -173,8 +179,8 @@ class _Evidence:
         self.clauses: dict[int, set[str]] = {}
         self.sentences: dict[int, set[str]] = {}
         for place, token in enumerate(self.tokens):
-            if token.key in wanted:
-                self.places.setdefault(token.key, []).append(place)
+            if token.key in wanted and len(known := self.places.setdefault(token.key, [])) < MAX_PLACES:
+                known.append(place)
             self.clauses.setdefault(token.clause, set()).add(token.key)
             self.sentences.setdefault(token.sentence, set()).add(token.key)
         count = 1 + max((token.clause for token in self.tokens), default=0)
@@ -205,9 +211,10 @@ def measure_placement(claim: str, question: str, evidence: str) -> list[float] |
         evidence: the evidence, at most ``MAX_EVIDENCE`` code points.
 
     Returns:
-        ``None`` if the evidence is too long, or has no value or nothing else of the claim.
+        ``None`` if the evidence is too long, has no value or nothing else of the claim, or if the claim is about several
+        subjects.
     """
-    if len(evidence) > MAX_EVIDENCE:
+    if len(evidence) > MAX_EVIDENCE or _SEVERAL.search(claim):
         return None
     told, asked = (_telling(text) for text in (claim, question))
     words = frozenset(token.key for token in (*told, *asked))
@@ -218,6 +225,7 @@ def measure_placement(claim: str, question: str, evidence: str) -> list[float] |
     if parts is None:
         return None
     places = [place for key in parts.value for place in index.places[key]][:MAX_PLACES]
+    spend(len(evidence) + len(places) * len(parts.others))
     distances = {place: [index.nearest(place, key) for key in parts.others] for place in places}
     weights = [index.weights[key] for key in parts.others]
     means = {
@@ -329,7 +337,7 @@ def _of_rivals(best: int, claim: _Claim, index: _Evidence) -> Iterator[float]:
         place
         for place, token in enumerate(index.tokens)
         if token.key not in claim.words and (token.is_number if is_number else token.is_name)
-    ]
+    ][:MAX_PLACES]
     name = _name(claim, index)
     if not rivals or name is None:
         yield from (99.0, -99.0, 0.0, 0.0, 0.0, 0.0, -1.0, -1.0)

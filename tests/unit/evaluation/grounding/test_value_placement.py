@@ -69,7 +69,9 @@ def test_most_values_of_the_subject_are_more_probable_than_those_of_another() ->
 
 
 GARDENS = "Marta's garden has 14 apple trees, and the neighbours across the lane count 32."
-OFFICES = "The Oslo office opened in 1998 with a staff of 12. When Bergen followed, 45 people moved in on the first day."
+OFFICES = (
+    "The Oslo office opened in 1998 with a staff of 12. When Bergen followed, 45 people moved in on the first day."
+)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,12 @@ def test_long_evidence_and_evidence_without_the_value_are_not_measured() -> None
     assert measure_placement(claim, "", "The ferry takes 40 minutes." + " x" * MAX_EVIDENCE) is None
     assert measure_placement(claim, "", "Nobody knows.") is None
     assert measure_placement("", "", "The ferry takes 40 minutes.") is None
+
+
+def test_a_comparison_of_two_subjects_has_no_place_of_its_own() -> None:
+    evidence = "The ferry takes 40 minutes, the catamaran 20."
+    assert measure_placement("The ferry takes 40 minutes.", "", evidence) is not None
+    assert measure_placement("The ferry takes 20 minutes more than the catamaran.", "", evidence) is None
 
 
 def test_a_boundary_between_value_and_subject_adds_distance() -> None:
