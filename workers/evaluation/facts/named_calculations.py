@@ -254,10 +254,17 @@ def _of_two(operands: Sequence[Operand], figure: Quantity) -> Iterator[float]:
 
 
 def _of_percent(operands: Sequence[Operand], amounts: Sequence[Amount], asked: _Asked) -> Iterator[float]:
-    """Yield parts of amounts, and the amounts with or without them where the claim or its question says so."""
-    shares = [each.quantity.values[0] / 100 for each in operands if each.quantity.dimension == "percent"]
-    for (_, value), share in islice(all_of(amounts, shares), MAX_PAIRED):
-        yield value * share
+    """Yield parts of amounts, and the amounts with or without them where the claim or its question says so.
+
+    A part is taken of an amount that stands beside the percentage, or if the claim has a word beside it: any other
+    figure is near some percentage of some amount.
+    """
+    words = frozenset(map(stem, re.findall(r"[^\W_]+", asked.text.lower())))
+    shares = [each for each in operands if each.quantity.dimension == "percent"]
+    for (amount, value), each in islice(all_of(amounts, shares), MAX_PAIRED):
+        share = each.quantity.values[0] / 100
+        if each.text == amount.text or each.near & words:
+            yield value * share
         if asked.direction > 0 or _WITH.search(asked.text):
             yield value * (1 + share)
         if asked.direction < 0 or _WITHOUT.search(asked.text):

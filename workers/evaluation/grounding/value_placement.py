@@ -5,8 +5,9 @@ but its value stands in another clause than its subject, and another value stand
 distances in words, clauses and sentences between the value, the subject and the rival values of its kind. They need no
 grammar; ``placement_model`` weighs them.
 
-The value of a claim is its number, else its two rarest words: of the answer if it is read with its question, else of
-the claim's second half. The subject is made of the words of the question, else of the claim's first half.
+The value of a claim is its number, else the two rarest words of a short answer, else the two rarest names in the
+claim's second half; a claim without any of these states no value. The subject is made of the words of the question,
+else of the claim's first half.
 """
 
 import math
@@ -258,7 +259,7 @@ def _divide(told: Sequence[Token], asked: Sequence[Token], words: frozenset[str]
     is_short = bool(asked)
     seen = [key for key in dict.fromkeys(token.key for token in (*asked, *told)) if key in index.places]
     numbers = [token.key for token in told if token.is_number and token.key in index.places]
-    half = told if is_short else told[len(told) // 2 :]
+    half = told if is_short else [token for token in told[len(told) // 2 :] if _is_name(token, index)]
     rare = sorted(
         {token.key for token in half if token.key in index.places}, key=lambda key: (-index.weights[key], key)
     )
@@ -270,6 +271,10 @@ def _divide(told: Sequence[Token], asked: Sequence[Token], words: frozenset[str]
     subject = tuple(dict.fromkeys(token.key for token in first if token.key in others))
     order = tuple(token.key for token in (*asked, *told) if token.key in index.places)
     return _Claim(value, subject, others, words, order, is_short)
+
+
+def _is_name(token: Token, index: _Evidence) -> bool:
+    return token.is_name or any(index.tokens[place].is_name for place in index.places.get(token.key, ()))
 
 
 def _of_subject(best: int, claim: _Claim, index: _Evidence) -> Iterator[float]:

@@ -112,6 +112,11 @@ def test_long_evidence_and_evidence_without_the_value_are_not_measured() -> None
     assert measure_placement("", "", "The ferry takes 40 minutes.") is None
 
 
+def test_a_claim_without_a_number_or_name_states_no_value() -> None:
+    evidence = "Team plan: 9 euros a month. Business plan: 15 euros a month. Annual billing lowers the price."
+    assert measure_placement("If the Team plan is too expensive, I can explain annual billing.", "", evidence) is None
+
+
 def test_a_comparison_of_two_subjects_has_no_place_of_its_own() -> None:
     evidence = "The ferry takes 40 minutes, the catamaran 20."
     assert measure_placement("The ferry takes 40 minutes.", "", evidence) is not None
