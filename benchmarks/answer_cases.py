@@ -3,6 +3,7 @@
     python -m benchmarks.answer_cases
     python -m benchmarks.answer_cases --heldout --json heldout.json
     python -m benchmarks.answer_cases --kind yes_no --kind short
+    python -m benchmarks.answer_cases --cases tests/data/outsider_cases.jsonl --heldout
 
 Each case goes through the local pipeline twice, once for an observer and once for a gatekeeper. Misses are listed
 for the open half only. The held-out half gives figures alone, so that nobody can tune on its cases. The settings
@@ -257,10 +258,15 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure one half and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heldout", action="store_true", help="measure the held-out half, without a list of misses")
+    parser.add_argument("--cases", type=Path, default=CASES, help="file of the cases (default: the repository's)")
     parser.add_argument("--kind", choices=KINDS, action="append", help="measure this kind only; may be repeated")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args(arguments)
-    cases = [case for case in read_cases() if case.heldout == options.heldout and case.kind in (options.kind or KINDS)]
+    cases = [
+        case
+        for case in read_cases(options.cases)
+        if case.heldout == options.heldout and case.kind in (options.kind or KINDS)
+    ]
     settings = Settings()
     backend = open_backend(settings)
     pipeline = LocalPipeline(settings, backend)

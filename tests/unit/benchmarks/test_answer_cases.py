@@ -129,7 +129,7 @@ def test_one_half_is_measured_and_only_the_open_one_lists_misses(
         # An ordinary answer that is said to be an error: a miss by its label.
         return [right, right.model_copy(update={"id": f"{name}-b", "expected": "error"})]
 
-    monkeypatch.setattr(answer_cases, "read_cases", lambda: pair(False) + pair(True))
+    monkeypatch.setattr(answer_cases, "read_cases", lambda path: pair(False) + pair(True))
     told = {}
     for arguments in ([], ["--heldout"]):
         file = tmp_path / "figures.json"

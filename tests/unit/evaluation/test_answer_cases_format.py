@@ -7,10 +7,13 @@ from collections import Counter
 
 import pytest
 
+from benchmarks.answer_cases import CASES as CASES_FILE
 from benchmarks.answer_cases import EXPECTED, KINDS, AnswerCase, Kind, read_cases
 
 CASES = read_cases()
-BY_ID = {case.id: case for case in CASES}
+OUTSIDERS = read_cases(CASES_FILE.with_name("outsider_cases.jsonl"))
+"""Cases of authors who had seen neither the rules nor their misses."""
+BY_ID = {case.id: case for case in (*CASES, *OUTSIDERS)}
 MINIMUM_PAIRS = 10
 """Fewest pairs of a kind: half of them must be enough to see whether a kind was mended."""
 
@@ -20,19 +23,21 @@ def _differing_fields(case: AnswerCase, twin: AnswerCase) -> set[str]:
     return {name for name in one if one[name] != other[name]} - {"id", "twin", "expected"}
 
 
-def test_there_are_240_pairs_and_identifiers_are_unique() -> None:
-    assert len(BY_ID) == len(CASES) >= 480
+def test_there_are_640_pairs_and_identifiers_are_unique() -> None:
+    assert len(CASES) >= 480
+    assert len(OUTSIDERS) >= 800
+    assert len(BY_ID) == len(CASES) + len(OUTSIDERS)
 
 
 def test_twins_name_each_other_and_expect_the_opposite() -> None:
-    for case in CASES:
+    for case in (*CASES, *OUTSIDERS):
         twin = BY_ID[case.twin]
         assert twin.twin == case.id != twin.id
         assert {case.expected, twin.expected} == set(EXPECTED[case.kind]), case.id
 
 
 def test_twins_differ_in_query_contexts_or_answer_alone() -> None:
-    for case in CASES:
+    for case in (*CASES, *OUTSIDERS):
         differing = _differing_fields(case, BY_ID[case.twin])
         assert len(differing) == 1, case.id
         assert differing <= {"query", "contexts", "answer"}, case.id
@@ -58,7 +63,7 @@ def test_the_languages_beside_english_are_covered() -> None:
 
 
 def test_retries_have_an_earlier_query_and_the_others_an_answer() -> None:
-    for case in CASES:
+    for case in (*CASES, *OUTSIDERS):
         assert (case.earlier_query is not None) == (case.kind == "retry") == (not case.answer), case.id
 
 

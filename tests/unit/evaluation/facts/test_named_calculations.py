@@ -47,7 +47,9 @@ def test_instances_that_are_counted_are_not_multiplied() -> None:
 def test_a_percentage_is_taken_of_the_amount_beside_it_or_if_the_claim_names_it() -> None:
     report = "Scrap was 27 percent in handling.", "The line stood 9.4 hours for castings."
     assert not is_given("The replacement takes about 3 hours.", "", *report)
-    assert is_given("The rebate is 27 euros.", "", "The rebate for members is 30 percent.", "The course costs 90 euros.")
+    assert is_given(
+        "The rebate is 27 euros.", "", "The rebate for members is 30 percent.", "The course costs 90 euros."
+    )
 
 
 @pytest.mark.parametrize(("share", "is_wrong"), [("25", False), ("20", True)])
