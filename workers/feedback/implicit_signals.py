@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from schemas.answers import GeneratedAnswer
 from schemas.feedback import BehaviourSignals, ExecutionSignals, LatencyTolerance
 from workers.evaluation.quality.failure_signals import stated_failure
-from workers.evaluation.quality.query_kinds import query_form
+from workers.evaluation.quality.query_kinds import accepts_short_answer
 from workers.evaluation.text.words import reading_length
 from workers.evaluation.thresholds import FeedbackRules, QualityThresholds
 
@@ -44,7 +44,7 @@ def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityT
     if "answer" in answer.withheld:
         return None
     text = answer.answer.strip()
-    is_fact = query_form(answer.query, answer.query_type) == "factual"
+    is_fact = accepts_short_answer(answer.query, answer.query_type)
     if reading_length(text) < (min(1, rules.min_answer_length) if is_fact else rules.min_answer_length):
         return "empty_response"
     failure = stated_failure(text, quality, first=OPENING)

@@ -24,7 +24,7 @@ from workers.evaluation.quality.failure_signals import (
     reported_signals,
 )
 from workers.evaluation.quality.quality_metrics import MAX_PARTS
-from workers.evaluation.quality.query_kinds import query_form, query_parts
+from workers.evaluation.quality.query_kinds import accepts_short_answer, query_form, query_parts
 from workers.evaluation.quality.validation import assess
 from workers.evaluation.text.boilerplate import substance
 from workers.evaluation.text.language import guess_language
@@ -128,7 +128,7 @@ def evaluate_quality(prepared: PreparedQuality, vectors: Vectors, thresholds: Qu
     """
     answer = prepared.answer
     reported = reported_signals(answer.status, answer.error, answer.finish_reason)
-    is_fact = query_form(answer.query, answer.query_type) == "factual"
+    is_fact = accepts_short_answer(answer.query, answer.query_type)
     # The length of a text that was not sent is unknown.
     found = [] if "answer" in answer.withheld else find_signals(answer.answer, thresholds, is_fact=is_fact)
     signals = count_each_type_once([*reported, *found])

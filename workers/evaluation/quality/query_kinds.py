@@ -43,7 +43,7 @@ _EXPLANATION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _FACTUAL = re.compile(
-    r"""^\W*(?:(?:and|so|please\s+tell\s+me|tell\s+me)\s+)?
+    r"""^\W*(?!por\s+qu[ée]\b)(?:(?:and|so|please\s+tell\s+me|tell\s+me)\s+)?
       (?:(?:in|at|on|from|to|by|for|of|with|since|until|under|over|during|after|before|about|within
       |im|am|an|auf|aus|bei|bis|für|mit|nach|seit|um|von|vor|zu|ab|à|au|de|des|depuis|dans|en|par|pour|sur
       |a|con|da|del|desde|hasta|per|por|para|di|su|op|van|met|naar|do|na|od|przez|w|we|z|ze|до|за|из|к|на|от|по|с|со|у|в|во)\s+)?
@@ -86,6 +86,24 @@ def query_form(query: str, query_type: str | None) -> QueryForm:
     if _EXPLANATION.search(query):
         return "explanation"
     return "factual" if _FACTUAL.search(query) else "open"
+
+
+_REASON = re.compile(
+    r"""\b(?:why|how|warum|wieso|weshalb|wie|pourquoi|comment|por\s+qu[ée]|c[óo]mo|perch[ée]|come|porque|waarom|hoe
+      |dlaczego|jak|varför|hur|neden|niçin|nasıl|почему|зачем|как|чому|чого|як)\b
+    | 为什么 | 為什麼 | 怎 | 如何 | なぜ | どうして | どのよう | 왜 | 어떻게 | لماذا | كيف | چرا | क्यों | कैसे""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUESTION = re.compile(r"[?？؟]\s*$|か[。\s]*$")
+
+
+def accepts_short_answer(query: str, query_type: str | None) -> bool:
+    """Return true if one word may answer a query: it asks for a fact, or it is a question that asks for no reason.
+
+    The forms of questions for yes or no are many ("¿Cubre la póliza …?", "A garantia cobre …?"), those for a reason few.
+    """
+    form = query_form(query, query_type)
+    return form == "factual" or (form == "open" and bool(_QUESTION.search(query.strip())) and not _REASON.search(query))
 
 
 _PART_BOUNDARY = re.compile(
