@@ -423,7 +423,7 @@ _MONEY_FLOWS = _INCOMES | _EXPENSES
 
 
 def _percentages(operands: Sequence[Operand], direction: int, *, is_share: bool) -> Iterator[float]:
-    """Yield the changes in a direction, in both if there is none, and the shares if a share is told."""
+    """Yield the changes in a direction, in both if there is none, and the shares if a share is asked for."""
     for one, two in combinations(operands[:MAX_PAIRED], 2):
         beside = one.text == two.text or (one.column and one.column == two.column)
         second = amount_in(two.quantity, one.quantity) if beside else None
