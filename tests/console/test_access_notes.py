@@ -36,6 +36,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/answers/{answer_id:path}"): ("read", "answer", "/answers/{answer}"),
     ("GET", "/citations/{citation_id}"): ("read", "citation", "/citations/{citation}"),
     ("GET", "/citations/{citation_id}/panel"): ("read", "citation", "/citations/{citation}/panel"),
+    ("GET", "/queue"): ("review", "queue", "/queue"),
     ("GET", "/review/{review_id}"): ("review", "review", "/review/{review}"),
     ("GET", "/review/{review_id}/item"): ("review", "review", "/review/{review}/item"),
     ("POST", "/review/next"): ("review", "review", "/review/next"),
@@ -45,17 +46,17 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
 NOTHING_SHOWN = {
     # What is sent in is not shown to anybody; a check tells its caller about what he has sent himself.
     ("POST", "/v1/answers"), ("POST", "/v1/answers/{form}"), ("POST", "/v1/traces"), ("POST", "/v1/logs"),
-    ("POST", "/v1/check"),
+    ("POST", "/v1/check"), ("POST", "/v1/check/{form}"), ("POST", "/v1/check/stream"),
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/login"), ("GET", "/review"),
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.
     ("GET", "/"), ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/reviews/disagreements"),
-    ("GET", "/api/audit/accesses"),
+    ("GET", "/api/audit/accesses"), ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"),
     # What is sent, and that it has arrived.
     ("POST", "/api/answers"), ("POST", "/api/feedback"), ("POST", "/api/answers/{answer_id:path}/vote"),
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),
     ("POST", "/api/reviews/{review_id}/skip"), ("POST", "/api/reviews/{review_id}/escalate"),
-    ("POST", "/api/reviews/{review_id}/undo"), ("POST", "/api/reviews/{review_id}/decision"),
+    ("POST", "/api/reviews/bulk"), ("POST", "/api/reviews/{review_id}/undo"), ("POST", "/api/reviews/{review_id}/decision"),
 }  # fmt: skip
 """Routes that show nothing of what answers say."""
 
