@@ -179,7 +179,7 @@ OPERATIONS = Dashboard(
         Measured(
             "Answers shown without evaluation", "Answers that readers see although their grounding was not evaluated, "
                 "by state.", unit="ops", stacked=True,
-            series={"{{state}}": _rate("touchstone_answers_unevaluated_total", "state")},
+            series={"{{state}}": _rate("touchstone_answers_unevaluated_total", "state")}, is_coloured=True,
         ),
         Measured(
             "Failed evaluations", "Evaluations with the status failed, by agent; the log has the reason.", unit="ops",
@@ -187,11 +187,11 @@ OPERATIONS = Dashboard(
         ),
         Measured(
             "Answers by hallucination risk", "Evaluated answers per second.", unit="ops", stacked=True,
-            series={"{{risk_level}}": _rate("touchstone_hallucination_risk_total", "risk_level")}, links=TO_HIGH_RISK,
+            series={"{{risk_level}}": _rate("touchstone_hallucination_risk_total", "risk_level")}, is_coloured=True, links=TO_HIGH_RISK,
         ),
         Measured(
             "Decisions", "Release states per second.", unit="ops", stacked=True,
-            series={"{{state}}": _rate("touchstone_decisions_total", "state")},
+            series={"{{state}}": _rate("touchstone_decisions_total", "state")}, is_coloured=True,
         ),
         Measured(
             "Embedding", "95th percentile of a call of the model, and the share of texts found in the cache.",
@@ -238,11 +238,11 @@ QUALITY = Dashboard(
         Asked(
             "Answers", "Release states of answers. Held answers wait for a reviewer; a fallback replaces an "
                 "answer without sufficient evidence.",
-            stacked=True, query="answers_over_time", columns=("time", "released", "warned", "held", "fallback"),
+            stacked=True, is_coloured=True, query="answers_over_time", columns=("time", "released", "warned", "held", "fallback"),
         ),
         Asked(
             "Hallucination risk", "Answers by risk; answers without contexts have none.", stacked=True,
-            query="risk_over_time",
+            query="risk_over_time", is_coloured=True,
         ),
         Asked(
             "Quality", "Mean quality score, by the compared dimension.", unit="percentunit", maximum=1, width=8,

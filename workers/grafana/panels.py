@@ -22,6 +22,15 @@ ANSWER_LINK = {
 }
 """Link from a cell with an answer's identifier to the answer."""
 
+COLOURS: Mapping[str, tuple[str, ...]] = {
+    "red": ("high", "held", "rejected"),
+    "orange": ("medium", "warned", "fallback"),
+    "green": ("low", "released"),
+    "blue": ("replaced",),
+    "gray": ("none", "not_judged"),
+}
+"""Names of series by colour: risks and states have the colours that they have in the console."""
+
 Kind = Literal["timeseries", "table", "barchart", "stat"]
 _FORMATS = {"timeseries": ("timeseries", 0), "table": ("table", 1)}
 
@@ -40,6 +49,7 @@ class Panel:
         stacked: true if series are stacked.
         maximum: upper end of the scale, if fixed.
         links: titles and paths in the console, instead of the links of the dashboard.
+        is_coloured: true if series are risks or states, which have fixed colours.
     """
 
     title: str
@@ -51,6 +61,7 @@ class Panel:
     stacked: bool = False
     maximum: float | None = None
     links: Mapping[str, str] = field(default_factory=dict)
+    is_coloured: bool = False
 
     def targets(self) -> list[dict[str, Any]]:
         """Return the queries of the panel with their data sources."""
@@ -77,7 +88,7 @@ class Panel:
             "description": self.description,
             "datasource": targets[0]["datasource"],
             "gridPos": {"x": x, "y": y, "w": self.width, "h": self.height},
-            "fieldConfig": {"defaults": self._defaults(), "overrides": self.overrides()},
+            "fieldConfig": {"defaults": self._defaults(), "overrides": [*self.overrides(), *self._colours()]},
             "options": self._options(),
             "links": [
                 {"title": title, "url": f"${{console}}{path}", "targetBlank": True}
@@ -85,6 +96,15 @@ class Panel:
             ],
             "targets": targets,
         }
+
+    def _colours(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "matcher": {"id": "byRegexp", "options": f"/^(?:{'|'.join(names)})$/"},
+                "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}],
+            }
+            for colour, names in (COLOURS if self.is_coloured else {}).items()
+        ]
 
     def _defaults(self) -> dict[str, Any]:
         defaults: dict[str, Any] = {"unit": self.unit, "noValue": "no data"}
