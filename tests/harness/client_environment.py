@@ -41,7 +41,7 @@ def node_environment(*requirements: str) -> Path:
 def _made(named: tuple[str, ...], install: Callable[[Path], None]) -> Path:
     name = sha256("\n".join(named).encode()).hexdigest()[:16]
     default = Path(tempfile.gettempdir()) / f"touchstone-clients-{os.getuid()}"
-    folder = Path(os.environ.get("TOUCHSTONE_CLIENT_ENVIRONMENTS", default)) / name
+    folder = Path(os.environ.get("CLIENT_ENVIRONMENTS", default)) / name
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder.parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # processes of one test run share the environment

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from workers.console.http import middleware, problems, slow_callers
 from workers.console.http.middleware import BodyLimit
 from workers.console.http.server import ConsoleServer
-from workers.console.presentation import pages
+from workers.console.presentation import page_basics
 from workers.settings import ConsoleSettings
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n"
@@ -25,7 +25,7 @@ async def port(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     monkeypatch.setattr(slow_callers, "HEADER_SECONDS", SECONDS)
     monkeypatch.setattr(middleware, "BODY_SECONDS", SECONDS)
     app = FastAPI()
-    problems.install(app, pages.respond)
+    problems.install(app, page_basics.respond)
     app.add_middleware(BodyLimit, max_bytes=1_000, seconds={"/stream": 60.0})
 
     @app.post("/")
