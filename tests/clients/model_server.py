@@ -29,7 +29,7 @@ class Kept:
         self.logs: list[Any] = []
         self.pairs: list[dict[str, Any]] = []
         self.answer = ANSWER
-        """What models answer."""
+        """Text that the models answer."""
         self.pause = 0.0
         """Time between two words of a stream, seconds."""
 

@@ -1,4 +1,4 @@
-"""What commands print as JSON controls no terminal, and is the same content."""
+"""Check that JSON printed by commands controls no terminal, and keeps its content."""
 
 import json
 from pathlib import Path
