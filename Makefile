@@ -55,19 +55,9 @@ check: install ## Lint, types, import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Wheels of these depend on the index that the image is built with.
-OF_TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix nvidia-,cublas cuda-cupti cuda-nvrtc \
-	cuda-runtime cudnn-cu13 cufft cufile curand cusolver cusparse cusparselt-cu13 nccl-cu13 nvjitlink nvshmem-cu13 nvtx)
-
 lock: install ## Write the locks of the image in deploy: the versions of constraints.txt with the hashes of the package index
 	$(BIN)/python -m pip install --quiet 'uv>=0.9,<1'
-	( grep '^#' deploy/requirements.lock; $(BIN)/uv pip compile pyproject.toml --extra worker --extra int8 --extra tracing \
-		--constraint constraints.txt --generate-hashes --python-version 3.11 --python-platform x86_64-manylinux_2_28 \
-		--no-header --no-annotate --quiet $(addprefix --no-emit-package ,$(OF_TORCH)) ) > deploy/requirements.lock.new
-	mv deploy/requirements.lock.new deploy/requirements.lock
-	( grep '^#' deploy/build.lock; echo hatchling | $(BIN)/uv pip compile - --constraint constraints.txt --generate-hashes \
-		--python-version 3.11 --no-header --no-annotate --quiet ) > deploy/build.lock.new
-	mv deploy/build.lock.new deploy/build.lock
+	$(BIN)/python deploy/lock.py
 
 docs: install ## Build the documentation site in build/site; any warning is an error
 	$(BIN)/mkdocs build --strict
