@@ -31,6 +31,10 @@ measured score of 1.
 
 MAX_CONTEXTS = 200
 """Maximum number of chunks of one answer."""
+MAX_TURNS = 40
+"""Maximum number of earlier turns of one answer."""
+MAX_STEPS = 50
+"""Maximum number of steps of one answer."""
 
 
 def _confidence(value: object) -> object:
@@ -104,6 +108,30 @@ class ProvidedCitation(Part):
     end: Offset | None = Field(default=None, description="End in the answer, exclusive.")
 
 
+class Turn(Part):
+    """A message of the conversation before the query."""
+
+    role: Literal["user", "assistant"] = Field(description="Author of the message.")
+    content: AnswerText = Field(description="Text of the message.")
+
+
+class Step(Part):
+    """A call of a model, a tool or a retriever on the way to the answer."""
+
+    kind: Literal["model", "tool", "retrieval"] = Field(description="What was called.")
+    name: Label = Field(default="", description="Name of the span, the tool or the retriever.")
+    model: Label | None = Field(default=None, description="Name of the model, for calls of models.")
+    input: ShortText = Field(default="", description="Arguments or prompt, shortened.")
+    output: LongText = Field(default="", description="What the call returned, shortened.")
+    status: Literal["success", "error"] = Field(default="success", description="Outcome of the call.")
+    span_id: Label | None = Field(default=None, description="Span of the call in the caller's trace.")
+    started_at: UtcDatetime | None = None
+    ended_at: UtcDatetime | None = None
+    chunk_ids: list[Identifier] = Field(
+        default_factory=list, max_length=MAX_CONTEXTS, description="Contexts that the call brought."
+    )
+
+
 class GeneratedAnswer(Event):
     """An answer as the gateway delivered it, with the evidence that its model received.
 
@@ -121,6 +149,18 @@ class GeneratedAnswer(Event):
     answer: AnswerText = Field(description="The answer, Markdown; at most 60,000 code points.")
     contexts: list[ContextChunk] | None = Field(
         default=None, max_length=MAX_CONTEXTS, description="Evidence in citation order; absent if none was given."
+    )
+    conversation: list[Turn] = Field(
+        default_factory=list,
+        max_length=MAX_TURNS,
+        exclude_if=lambda turns: not turns,
+        description="Turns before the query, the oldest first; absent for a first question.",
+    )
+    steps: list[Step] = Field(
+        default_factory=list,
+        max_length=MAX_STEPS,
+        exclude_if=lambda steps: not steps,
+        description="Calls that led to the answer, in their order; absent if it was one call.",
     )
     model: ModelReference = Field(default_factory=ModelReference)
     query_type: Label | None = Field(default=None, description="The router's class of the query.")
@@ -154,6 +194,8 @@ class GeneratedAnswer(Event):
     def _null_collections_are_absent(cls, data: Any) -> Any:
         """Convert null to an empty list or object, which producers in typed languages send as null."""
         if isinstance(data, dict):
-            nullable = ("citations", "metadata", "model", "query", "tenant", "status", "withheld")
+            nullable = (
+                "citations", "conversation", "metadata", "model", "query", "status", "steps", "tenant", "withheld",
+            )  # fmt: skip
             return {key: value for key, value in data.items() if value is not None or key not in nullable}
         return data

@@ -4,11 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Identifier, Many, Part, RiskLevel, Score, ShortText
+from schemas.base import Identifier, LongText, Many, Part, RiskLevel, Score, ShortText
 from schemas.reports import AgentName, Findings, Report, Span
 
 ClaimKind = Literal["factual", "recommendation", "inference", "question", "code", "meta"]
 Verdict = Literal["supported", "contradicted", "unsupported", "not_checked"]
+ClaimVerdict = Literal["supported", "contradicted", "unsupported", "not_checked", "said_before"]
+"""Verdict of a claim; ``said_before``: an earlier turn of the conversation states it, and the sources do not."""
 IssueType = Literal[
     "uncertainty_language",
     "low_context_similarity",
@@ -99,6 +101,31 @@ class Conflict(Part):
     contradicting: ClaimSource
 
 
+class EarlierStatement(Part):
+    """A sentence of an earlier turn of the conversation."""
+
+    turn: int = Field(ge=1, description="Position of the turn in the conversation, from 1.")
+    role: Literal["user", "assistant"] = Field(description="Author of the turn.")
+    span: Span = Field(description="The sentence in the turn's content, code points.")
+    excerpt: str = Field(max_length=MAX_PASSAGE, description="The sentence, shortened.")
+
+
+class EarlierContradiction(Part):
+    """A claim that contradicts an earlier answer of the conversation without saying so."""
+
+    claim_id: Identifier
+    earlier: EarlierStatement
+    mismatches: Many[Mismatch] = Field(default_factory=list, description="Kinds of mismatch.")
+
+
+class ResolvedQuery(Part):
+    """The query as it is understood after the earlier turns."""
+
+    status: Literal["self_contained", "resolved", "not_resolved"]
+    text: LongText = Field(description="The query that claims and relevance are compared with.")
+    reason: ShortText | None = Field(default=None, description="Reason why the query was not resolved.")
+
+
 class Claim(Part):
     """One statement of the answer and its verdict."""
 
@@ -109,7 +136,7 @@ class Claim(Part):
     hedged: bool = Field(
         default=False, description="True for claims with words such as 'probably'; they are checked too."
     )
-    verdict: Verdict
+    verdict: ClaimVerdict
     score: Score | None = Field(default=None, description="Support in 0..1; null if not checked.")
     verifier_score: Score | None = Field(
         default=None, description="A verifier's probability of support; null without a verifier's answer."
@@ -130,6 +157,18 @@ class Claim(Part):
         default_factory=list, description="Sources that it cites and that do not support it."
     )
     better_number: int | None = Field(default=None, ge=1, description="The source to cite instead.")
+    earlier: EarlierStatement | None = Field(
+        default=None,
+        exclude_if=lambda earlier: earlier is None,
+        description="The earlier turn that states it, for the verdict said_before; absent for others.",
+    )
+    step: int | None = Field(
+        default=None,
+        ge=1,
+        exclude_if=lambda step: step is None,
+        description="The first step of the run that stated it, from 1, if it is unsupported or contradicted; absent "
+        "without steps.",
+    )
 
 
 class GroundingIssue(Part):
@@ -162,6 +201,17 @@ class GroundingFindings(Findings):
     claims_total: int = Field(default=0, ge=0, description="Number of claims, including omitted ones.")
     conflicts: list[Conflict] = Field(
         default_factory=list, max_length=MAX_CONFLICTS, description="Sources that disagree on a claim."
+    )
+    query: ResolvedQuery | None = Field(
+        default=None,
+        exclude_if=lambda query: query is None,
+        description="The query after the earlier turns; absent without earlier turns.",
+    )
+    earlier_contradictions: list[EarlierContradiction] = Field(
+        default_factory=list,
+        max_length=MAX_CONFLICTS,
+        exclude_if=lambda contradictions: not contradictions,
+        description="Claims that contradict an earlier answer of the conversation without saying so.",
     )
     without_verifier: ShortText | None = Field(
         default=None,

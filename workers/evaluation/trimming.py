@@ -146,6 +146,7 @@ _GROUNDING_CUTS: tuple[Cut[Any], ...] = (
     ("calculations", _emptied_items("claims", {"calculations": []})),
     ("issue_claims", _emptied_items("issues", {"claim_ids": []})),
     ("conflicts", _halved("conflicts")),
+    ("earlier_contradictions", _halved("earlier_contradictions")),
     ("claims", _halved("claims")),
     ("uncertainty_markers", _halved("uncertainty_markers")),
     ("suggestions", _halved("suggestions")),
@@ -184,6 +185,8 @@ _ENRICHED_CUTS: tuple[Cut[Any], ...] = (
     ("evaluator_scores", _without_in_evaluations({"scores": {}})),
     ("citations", _in_part("citations", _halved("citations"))),
     ("provided_citations", _in_part("answer", _halved("citations"))),
+    ("steps", _in_part("answer", _halved("steps"))),
+    ("conversation", _in_part("answer", _halved("conversation"))),
     ("contexts", _in_part("answer", _halved("contexts"))),
     ("issues", _in_part("grounding", _halved("issues"))),
 )
