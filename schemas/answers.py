@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic_core import from_json, to_json
 
 from schemas.base import (
     AnswerText,
@@ -22,7 +23,7 @@ from schemas.base import (
     UtcDatetime,
 )
 
-SourceType = Literal["document", "runbook", "database", "memory", "calculation", "dashboard", "web"]
+SourceType = Literal["document", "runbook", "database", "memory", "calculation", "dashboard", "web", "tool"]
 
 CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.6, "low": 0.3}
 """Confidence words of citations as numbers: the middle of each third, moved to the edges so that a word never exceeds a
@@ -35,6 +36,18 @@ MAX_TURNS = 40
 """Maximum number of earlier turns of one answer."""
 MAX_STEPS = 50
 """Maximum number of steps of one answer."""
+
+MAX_ARGUMENTS = 20_000
+"""Maximum length of the arguments of a tool call as JSON, code points."""
+
+ToolStatus = Literal["success", "error"]
+
+TOOL_STATUS_WORDS: dict[str, ToolStatus] = {
+    **dict.fromkeys(("success", "ok", "okay", "succeeded", "successful", "complete", "completed", "done"), "success"),
+    **dict.fromkeys(("error", "failed", "failure", "exception", "timeout", "timed_out", "incomplete", "cancelled",
+                     "canceled", "denied", "rejected", "aborted"), "error"),
+}  # fmt: skip
+"""Words of services for the outcome of a call."""
 
 
 def _confidence(value: object) -> object:
@@ -49,6 +62,52 @@ def _confidence(value: object) -> object:
 Confidence = Annotated[
     Score, BeforeValidator(_confidence, json_schema_input_type=Score | Literal["high", "medium", "low"])
 ]
+
+
+def tool_status(value: object) -> ToolStatus | None:
+    """Return the status that a word of a service, an HTTP status or an exit flag means; ``None`` for any other value."""
+    if isinstance(value, bool):
+        return "success" if value else "error"
+    if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) == 3:
+        value = int(value)
+    if isinstance(value, int):
+        return "success" if 100 <= value < 400 else "error" if 400 <= value < 600 else None
+    return TOOL_STATUS_WORDS.get(value.strip().lower().replace(" ", "_")) if isinstance(value, str) else None
+
+
+class ToolCall(Part):
+    """The call of a tool or function whose result a context holds."""
+
+    id: Identifier | None = Field(default=None, description="Identifier of the call; citations may name it.")
+    name: Label = Field(default="", description="Name of the tool.")
+    arguments: Any = Field(
+        default=None, description="Arguments: an object, or a text such as SQL or code; at most 20,000 code points."
+    )
+    status: ToolStatus | None = Field(
+        default=None, description="Outcome; words of services (ok, failed, timeout) and HTTP statuses are accepted."
+    )
+    error: ShortText | None = Field(default=None, description="Message of a failed call.")
+    called_at: UtcDatetime | None = Field(default=None, description="Time of the call.")
+
+    @field_validator("status", mode="before")
+    @classmethod
+    def _status(cls, value: object) -> object:
+        if value is None or (known := tool_status(value)) is not None:
+            return None if value is None else known
+        raise ValueError("send success or error")
+
+    @field_validator("arguments")
+    @classmethod
+    def _arguments(cls, value: Any) -> Any:
+        """Read arguments that came as JSON in a text, as most services send them."""
+        if len(value if isinstance(value, str) else to_json(value, inf_nan_mode="null").decode()) > MAX_ARGUMENTS:
+            raise ValueError(f"send at most {MAX_ARGUMENTS} code points")
+        if isinstance(value, str) and value.lstrip()[:1] == "{":
+            try:
+                return from_json(value, allow_inf_nan=False)
+            except ValueError:
+                return value
+        return value
 
 
 class ContextChunk(Part):
@@ -72,7 +131,18 @@ class ContextChunk(Part):
     confidence: Confidence | None = Field(
         default=None, description="Trust in the source, 0..1; the words high, medium, low are accepted."
     )
+    tool: ToolCall | None = Field(
+        default=None, exclude_if=lambda call: call is None, description="The call whose result this is, for tools."
+    )
     metadata: Metadata = Field(default_factory=dict, description="Additional fields.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _result_of_a_tool(cls, data: Any) -> Any:
+        """Give a chunk with a call and without a type the type ``tool``."""
+        if isinstance(data, dict) and data.get("tool") is not None and "source_type" not in data:
+            return {**data, "source_type": "tool"}
+        return data
 
 
 class ModelReference(Part):

@@ -137,7 +137,8 @@ def _entry_lines(citation: Citation, rules: Mapping[str, str] | None, is_primary
     elif citation.memory_id and citation.created_at:
         yield f"    Remembered: {citation.created_at.date().isoformat()}"
     if citation.source_event:
-        yield f"    Event: {escape(citation.source_event[:MAX_PATH])}"
+        label = "Call" if citation.source_type == "tool" else "Event"
+        yield f"    {label}: {escape(citation.source_event[:MAX_PATH])}"
     if citation.confidence is not None:
         yield f"    Confidence: {_confidence_word(citation.confidence)}"
     if excerpt := escape(citation.excerpt):

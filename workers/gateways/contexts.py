@@ -1,10 +1,11 @@
 """Read sources in the common forms of callers: a text, or an object with common field names."""
 
-from typing import Any
+from typing import Any, get_args
 
-from schemas.answers import ContextChunk
+from schemas.answers import ContextChunk, SourceType
 from workers.gateways.errors import UnadaptableRecord
 from workers.gateways.lenient_reading import first_text, items, mapping, number, text, time, without
+from workers.gateways.tool_calls import call_of
 
 _CONTENT = ("content", "text", "page_content", "document", "chunk", "passage", "value")
 _NAMED = ("chunk_id", "id", "document_id", "doc_id", "file_id", "source_id", "_id")
@@ -97,7 +98,7 @@ def _own(name: str, value: Any) -> Any:
         share = number(value)
         return share if share is not None and 0 <= share <= 1 else value if value in ("high", "medium", "low") else None
     if name == "source_type":
-        return (
-            value if value in ("document", "runbook", "database", "memory", "calculation", "dashboard", "web") else None
-        )
+        return value if value in get_args(SourceType) else None
+    if name == "tool":
+        return call_of(mapping(value)) or None
     return text(value)

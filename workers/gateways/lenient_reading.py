@@ -39,8 +39,8 @@ def parsed(value: bytes | str | None, what: str = "the record") -> Any:
 
 
 def unfolded(value: Any) -> Any:
-    """Return an object or list decoded from JSON text; return any other value unchanged."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    """Return an object, list or text decoded from JSON text; return any other value unchanged."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
         try:
             return from_json(value)
         except ValueError:

@@ -111,7 +111,9 @@ def test_the_output_of_an_mcp_call_is_a_context() -> None:
     found = read("openai", {"id": "resp-1", "status": "completed", "output": output})
     assert contexts(found) == ["24 months."]
     failed = [{**output[0], "output": None, "error": {"type": "mcp_tool_execution_error"}}, output[1]]
-    assert contexts(read("openai", {"id": "resp-1", "status": "completed", "output": failed})) == []
+    chunk = (read("openai", {"id": "resp-1", "status": "completed", "output": failed}).answer.contexts or [])[0]
+    assert chunk.tool is not None
+    assert (chunk.source_type, chunk.tool.status, chunk.tool.error) == ("tool", "error", "mcp_tool_execution_error")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from schemas.answers import ContextChunk, GeneratedAnswer
+from pydantic_core import to_json
+
+from schemas.answers import ContextChunk, GeneratedAnswer, ToolCall
 from schemas.citations import (
     MAX_EXCERPT,
     Citation,
@@ -276,22 +278,23 @@ def _citation(
     identifier: str, number: int, chunk: ContextChunk, forms: list[CitationForm], spans: list[Span]
 ) -> Citation:
     is_memory = chunk.source_type == "memory"
+    call = chunk.tool or ToolCall()
     return Citation(
         citation_id=identifier,
         number=number,
         chunk_id=chunk.chunk_id,
         source_type=chunk.source_type,
-        source_name=chunk.source_name,
+        source_name=chunk.source_name or call.name,
         source_path=chunk.source_path,
         source_table=chunk.source_table,
-        record_id=chunk.record_id,
+        record_id=chunk.record_id or call.id,
         memory_id=(chunk.record_id or chunk.chunk_id) if is_memory else None,
         entity=chunk.entity,
         excerpt=excerpt(chunk.content),
         # A memory that was never changed uses its creation time.
         last_updated=chunk.last_updated or (chunk.created_at if is_memory else None),
-        created_at=chunk.created_at,
-        source_event=chunk.source_event,
+        created_at=chunk.created_at or call.called_at,
+        source_event=chunk.source_event or call_text(call),
         learned_at=chunk.learned_at,
         confidence=chunk.confidence,
         source_digest=content_digest(chunk),
@@ -299,6 +302,20 @@ def _citation(
         spans=spans,
         display_text=display_text(number, chunk),
     )
+
+
+MAX_CALL = 500
+"""Maximum length of a call as text, code points."""
+
+
+def call_text(call: ToolCall) -> str | None:
+    """Render a call for readers: ``get_weather {"city": "Porto"}: error``; ``None`` without a call."""
+    given = call.arguments
+    if given is not None and not isinstance(given, str):
+        given = to_json(given, inf_nan_mode="null").decode()
+    text = " ".join(filter(None, (call.name, given)))
+    failed = f": {call.error or 'error'}" if call.status == "error" else ""
+    return (text[:MAX_CALL] + failed)[: 2 * MAX_CALL] or None
 
 
 def content_digest(chunk: ContextChunk) -> str:
@@ -309,12 +326,14 @@ def content_digest(chunk: ContextChunk) -> str:
 def display_text(number: int, chunk: ContextChunk) -> str:
     """Render a citation for readers: ``[1] Runbook: Loki crash loop``."""
     record = "/".join(part for part in (chunk.source_table, chunk.record_id) if part)
-    name = chunk.source_name or record or chunk.source_path or chunk.chunk_id
+    name = chunk.source_name or (chunk.tool and chunk.tool.name) or record or chunk.source_path or chunk.chunk_id
     when = ""
     if chunk.learned_at:
         when = f" (learned {chunk.learned_at:%Y-%m-%d})"
     elif chunk.source_type == "memory" and chunk.created_at:
         when = f" ({chunk.created_at:%Y-%m-%d})"
+    elif chunk.tool and chunk.tool.called_at:
+        when = f" (called {chunk.tool.called_at:%Y-%m-%d %H:%M})"
     return f"[{number}] {chunk.source_type.capitalize()}: {name[:300]}{when}"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from schemas.answers import ContextChunk
+from schemas.answers import ContextChunk, ToolCall
 from schemas.citations import InvalidReason
 from workers.evaluation.facts.dates import Date, read_dates
 from workers.evaluation.facts.text_details import read_details
@@ -58,7 +58,9 @@ class SourceIndex:
         self._chunks.setdefault(chunk.chunk_id, number)
         table = _key(chunk.source_table or "")
         record = _key(chunk.record_id or "")
-        names = [chunk.chunk_id, chunk.source_path, chunk.source_name, record, f"{table}/{record}" if record else ""]
+        call = chunk.tool or ToolCall()
+        names = [chunk.chunk_id, call.id or "", chunk.source_path, chunk.source_name, record]
+        names += [f"{table}/{record}" if record else "", call.name, f"{call.name}/{call.id}" if call.id else ""]
         names.append(_FRAGMENT.sub("", chunk.source_path).rpartition("/")[2])
         for name in names:
             # Several chunks can have one name: keep the first, because retrievers rank the best first.

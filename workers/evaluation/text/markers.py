@@ -2,7 +2,8 @@
 
 Forms: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[^1]``, ``【1】``, ``[[1]](address)``, ``[Source 1]``, ``[doc1]``,
 ``[citation:1]`` and OpenAI's ``【4:0†name】``, whose second number counts from 0 (numeric);
-``[Source: table/record]``, ``[Evidence: metric at timestamp]``, ``[Memory: …]``;
+``[Source: table/record]``, ``[Evidence: metric at timestamp]``, ``[Memory: …]``, ``[Tool: name or call]`` and a bare
+identifier of a call, ``[call_Xy12]``;
 ``[AI Inference …]`` (names no source); Markdown links and bare addresses (link).
 
 Not a marker:
@@ -58,12 +59,17 @@ class Marker:
 _NUMBERS = r"\^?\d{1,18}(?:\s{0,3}[-–—,;]\s{0,3}\^?\d{1,18}){0,60}+"
 _NUMERIC = re.compile(rf"\[\s{{0,3}}({_NUMBERS})\s{{0,3}}\]|【\s{{0,3}}({_NUMBERS})\s{{0,3}}(?:†[^【】]{{0,100}})?】")
 _LABELLED = re.compile(
-    r"\[(?:source|document|doc|passage|context|chunk|citation|reference|ref)\s{0,2}[:#]?\s{0,2}(\d{1,18})\](?!\()",
+    r"\[(?:source|document|doc|passage|context|chunk|citation|reference|ref|tool(?: (?:call|result|output))?)\s{0,2}[:#]?\s{0,2}(\d{1,18})\](?!\()",
     re.IGNORECASE,
 )
 _RETRIEVED = re.compile(r"【\s{0,3}\d{1,9}:(\d{1,9})(?:†([^【】]{0,200}))?】")
 _RANGE = re.compile(r"(\d+)(?:\s*[-–—]\s*\^?(\d+))?")
-_TYPED = re.compile(r"\[(source|evidence|memory)\s{0,3}:\s{0,3}([^\[\]]{1,500}+)\]", re.IGNORECASE)
+_TYPED = re.compile(
+    r"\[(source|evidence|memory|tool(?: (?:call|result|output))?|function)\s{0,3}:\s{0,3}([^\[\]]{1,500}+)\]",
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"\[((?:call|toolu|srvtoolu|tooluse|fc|fs|ci|ws|mcp)_[\w-]{1,190})\](?!\()")
+"""Identifiers that services give to calls of tools."""
 _INFERENCE = re.compile(
     r"\[(?:AI[ -])?inference\b([^\[\]]{0,500}+)\](?!\()|\(AI[ -]inference\b([^()]{0,500}+)\)", re.IGNORECASE
 )
@@ -225,6 +231,7 @@ def _typed(text: str, contexts: int) -> list[Marker]:
         target = " ".join(match[2].split())
         numbers, outside = _numbers(target, contexts) if target.isdigit() and len(target) < 19 else ((), False)
         markers.append(Marker(match.start(), match.end(), match[0], form, numbers, outside, target))
+    markers += [Marker(m.start(), m.end(), m[0], "source", target=m[1]) for m in _CALL.finditer(text)]
     for match in _INFERENCE.finditer(text):
         remark = " ".join((match[1] or match[2] or "").split()).lstrip("-–—: ")
         markers.append(Marker(match.start(), match.end(), match[0], "inference", target=remark))

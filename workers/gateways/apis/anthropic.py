@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workers.gateways.apis.chat_messages import part_texts
+from workers.gateways.apis.chat_messages import part_texts, tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply, spaced
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.tool_calls import Calls
 
 MAX_CITED = 100_000
 """Maximum length of the cited passages that replace a source's text, code points; the bound of a context."""
@@ -80,7 +81,10 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
     targets = [(counted.target(citation), citation, start, end) for citation, start, end in cited[:MAX_CITATIONS]]
     for chunk, citation, _, _ in targets:
         _complete(chunk, citation)
-    found.contexts = [*(chunk for chunk in counted.chunks if chunk["content"]), *sources]
+    calls = Calls()
+    calls.add(body)
+    results = tool_results({"content": blocks}, "assistant", calls)
+    found.contexts = [*(chunk for chunk in counted.chunks if chunk["content"]), *sources, *results]
     for chunk, citation, start, end in targets:
         place = next((place for place, each in enumerate(found.contexts, 1) if each is chunk), None)
         if place is None:

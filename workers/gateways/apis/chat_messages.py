@@ -12,6 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from workers.gateways.lenient_reading import first_text, items, mapping, objects, text
+from workers.gateways.tool_calls import IDENTIFIERS, NAMES, Calls, error_of
 
 TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal", ""})
 TOOL_RESULTS = frozenset(
@@ -20,13 +21,38 @@ TOOL_RESULTS = frozenset(
         "tool-result",
         "tool_call_response",
         "function_call_output",
+        "custom_tool_call_output",
+        "local_shell_call_output",
+        "shell_call_output",
         "mcp_call",
+        "mcp_tool_result",
         "function_result",
         "mcp_server_tool_result",
+        "code_execution_result",
+        "code_execution_tool_result",
+        "bash_code_execution_tool_result",
+        "text_editor_code_execution_tool_result",
+        "code_interpreter_call",
+        "server_tool_call_response",
     }
 )
-WRAPPED_RESULTS = ("functionResponse", "function_response", "toolResult")
+WRAPPED_RESULTS = (
+    "functionResponse",
+    "function_response",
+    "toolResult",
+    "codeExecutionResult",
+    "code_execution_result",
+)
 """Fields of parts that hold the result of a tool: of Google, of its Python client, of Bedrock."""
+FAILED_RESULTS = frozenset({"web_search_tool_result", "web_fetch_tool_result"})
+"""Types of parts that are read as a result of a tool only if the call failed."""
+SERVICE_TOOLS = {"code_interpreter_call": "code_interpreter", "web_search_call": "web_search",
+                 "file_search_call": "file_search", "code_execution_tool_result": "code_execution",
+                 "code_execution_result": "code_execution", "codeExecutionResult": "code_execution",
+                 "bash_code_execution_tool_result": "bash", "web_search_tool_result": "web_search",
+                 "web_fetch_tool_result": "web_fetch", "local_shell_call_output": "shell",
+                 "shell_call_output": "shell"}  # fmt: skip
+"""Names of tools of services, by the type of their results."""
 TOOL_CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
 """Types of parts that call a tool of the caller; tools of the service (``server_tool_use``) end within the response."""
 TOOL_REASONS = frozenset({"tool_calls", "tool_call", "tool-calls", "tool_use", "function_call", "TOOL_CALL"})
@@ -64,6 +90,7 @@ def conversation(messages: Any) -> Conversation:
         messages = messages.get("messages", [messages])
     query: str | None = None
     evidence: list[dict[str, Any]] = []
+    calls = Calls()
     for message in items(messages):
         if isinstance(message, str):
             query, evidence = text(message) or query, []
@@ -73,7 +100,8 @@ def conversation(messages: Any) -> Conversation:
         said = content_text(message) if role in QUESTION_ROLES else None
         if said:
             query, evidence = said, []
-        evidence.extend(tool_results(source, role))
+        calls.add(source)
+        evidence.extend(tool_results(source, role, calls))
     return Conversation(query, evidence)
 
 
@@ -123,44 +151,85 @@ def unread_part(message: Mapping[str, Any]) -> str | None:
     return None
 
 
-def tool_results(message: Mapping[str, Any], role: str = "tool") -> Iterator[dict[str, Any]]:
+def tool_results(
+    message: Mapping[str, Any], role: str = "tool", calls: Calls | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the results of tools in a message, or in an item that is a result, as fields of ``ContextChunk``.
 
     Args:
         message: the message or the item.
         role: role of the message.
+        calls: the calls of the conversation so far.
     """
     given = list(objects(message.get("content", message.get("parts"))))
-    parts = [part for part in given if text(part.get("type")) in TOOL_RESULTS]
-    parts += [dict(mapping(part[name])) for part in given for name in WRAPPED_RESULTS if mapping(part.get(name))]
+    parts = [dict(part) for part in given if text(part.get("type")) in TOOL_RESULTS or _is_failed(part)]
+    parts += [
+        {"type": name, **mapping(part[name])} for part in given for name in WRAPPED_RESULTS if mapping(part.get(name))
+    ]
     if not parts and (role in ("tool", "function") or text(message.get("type")) in TOOL_RESULTS):
         parts = [dict(message)]
+    known = calls or Calls()
     for part in parts:
         content = _result_text(part)
-        if content:
-            name = first_text(part, "tool_call_id", "tool_use_id", "call_id", "toolCallId", "toolUseId", "id")
-            yield {
-                "chunk_id": name,
-                "content": content,
-                "source_name": first_text(part, "name", "toolName") or "tool result",
-            }
+        if content is None:
+            continue
+        kind = str(part.get("type", ""))
+        call = known.completed({"name": SERVICE_TOOLS.get(kind), **_outcome(part)})
+        yield {
+            "chunk_id": first_text(part, *IDENTIFIERS),
+            "content": content,
+            "source_type": "tool",
+            "source_name": first_text(part, *NAMES) or call.get("name") or "tool result",
+            "tool": call or None,
+        }
+
+
+def _is_failed(part: Mapping[str, Any]) -> bool:
+    """Return whether a part reports a failed call of a tool whose results are read elsewhere."""
+    return text(part.get("type")) in FAILED_RESULTS and "error_code" in mapping(part.get("content"))
+
+
+_FAILURES = ("error", "error_code", "is_error", "isError", "return_code", "exit_code")
+_OF_CALL = (*IDENTIFIERS, *NAMES, *_FAILURES, "code", "status", "outcome", "timestamp", "created_at", "called_at")
+
+
+def _outcome(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a result that tell its call: of its content only those that tell a failure."""
+    inner = (mapping(part.get(name)) for name in ("content", "response", "output"))
+    told = {name: each[name] for each in inner for name in _FAILURES if each.get(name) is not None}
+    return told | {name: part[name] for name in _OF_CALL if part.get(name) is not None}
 
 
 def _result_text(part: Mapping[str, Any]) -> str | None:
-    """Return a tool result as text; a JSON result stays JSON, so that numbers can be looked up in it."""
-    for name in ("content", "response", "result", "output", "parts"):
+    """Return a tool result as text; a JSON result stays JSON, so that numbers can be looked up in it.
+
+    An empty result is an empty text or list; ``None`` means that the part has no result, or none that is read here.
+    """
+    for name in ("content", "response", "result", "output", "outputs", "parts"):
         value = part.get(name)
         if isinstance(value, str):
-            return text(value)
+            return value.strip() and value
         if isinstance(value, list) and (found := part_texts(value)):
             return "\n\n".join(found)
+        if isinstance(value, dict | list) and (said := _streams(value)) is not None:
+            return said
         if isinstance(value, dict) and {"type", "value"} == value.keys() and isinstance(value["value"], str):
             return text(value["value"])
-        if isinstance(value, dict | list) and value:
+        if isinstance(value, dict | list):
             # Documents and search results within a tool result are read as contexts elsewhere.
             return None if _holds_sources(value) else to_json(value, inf_nan_mode="null").decode()
-    return None
+    return error_of(part)
+
+
+def _streams(value: Any) -> str | None:
+    """Return what a program printed: ``stdout`` and ``stderr`` of a result, or ``logs`` of a list of outputs."""
+    outputs = list(objects(value)) if isinstance(value, list) else [mapping(value)]
+    said = [found for each in outputs for name in ("stdout", "logs", "stderr") if (found := text(each.get(name)))]
+    is_program = any({"stdout", "logs"} & each.keys() for each in outputs)
+    return "\n".join(said) if is_program and said else "" if is_program else None
 
 
 def _holds_sources(value: Any) -> bool:
-    return isinstance(value, list) and any(each.get("type") in ("document", "search_result") for each in objects(value))
+    return isinstance(value, list) and any(
+        each.get("type") in ("document", "search_result", "web_search_result") for each in objects(value)
+    )

@@ -6,13 +6,15 @@ API's JSON has field names in camel case, the Python client writes snake case; b
 title and an address, but no text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from workers.gateways.apis.anthropic import sources as documents
+from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.tool_calls import Calls
 
 PARTS: Mapping[str, type] = {
     "text": str, "functionCall": dict, "functionResponse": dict, "inlineData": dict, "fileData": dict,
@@ -48,7 +50,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         created=_field(body, "createTime"),
         error=text(_field(mapping(_field(body, "promptFeedback")), "blockReason")),
         calls_tools=any(_field(part, "functionCall") is not None for part in parts),
-        contexts=[*documents(request), *sources],
+        contexts=[*documents(request), *sources, *_executed(parts)],
     )
     # Thoughts are not part of the answer, but part indices count them.
     texts = ["" if part.get("thought") is True else str(part.get("text") or "") for part in parts]
@@ -63,6 +65,13 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         span = span_of(mapping(support.get("segment")), texts)
         found.cite(numbers, *(span or (None, None)))
     return found
+
+
+def _executed(parts: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the results of code that the service executed."""
+    calls = Calls()
+    calls.add({"parts": parts})
+    return tool_results({"parts": [part for part in parts if "functionResponse" not in part]}, "model", calls)
 
 
 def _space(texts: list[str]) -> None:

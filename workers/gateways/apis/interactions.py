@@ -11,9 +11,10 @@ from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.apis.reply import Reply
 from workers.gateways.contexts import chunk_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.tool_calls import Calls
 
 WAITS_FOR_CALLER = "requires_action"
-_RESULTS = frozenset({"function_result", "mcp_server_tool_result"})
+_RESULTS = frozenset({"function_result", "mcp_server_tool_result", "code_execution_result"})
 _SEARCHES = frozenset({"file_search_result", "retrieval_result"})
 _SUFFIXES = ("_call", "_result")
 _NO_TEXT = frozenset({"thought", "user_input"})
@@ -45,12 +46,14 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         error=first_text(error, "message", "code"),
         calls_tools=body.get("status") == WAITS_FOR_CALLER,
     )
+    calls = Calls()
     for place, step in enumerate(map(mapping, items(body["steps"]))):
+        calls.add(step)
         kind = step.get("type")
         if kind == "model_output":
             _read_output(step, found, f"steps.{place}.content")
         elif kind in _RESULTS:
-            found.contexts += tool_results(step)
+            found.contexts += tool_results(step, calls=calls)
         elif kind in _SEARCHES:
             found.contexts += [chunk for each in items(step.get("result")) if (chunk := chunk_of(each)) is not None]
         elif not (isinstance(kind, str) and (kind in _NO_TEXT or kind.endswith(_SUFFIXES))):

@@ -6,13 +6,14 @@ position after the statement), ``container_file_citation``. Their offsets count 
 File search results carry the text of the sources (``include=["file_search_call.results"]``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workers.gateways.apis.anthropic import sources as documents
-from workers.gateways.apis.chat_messages import TEXT_PARTS, tool_results
+from workers.gateways.apis.chat_messages import TEXT_PARTS, TOOL_RESULTS, tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply, spaced
 from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text
+from workers.gateways.tool_calls import call_of
 
 CITATIONS = frozenset({"url_citation", "file_citation", "container_file_citation"})
 
@@ -78,8 +79,10 @@ def _read_output(body: Mapping[str, Any], found: Reply) -> None:
         if not _is_known_item(item):
             found.mark_unread(f"output.{place}")
         if kind == "file_search_call":
-            found.contexts += [_file_result(result) for result in objects(item.get("results")) if result.get("text")]
-        elif kind == "mcp_call":
+            found.contexts += _file_results(item)
+        elif kind == "web_search_call" and (call := call_of({"name": "web_search", **item})).get("status") == "error":
+            found.contexts.append({"content": "", "chunk_id": call.get("id"), "source_type": "tool", "tool": call})
+        elif kind in TOOL_RESULTS:
             found.contexts += tool_results(item)
         elif kind in ("function_call", "custom_tool_call", "mcp_approval_request"):
             found.calls_tools = True
@@ -95,8 +98,17 @@ def _is_known_item(item: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and (kind in ITEMS or kind.endswith(ITEM_SUFFIXES))
 
 
+def _file_results(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    call = call_of({"name": "file_search", **item})
+    results = [each for each in objects(item.get("results")) if each.get("text")]
+    yield from (_file_result(result) | {"tool": call} for result in results)
+    if not results and (call.get("status") == "error" or item.get("results") == []):
+        yield {"content": "", "chunk_id": call.get("id"), "source_type": "tool", "tool": call}
+
+
 def _file_result(result: Mapping[str, Any]) -> dict[str, Any]:
     return {
+        "source_type": "tool",
         "chunk_id": first_text(result, "file_id", "filename"),
         "content": text(result.get("text")) or "",
         "source_name": first_text(result, "filename"),

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workers.gateways.adapted import Adapted, Draft, Received, finished, named_apart
-from workers.gateways.apis.chat_messages import content_text
+from workers.gateways.apis.chat_messages import content_text, tool_results
 from workers.gateways.apis.replies import asked, check_known, reply_of
 from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
@@ -30,10 +30,12 @@ from workers.gateways.lenient_reading import (
     without,
 )
 from workers.gateways.model_names import model_name, provider_name
+from workers.gateways.tool_calls import call_of
 
 NAME = "langfuse"
 GENERATIONS = frozenset({"GENERATION"})
 RETRIEVERS = frozenset({"RETRIEVER"})
+TOOLS = frozenset({"TOOL"})
 _DOCUMENTS = ("documents", "contexts", "results", "matches", "hits", "chunks")
 _TRACE = frozenset(
     {"id", "timestamp", "input", "output", "sessionId", "userId", "observations", "latency", "totalCost", "htmlPath",
@@ -102,6 +104,9 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
     generations = [each for each in observations if _kind(each) in GENERATIONS]
     retrieved = [
         chunk for each in observations if _kind(each) in RETRIEVERS for chunk in _documents(each.get("output"))
+    ]
+    retrieved += [
+        _tool_result(each) for each in observations if _kind(each) in TOOLS and each.get("output") is not None
     ]
     # A generation without output has only begun, or its output was not sent.
     read = [
@@ -186,6 +191,23 @@ def _documents(output: Any) -> Iterator[dict[str, Any]]:
     if isinstance(output, dict):
         output = next((output[name] for name in _DOCUMENTS if isinstance(output.get(name), list)), [])
     yield from chunks_of(output)
+
+
+def _tool_result(observation: Mapping[str, Any]) -> dict[str, Any]:
+    failed = observation.get("level") == "ERROR"
+    call = call_of({
+        "id": observation.get("id"), "name": observation.get("name"), "arguments": observation.get("input"),
+        "status": "error" if failed else None, "error": observation.get("statusMessage") if failed else None,
+        "called_at": observation.get("startTime"),
+    })  # fmt: skip
+    found = next(tool_results({"role": "tool", "content": unfolded(observation["output"])}), {})
+    return {
+        "chunk_id": call.get("id"),
+        "content": found.get("content", ""),
+        "source_type": "tool",
+        "source_name": call.get("name"),
+        "tool": call,
+    }
 
 
 def _completed(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) -> Any:

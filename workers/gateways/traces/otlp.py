@@ -23,6 +23,7 @@ from workers.gateways.lenient_reading import (
     count,
     first_text,
     items,
+    mapping,
     number,
     text,
     without,
@@ -123,7 +124,7 @@ def _draft(answer: FoundAnswer, retrieved: list[dict[str, Any]]) -> Draft:
         user_id=first_text(caller, "user_id") or first_text(attributes, "user.id", "enduser.id", "langfuse.user.id"),
         query=query,
         answer=None if answer.failed else answer.said,
-        contexts=[*retrieved, *call.asked.evidence],
+        contexts=_without_repeats([*retrieved, *call.asked.evidence, *call.results]),
         withheld=withheld,
         model_id=_model(span),
         provider=provider_name(
@@ -154,6 +155,25 @@ def _draft(answer: FoundAnswer, retrieved: list[dict[str, Any]]) -> Draft:
     )
 
 
+def _without_repeats(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return chunks with each result of a tool once: the call's span and the next call's messages both hold it."""
+    kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for place, chunk in enumerate(chunks):
+        identifier = mapping(chunk.get("tool")).get("id")
+        key = ("tool", identifier) if identifier else ("place", place)
+        known = kept.get(key)
+        if known is None:
+            kept[key] = chunk
+        else:
+            known["tool"] = {**mapping(chunk.get("tool")), **mapping(known["tool"])}
+    texts = {chunk["content"] for chunk in kept.values() if mapping(chunk.get("tool")).get("id")}
+    return [
+        chunk
+        for (kind, _), chunk in kept.items()
+        if kind == "tool" or chunk.get("source_type") != "tool" or chunk["content"] not in texts
+    ]
+
+
 def _model(span: ExportedSpan) -> str | None:
     return model_name(span.text(*_REQUESTED), span.text(*_ANSWERED))
 
@@ -182,18 +202,26 @@ class _Retrieval:
     span: ExportedSpan
     documents: list[dict[str, Any]]
 
+    @property
+    def is_tool(self) -> bool:
+        """Return whether the span executed a tool."""
+        return all(chunk.get("source_type") == "tool" for chunk in self.documents)
+
 
 def _retrievals(spans: Sequence[ExportedSpan]) -> dict[str, list[_Retrieval]]:
     """Return the retrievals of each trace."""
     found: dict[str, list[_Retrieval]] = {}
     for span in spans:
-        if documents := span.documents:
+        documents = span.documents
+        if not documents and (result := span.tool_result) is not None:
+            documents = [result]
+        if documents:
             found.setdefault(span.trace_id, []).append(_Retrieval(span, documents))
     return found
 
 
 def _contexts(answer: FoundAnswer, retrievals: Sequence[_Retrieval]) -> list[dict[str, Any]]:
-    """Return the sources retrieved for an answer without duplicates; reranked documents replace all others.
+    """Return the sources retrieved for an answer without duplicates; reranked documents replace all others, but no results of tools.
 
     Args:
         answer: the answer.
@@ -207,7 +235,8 @@ def _contexts(answer: FoundAnswer, retrievals: Sequence[_Retrieval]) -> list[dic
     before = [each for each in retrievals if each.span is call or (call.trace_id and _precedes(each.span, call))]
     reranked = [each for each in before if each.span.lists.get("reranker.output_documents")]
     found: dict[tuple[Any, str], dict[str, Any]] = {}
-    for chunk in (chunk for retrieval in reranked or before for chunk in retrieval.documents):
+    kept = [each for each in before if each in reranked or each.is_tool] if reranked else before
+    for chunk in (chunk for retrieval in kept for chunk in retrieval.documents):
         found.setdefault((chunk.get("chunk_id"), chunk["content"]), chunk)
         if len(found) > MAX_CONTEXTS:
             break  # one more than an answer may carry, so that the cut is reported

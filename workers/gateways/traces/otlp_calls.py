@@ -1,7 +1,7 @@
 """Read one call of a model from its span or event: what was asked and what was said."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from workers.gateways.apis.chat_messages import (
@@ -10,9 +10,11 @@ from workers.gateways.apis.chat_messages import (
     Conversation,
     content_text,
     conversation,
+    tool_results,
     unread_part,
 )
 from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, unfolded
+from workers.gateways.tool_calls import Calls
 from workers.gateways.traces.otlp_spans import ExportedSpan
 from workers.gateways.traces.otlp_values import reply_in
 
@@ -32,6 +34,7 @@ class ModelCall:
         is_sent: whether the response was sent; instrumentations capture no content by default.
         unread: name of the attribute with a response of an unknown shape.
         finish_reason: finish reason beside the message.
+        results: results of tools of the service within the response, as fields of ``ContextChunk``.
     """
 
     span: ExportedSpan
@@ -41,6 +44,7 @@ class ModelCall:
     is_sent: bool = True
     unread: str | None = None
     finish_reason: str | None = None
+    results: list[dict[str, Any]] = field(default_factory=list)
 
 
 def call_of(span: ExportedSpan) -> ModelCall:
@@ -53,13 +57,16 @@ def call_of(span: ExportedSpan) -> ModelCall:
         return ModelCall(span, asked, calls_tools=reason in TOOL_REASONS, is_sent=False)
     if isinstance(answers, dict) and (reply := reply_in(answers)) is not None:
         unread = name if reply.is_unknown else None
-        return ModelCall(span, asked, reply.text, reply.calls_tools, unread=unread, finish_reason=reply.finish_reason)
+        return ModelCall(span, asked, reply.text, reply.calls_tools, True, unread, reply.finish_reason, reply.contexts)
     first = next(iter(items(answers)), answers)
     said = content_text(first)
     finish_reason = first_text(mapping(first), "finish_reason")
     calls = _calls_tools(first) or bool(TOOL_REASONS & {finish_reason, reason})
     unread = name if said is None and not calls and _is_unknown(first) else None
-    return ModelCall(span, asked, said, calls, unread=unread, finish_reason=finish_reason)
+    own = Calls()
+    own.add(mapping(first))
+    results = list(tool_results(mapping(first), "assistant", own))
+    return ModelCall(span, asked, said, calls, unread=unread, finish_reason=finish_reason, results=results)
 
 
 def _asked(span: ExportedSpan) -> Any:

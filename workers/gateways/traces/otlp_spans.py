@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.contexts import chunk_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, time, unfolded
+from workers.gateways.tool_calls import call_of
 from workers.gateways.traces import otlp_messages
 from workers.gateways.traces.otlp_dialects import KIND, translated
 
@@ -34,6 +36,9 @@ _PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.ou
              "reranker.output_documents")  # fmt: skip
 """Prefixes of lists that are flattened into attributes: ``llm.input_messages.0.message.role``."""
 _ERROR = (2, "2", "STATUS_CODE_ERROR")
+_TOOL_RESULTS = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value")
+_TOOL_ARGUMENTS = ("gen_ai.tool.call.arguments", "tool.parameters", "ai.toolCall.args", "input.value")
+"""Attributes of the conventions 1.38, the AI SDK and OpenInference."""
 _OPERATION = "gen_ai.operation.name"
 _KIND = KIND
 
@@ -110,6 +115,36 @@ class ExportedSpan:
         """Return what the span records as its output: messages, a result, or a value."""
         names = ("gen_ai.output.messages", "final_result", "output.value")
         return next((self.attributes[name] for name in names if self.attributes.get(name) is not None), None)
+
+    @property
+    def tool_result(self) -> dict[str, Any] | None:
+        """Return the result of the tool that the span executed, as fields of ``ContextChunk``; ``None`` for others."""
+        if (self.text(_KIND) or "").upper() != "TOOL" and self.text(_OPERATION) != "execute_tool":
+            return None
+        given = self.attributes
+        result = next((given[name] for name in _TOOL_RESULTS if given.get(name) is not None), None)
+        if result is None and not self.failed:
+            return None  # instrumentations capture no content by default
+        # LangChain puts out its message: {"type": "tool", "data": {…}}.
+        result = unfolded(result)
+        message = mapping(mapping(result).get("data")) or mapping(mapping(result).get("kwargs"))
+        message = message if "content" in message else {"content": result}
+        call = call_of(message) | call_of({
+            "id": first_text(message, "tool_call_id") or self.text("gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"),
+            "name": self.text("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name") or self.name,
+            "arguments": next((given[name] for name in _TOOL_ARGUMENTS if given.get(name) is not None), None),
+            "status": "error" if self.failed else None,
+            "error": (self.message or self.text("error.type", "exception.message")) if self.failed else None,
+            "called_at": self.start.isoformat() if self.start else None,
+        })  # fmt: skip
+        content = next(tool_results({"role": "tool", "content": message["content"]}), {"content": ""})
+        return {
+            "chunk_id": call.get("id") or self.span_id or None,
+            "content": content["content"],
+            "source_type": "tool",
+            "source_name": call.get("name"),
+            "tool": call,
+        }
 
     @property
     def documents(self) -> list[dict[str, Any]]:
