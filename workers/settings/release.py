@@ -12,7 +12,7 @@ from schemas.base import RiskMode
 from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy
 from workers.decision.presentation import ReaderPolicy
 from workers.decision.source_addresses import check_template
-from workers.settings.groups import Group, Positive
+from workers.settings.groups import Count, Group, Positive
 
 
 class ReleaseSettings(Group):
@@ -73,4 +73,8 @@ class ReviewSettings(Group):
     )
     finality_days: Positive = Field(
         default=30.0, description="Time span of answers.released to read; equal to the retention of review.decisions."
+    )
+    finality_memory_mb: Count = Field(
+        default=64,
+        description="Memory for pages of the files of final states, MB, of all partitions of a worker together.",
     )

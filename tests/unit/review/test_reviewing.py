@@ -1,6 +1,5 @@
-"""Decisions from requests, agreement, what deadlines do, and what is known of released answers."""
+"""Decisions from requests, agreement, and what deadlines do."""
 
-import random
 from datetime import timedelta
 from itertools import product
 from types import SimpleNamespace
@@ -15,7 +14,6 @@ from tests.harness.reviews import AT, review_request
 from workers.agents.tasks.deadline_sweeper import deadline_action
 from workers.decision.finality import released_by
 from workers.decision.release_events import fitted_request
-from workers.delivery.followers.released_answers import DigestSet
 from workers.feedback.observed_events import review_event
 from workers.review.agreement import cohens_kappa
 from workers.review.decision_events import decided, decided_by_deadline
@@ -135,17 +133,3 @@ def test_agreement_is_at_most_one_and_the_same_from_both_sides(pairs: list[tuple
     assert kappa is None or -1 - 1e-9 <= kappa <= 1
     other = cohens_kappa([(second, first) for first, second in pairs])
     assert (kappa is None and other is None) or kappa == pytest.approx(other)
-
-
-# ------------------------------------------------------------------ what is final already
-
-
-def test_digests_are_found_again_before_and_after_they_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.delivery.followers.released_answers.MERGE_AT", 50)
-    rng = random.Random(3)
-    numbers = [rng.getrandbits(64) for _ in range(490)] + [0, 2**64 - 1]
-    known, unknown = DigestSet(), [rng.getrandbits(64) for _ in range(500)]
-    for number in [*numbers, *numbers[:100]]:
-        known.add(number)
-    assert all(number in known for number in numbers)
-    assert not any(number in known for number in unknown if number not in set(numbers))
