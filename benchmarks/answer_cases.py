@@ -4,6 +4,7 @@
     python -m benchmarks.answer_cases --heldout --json heldout.json
     python -m benchmarks.answer_cases --kind yes_no --kind short
     python -m benchmarks.answer_cases --cases tests/data/outsider_cases.jsonl --heldout
+    python -m benchmarks.answer_cases --cases tests/data/conversation_cases.jsonl
 
 Each case goes through the local pipeline twice, once for an observer and once for a gatekeeper. Misses are listed
 for the open half only. The held-out half gives figures alone, so that nobody can tune on its cases. The settings
@@ -21,7 +22,7 @@ from typing import Literal, get_args
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.answers import ContextChunk, GeneratedAnswer, Turn
 from schemas.base import RiskMode
 from schemas.enriched import EnrichedAnswer
 from workers.evaluation.text.wording import plain_text
@@ -55,6 +56,11 @@ Kind = Literal[
     "conflict",
     "retry",
     "language",
+    "pronoun",
+    "ellipsis",
+    "said_before",
+    "contradicts_earlier",
+    "relevance",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 TRUTH = ("true", "false")
@@ -66,6 +72,9 @@ EXPECTED: Mapping[Kind, tuple[str, str]] = dict.fromkeys(KINDS, TRUTH) | {
     "evasion": ("answered", "evaded"),
     "conflict": ("no_conflict", "conflict"),
     "retry": ("other_question", "retry"),
+    "said_before": ("said_before", "false"),
+    "contradicts_earlier": ("true", "contradicts_earlier"),
+    "relevance": ("relevant", "irrelevant"),
 }
 """By kind what is expected of the right case of a pair, and of the one that must be noticed."""
 
@@ -81,6 +90,7 @@ class AnswerCase(BaseModel):
     language: str = Field(pattern="^[a-z]{2}$")
     query: str = Field(min_length=1)
     earlier_query: str | None = Field(default=None, description="The query before it, for retries.")
+    conversation: list[Turn] = Field(default_factory=list, description="The turns before the query.")
     contexts: list[str] | None = Field(default=None, description="Chunks; null where none were given.")
     answer: str = ""
     expected: str
@@ -195,7 +205,9 @@ def measure(case: AnswerCase, pipeline: LocalPipeline, backend: EmbeddingBackend
     released = decision.state == "released"
     execution = execution_signals(observed.answer, settings.feedback, settings.quality)
     failed = execution.error_type is not None
-    return Outcome(case, _noticed(case, observed, released, failed), released, failed, decision.reasons)
+    noticed = _noticed(case, observed, released, failed, settings)
+    # What only earlier turns support is never plainly released.
+    return Outcome(case, noticed, None if case.kind == "said_before" else released, failed, decision.reasons)
 
 
 def answer_of(case: AnswerCase, mode: RiskMode) -> GeneratedAnswer:
@@ -212,13 +224,14 @@ def answer_of(case: AnswerCase, mode: RiskMode) -> GeneratedAnswer:
         answer_id=case.id,
         query=case.query,
         answer=case.answer,
+        conversation=case.conversation,
         contexts=chunks,
         risk_mode=mode,
         completed_at=ANSWERED_AT,
     )
 
 
-def _noticed(case: AnswerCase, observed: EnrichedAnswer, released: bool, failed: bool) -> bool:
+def _noticed(case: AnswerCase, observed: EnrichedAnswer, released: bool, failed: bool, settings: Settings) -> bool:
     if case.kind in ("release", "no_context"):
         return not released
     if case.kind == "error_text":
@@ -227,9 +240,24 @@ def _noticed(case: AnswerCase, observed: EnrichedAnswer, released: bool, failed:
         return observed.quality is not None and observed.quality.refusal
     if case.kind == "conflict":
         return observed.grounding is not None and bool(observed.grounding.conflicts)
+    if case.kind == "contradicts_earlier":
+        return observed.grounding is not None and bool(observed.grounding.earlier_contradictions)
+    if case.kind == "said_before":
+        return not _is_said_before(observed)
+    if case.kind == "relevance":
+        relevance = observed.quality.metrics.relevance if observed.quality is not None else None
+        return relevance is not None and relevance < settings.quality.relevance
     if case.kind == "evasion" and observed.quality is not None and observed.quality.signals:
         return True
     return is_alarmed(observed)
+
+
+def _is_said_before(observed: EnrichedAnswer) -> bool:
+    """Return true if an earlier turn states something of the answer, and nothing in it is without support."""
+    grounding = observed.grounding
+    if grounding is None or grounding.ungrounded_claims:
+        return False
+    return any(claim.verdict == "said_before" for claim in grounding.claims)
 
 
 def is_alarmed(observed: EnrichedAnswer) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from schemas.answers import MAX_CONTEXTS, GeneratedAnswer
+from schemas.answers import MAX_CONTEXTS, MAX_TURNS, GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.feedback import ExecutionSignals, FeedbackEvent
 from workers.feedback.observed_events import execution_event
@@ -28,6 +28,8 @@ MAX_QUERY = 20_000
 MAX_CONTENT = 100_000
 """Length limits of an answer's fields (``schemas.base``), code points; longer values are cut, and the cut is noted."""
 MAX_TRACE_ID = 64
+MAX_CONVERSATION = 60_000
+"""Maximum length of all earlier turns together, code points; the oldest are left out."""
 _SOURCE_OF = frozenset({"chunk_id", "number", "cited_text"})
 """Fields that can identify the source of a citation; at least one is required."""
 
@@ -92,6 +94,7 @@ class Draft:
         identifier: the record's own identifier of the answer.
         answer: text of the answer; ``None`` if the record holds none.
         contexts: fields of ``ContextChunk``; ``None`` if the format cannot carry contexts.
+        conversation: fields of ``Turn`` before the query, the oldest first.
         citations: fields of ``ProvidedCitation``.
         withheld: parts that the gateway has and did not send.
         error_type: the gateway's error type.
@@ -109,6 +112,7 @@ class Draft:
     query: str | None = None
     answer: str | None = None
     contexts: list[dict[str, Any]] | None = None
+    conversation: list[dict[str, Any]] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     withheld: set[Withheld] = field(default_factory=set)
     model_id: str | None = None
@@ -181,7 +185,7 @@ def named_apart(drafts: Sequence[Draft | None], received: Received) -> list[Rece
 
 
 def fitting(answer: GeneratedAnswer, max_bytes: int) -> tuple[GeneratedAnswer, bytes]:
-    """Return an answer and its serialised value; drop the kept fields if the answer does not fit with them.
+    """Return an answer and its serialised value; drop the kept fields and early turns if it does not fit with them.
 
     Args:
         answer: the answer.
@@ -199,14 +203,24 @@ def fitting(answer: GeneratedAnswer, max_bytes: int) -> tuple[GeneratedAnswer, b
         if "record" not in answer.metadata:
             raise
     if "record" in answer.metadata:
-        gateway = dict(answer.metadata.get("gateway", {}))
-        gateway["cut"] = [*gateway.get("cut", ()), "record"]
         metadata = {name: part for name, part in answer.metadata.items() if name != "record"}
-        return fitting(answer.model_copy(update={"metadata": metadata | {"gateway": gateway}}), max_bytes)
+        return fitting(_noting_cut(answer, "record", {"metadata": metadata}), max_bytes)
+    if answer.conversation:
+        later = answer.conversation[(len(answer.conversation) + 1) // 2 :]
+        return fitting(_noting_cut(answer, "conversation", {"conversation": later}), max_bytes)
     raise UnadaptableRecord(
         f"answer {answer.answer_id} has {len(value)} bytes; at most {max_bytes} are accepted; send fewer or "
         "shorter contexts"
     )
+
+
+def _noting_cut(answer: GeneratedAnswer, name: str, update: dict[str, Any]) -> GeneratedAnswer:
+    """Return an answer with changed fields and a note on what was left out."""
+    metadata = update.get("metadata", answer.metadata)
+    gateway = dict(metadata.get("gateway", {}))
+    cut = gateway.get("cut", ())
+    gateway["cut"] = [*cut, *([] if name in cut else [name])]
+    return answer.model_copy(update=update | {"metadata": metadata | {"gateway": gateway}})
 
 
 def _fields(draft: Draft, received: Received, cut: list[str]) -> dict[str, Any]:
@@ -222,6 +236,7 @@ def _fields(draft: Draft, received: Received, cut: list[str]) -> dict[str, Any]:
         "query": _shortened(draft.query or "", MAX_QUERY, "query", cut),
         "answer": draft.answer or "",
         "contexts": _contexts(draft.contexts, cut),
+        "conversation": _turns(draft.conversation, cut),
         "citations": [
             shown for each in draft.citations[:MAX_CITATIONS] if not _SOURCE_OF.isdisjoint(shown := _citation(each))
         ],
@@ -272,6 +287,20 @@ def _contexts(chunks: list[dict[str, Any]] | None, cut: list[str]) -> list[dict[
     if len(chunks) > MAX_CONTEXTS:
         cut.append("contexts")
     return [_chunk(chunk, place, cut) for place, chunk in enumerate(chunks[:MAX_CONTEXTS], 1)]
+
+
+def _turns(turns: Sequence[Mapping[str, Any]], cut: list[str]) -> list[dict[str, Any]]:
+    """Return the last turns that fit; a turn that is too long by itself ends the conversation there."""
+    kept: list[dict[str, Any]] = []
+    left = MAX_CONVERSATION
+    for turn in reversed(turns[-MAX_TURNS:]):
+        left -= len(turn["content"])
+        if left < 0:
+            break
+        kept.insert(0, dict(turn))
+    if len(kept) < len(turns):
+        cut.append("conversation")
+    return kept
 
 
 def _chunk(chunk: Mapping[str, Any], place: int, cut: list[str]) -> dict[str, Any]:

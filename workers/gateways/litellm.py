@@ -70,7 +70,7 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         check_known(reply, NAME, "response")
     if reply.is_step and not failed:
         raise NothingToJudge("tool_call")
-    error = mapping(payload.get("error_information"))
+    error, question = mapping(payload.get("error_information")), asked(request)
     draft = Draft(
         identifier=first_text(payload, "id"),
         # The gateway verifies the team of the key, but not the tenant that the caller names.
@@ -80,7 +80,8 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         or first_text(payload, "end_user")
         or first_text(metadata, "user_api_key_end_user_id")
         or first_text(mapping(payload.get("model_parameters")), "user"),
-        query=asked(request).query,
+        query=question.query,
+        conversation=question.earlier,
         answer=None if failed else reply.text,
         contexts=reply.contexts,
         citations=reply.citations,
@@ -170,6 +171,7 @@ def _mark_redacted(draft: Draft) -> None:
     if draft.query is not None and _is_redacted(draft.query):
         draft.query = None
         draft.withheld.add("query")
+    draft.conversation = [turn for turn in draft.conversation if not _is_redacted(turn["content"])]
     if draft.contexts:
         shown = [chunk for chunk in draft.contexts if chunk.get("content") != REDACTED]
         if len(shown) < len(draft.contexts):

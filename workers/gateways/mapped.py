@@ -30,8 +30,9 @@ from typing import Any
 import jmespath
 from jmespath.exceptions import JMESPathError
 
-from schemas.answers import ContextChunk, ProvidedCitation
+from schemas.answers import ContextChunk, ProvidedCitation, Turn
 from workers.gateways.adapted import Adapted, Draft, Received, finished, named_apart
+from workers.gateways.apis.chat_messages import turns_of
 from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.lenient_reading import count, items, mapping, number, text, time
@@ -46,7 +47,8 @@ _FLAGS = ("failed", "cache_hit")
 FIELDS = frozenset({*_TEXTS, *_TIMES, *_NUMBERS, *_COUNTS, *_FLAGS})
 """Allowed fields of the table ``answer``."""
 _RENAMED = {"answer_id": "identifier", "model": "model_id"}
-_LISTS = {"contexts": frozenset(ContextChunk.model_fields), "citations": frozenset(ProvidedCitation.model_fields)}
+_LISTS = {"contexts": frozenset(ContextChunk.model_fields), "citations": frozenset(ProvidedCitation.model_fields),
+          "conversation": frozenset(Turn.model_fields)}  # fmt: skip
 
 _STUMBLES = (JMESPathError, RecursionError, TypeError, ValueError, AttributeError, ArithmeticError)
 """Exceptions that JMESPath raises for values that its functions and comparisons do not support; several are not its own
@@ -65,7 +67,7 @@ class Mapped:
         name: name of the format.
         each: expression for the records of a document; ``None`` if the document is one record.
         answer: compiled expressions by field.
-        lists: for ``contexts`` and ``citations`` the expression for the items, and compiled expressions by field.
+        lists: for ``contexts``, ``citations`` and ``conversation`` the expression for the items, and compiled expressions by field.
         used: top-level fields of a record that the expressions use.
     """
 
@@ -97,7 +99,7 @@ def read_mapping(content: bytes, name: str, where: str | None = None) -> Mapped:
     unknown = set(tables) - {"version", "name", "each", "answer", *_LISTS}
     if unknown:
         raise UnusableMapping(
-            f"{where}: unknown entry {sorted(unknown)[0]}; use name, each, answer, contexts, citations"
+            f"{where}: unknown entry {sorted(unknown)[0]}; use name, each, answer, contexts, citations, conversation"
         )
     answer = _expressions(tables.get("answer"), FIELDS, f"{where}: answer")
     if "answer" not in answer:
@@ -164,6 +166,8 @@ def _draft(record: Any, by: Mapped) -> Draft:
         ]
         if key == "contexts":
             draft.contexts = chunks_of(rows)
+        elif key == "conversation":
+            draft.conversation = turns_of(rows, draft.query)
         else:
             draft.citations = [row for row in rows if isinstance(row, dict)]
     return draft

@@ -61,12 +61,14 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
         check_known(reply, form, "response")
     if not failed and reply.is_step:
         raise NothingToJudge("tool_call")
+    question = asked(request)
     draft = Draft(
         identifier=first_text(pair, "answer_id", "id") or reply.identifier,
         tenant=first_text(pair, "tenant"),
         session_id=first_text(pair, "session_id") or first_text(mapping(request.get("metadata")), "session_id"),
         user_id=first_text(pair, "user_id") or _user(request),
-        query=asked(request).query,
+        query=question.query,
+        conversation=question.earlier,
         answer=None if failed else reply.text,
         contexts=reply.contexts,
         citations=reply.citations,

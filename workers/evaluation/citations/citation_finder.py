@@ -32,6 +32,7 @@ from schemas.reports import Span
 from workers.evaluation.citations.provided_citations import StructuredReference, structured_references
 from workers.evaluation.citations.resolution import Said, SourceIndex, read_said, resolve
 from workers.evaluation.claims.claim_extraction import ExtractedClaim, extract_claims
+from workers.evaluation.conversation.resolution import resolve_query, with_resolved_query
 from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.markers import Marker, find_markers
 from workers.evaluation.text.segmentation import Sentence, boundaries, segment
@@ -107,7 +108,8 @@ def find_citations(answer: GeneratedAnswer) -> CitationFindings:
     if reason and reason != NO_CONTEXT:
         return CitationFindings(status="skipped", reason=reason)
     contexts = answer.contexts or []
-    resolved = resolve_citations(answer, segment(answer.answer))
+    understood = with_resolved_query(answer, resolve_query(answer.query, answer.conversation))
+    resolved = resolve_citations(understood, segment(answer.answer))
     citations = _citations(answer, contexts, resolved)
     cited = {citation.number for citation in citations}
     return CitationFindings(

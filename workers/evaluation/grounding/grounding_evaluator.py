@@ -49,11 +49,13 @@ from schemas.grounding import (
     GroundingFindings,
     GroundingIssue,
     IssueType,
+    ResolvedQuery,
 )
 from schemas.identifiers import claim_id
 from schemas.reports import Span
 from workers.evaluation.citations.citation_finder import coverage, resolve_citations, skip_reason
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
 from workers.evaluation.facts.calculations import derived_figures, expression
 from workers.evaluation.facts.json_evidence import RecordFacts, read_record
 from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
@@ -106,6 +108,7 @@ class PreparedGrounding:
         coverage: share of sentences with a valid citation; ``None`` if no sentence needs a citation.
         uncertainty: positions of uncertainty markers.
         skipped: reason why nothing is evaluated; empty otherwise.
+        query: the query after the earlier turns; ``None`` without earlier turns.
     """
 
     tenant: str
@@ -119,6 +122,7 @@ class PreparedGrounding:
     coverage: float | None = None
     uncertainty: tuple[Span, ...] = field(default=())
     skipped: str = ""
+    query: Resolution | None = None
 
 
 def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
@@ -126,6 +130,8 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     reason = skip_reason(answer)
     if reason:
         return PreparedGrounding(answer.tenant, answer.answer_id, skipped=reason)
+    resolution = resolve_query(answer.query, answer.conversation)
+    answer = with_resolved_query(answer, resolution)
     contexts = answer.contexts or []
     sentences = segment(answer.answer)
     resolved = resolve_citations(answer, sentences)
@@ -146,6 +152,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
         },
         coverage=coverage(resolved),
         uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
+        query=resolution,
     )
 
 
@@ -303,7 +310,14 @@ def combine_with_verifier(
         conflicts=list(_conflicts(prepared, judged))[:MAX_CONFLICTS],
         issues=[_naming(issue, claims) for issue in risk.issues],
         suggestions=risk.suggestions,
+        query=_query(prepared.query),
     )
+
+
+def _query(resolution: Resolution | None) -> ResolvedQuery | None:
+    if resolution is None:
+        return None
+    return ResolvedQuery(status=resolution.status, text=resolution.text, reason=resolution.reason or None)
 
 
 def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from schemas.answers import GeneratedAnswer
 from schemas.quality import EarlierAnswer, FailureSignal, QualityFindings, QualityMetrics
 from workers.evaluation.claims.short_answers import needs_question
+from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
 from workers.evaluation.facts.contradiction_checks import compare
 from workers.evaluation.quality import quality_metrics as metrics
 from workers.evaluation.quality.consistency import evaluate_consistency
@@ -69,6 +70,7 @@ class PreparedQuality:
         embedded: those of them that are compared with the query by their vectors.
         reference: sentences of the reference answer.
         earlier: earlier answers to the same question, with their sentences.
+        resolution: the query after the earlier turns; ``None`` without earlier turns.
     """
 
     answer: GeneratedAnswer
@@ -79,6 +81,7 @@ class PreparedQuality:
     embedded: tuple[str, ...]
     reference: tuple[str, ...] = ()
     earlier: tuple[tuple[EarlierAnswer, tuple[str, ...]], ...] = ()
+    resolution: Resolution | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -97,6 +100,8 @@ def prepare_quality(answer: GeneratedAnswer, earlier: Sequence[EarlierAnswer] = 
         answer: the answer.
         earlier: earlier answers to the same question from memory.
     """
+    resolution = resolve_query(answer.query, answer.conversation)
+    answer = with_resolved_query(answer, resolution)
     sentences = tuple(substance(segment(answer.answer)))
     query = plain_text(answer.query)[:MAX_TEXT]
     reference = answer.reference_answer or ""
@@ -112,6 +117,7 @@ def prepare_quality(answer: GeneratedAnswer, earlier: Sequence[EarlierAnswer] = 
         tuple(
             (before, _candidates(query, before.response, segment(before.response))[:MAX_EARLIER]) for before in earlier
         ),
+        resolution,
     )
 
 
@@ -212,6 +218,7 @@ def _measure(prepared: PreparedQuality, vectors: Vectors) -> tuple[QualityMetric
     )
     notes = {
         "relevance": "meaning of the query against the best sentence (0.7) and its words (0.3)"
+        + _resolution_note(prepared.resolution)
         if relevance is not None
         else ELLIPTICAL
         if elliptical
@@ -225,6 +232,14 @@ def _measure(prepared: PreparedQuality, vectors: Vectors) -> tuple[QualityMetric
         else "the query does not ask for action, or its script is not known",
     }
     return measured, notes
+
+
+def _resolution_note(resolution: Resolution | None) -> str:
+    if resolution is None or resolution.status == "self_contained":
+        return ""
+    if resolution.status == "resolved":
+        return "; the query is resolved against the earlier turns"
+    return f"; the query is not resolved: {resolution.reason}"
 
 
 def reference_match(own: Sequence[str], reference: Sequence[str], vectors: Vectors) -> float | None:

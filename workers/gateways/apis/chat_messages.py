@@ -6,7 +6,7 @@ parts ``tool_call_response``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import to_json
@@ -63,6 +63,7 @@ OTHER_PARTS = frozenset(
 )  # fmt: skip
 """Types of parts that are known and hold no text of an answer."""
 QUESTION_ROLES = frozenset({"user", "human"})
+ANSWER_ROLES = frozenset({"assistant", "ai", "model"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,12 @@ class Conversation:
     Attributes:
         query: text of the last user message that has text.
         evidence: tool results after the query, as fields of ``ContextChunk``.
+        earlier: messages of the user and the model before the query, as fields of ``Turn``.
     """
 
     query: str | None
     evidence: list[dict[str, Any]]
+    earlier: list[dict[str, Any]] = field(default_factory=list)
 
 
 def conversation(messages: Any) -> Conversation:
@@ -91,18 +94,36 @@ def conversation(messages: Any) -> Conversation:
     query: str | None = None
     evidence: list[dict[str, Any]] = []
     calls = Calls()
+    turns: list[dict[str, Any]] = []
+    before = 0
     for message in items(messages):
         if isinstance(message, str):
             query, evidence = text(message) or query, []
+            before = len(turns)
             continue
         source = mapping(message)
         role = str(source.get("role", "assistant" if source.get("type") == "model_output" else "user")).lower()
-        said = content_text(message) if role in QUESTION_ROLES else None
+        said = content_text(message) if role in QUESTION_ROLES | ANSWER_ROLES else None
+        if said and role in QUESTION_ROLES:
+            query, evidence, before = said, [], len(turns)
         if said:
-            query, evidence = said, []
+            turns.append({"role": "user" if role in QUESTION_ROLES else "assistant", "content": said})
         calls.add(source)
         evidence.extend(tool_results(source, role, calls))
-    return Conversation(query, evidence)
+    # What the model says after the query is a step to its answer.
+    return Conversation(query, evidence, turns[:before])
+
+
+def turns_of(messages: Any, query: str | None = None) -> list[dict[str, Any]]:
+    """Return all messages of the user and the model, as fields of ``Turn``; without the query at their end.
+
+    Args:
+        messages: a list of messages that comes apart from the query.
+        query: the query.
+    """
+    found = conversation([*items(messages), {"role": "user", "content": "…"}]).earlier
+    asked_last = bool(found) and found[-1] == {"role": "user", "content": query}
+    return found[:-1] if asked_last else found
 
 
 def content_text(message: Any) -> str | None:

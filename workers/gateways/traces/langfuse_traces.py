@@ -129,12 +129,14 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
     # In newer Langfuse versions observations come without their trace and carry its metadata.
     metadata = {**mapping(unfolded(generation.get("metadata"))), **mapping(unfolded(trace.get("metadata")))}
     name, version = text(generation.get("promptName")), text(generation.get("promptVersion"))
+    question = asked(_request(generation))
     return Draft(
         identifier=first_text(trace, "id") or first_text(generation, "id"),
         tenant=first_text(metadata, "tenant"),
         session_id=first_text(trace, "sessionId") or first_text(generation, "sessionId"),
         user_id=first_text(trace, "userId") or first_text(generation, "userId"),
-        query=_text_of(trace.get("input")) or asked(_request(generation)).query,
+        query=_text_of(trace.get("input")) or question.query,
+        conversation=question.earlier,
         answer=None if failed else said,
         contexts=reply.contexts,
         # Offsets refer to the generation's text and are invalid for any other text.

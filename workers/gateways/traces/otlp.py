@@ -125,6 +125,7 @@ def _draft(answer: FoundAnswer, retrieved: list[dict[str, Any]]) -> Draft:
         query=query,
         answer=None if answer.failed else answer.said,
         contexts=_without_repeats([*retrieved, *call.asked.evidence, *call.results]),
+        conversation=answer.earlier,
         withheld=withheld,
         model_id=_model(span),
         provider=provider_name(

@@ -11,10 +11,11 @@ span are answers themselves, unless
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from workers.gateways.traces.otlp_calls import ModelCall
 from workers.gateways.traces.otlp_spans import ExportedSpan
-from workers.gateways.traces.otlp_values import answer_in, query_in
+from workers.gateways.traces.otlp_values import answer_in, earlier_in, query_in
 
 MAX_DEPTH = 200
 """Maximum number of ancestors to look at."""
@@ -57,6 +58,11 @@ class FoundAnswer:
         """Return the root's input if it is a text, else the query of the call."""
         asked = query_in(self.root.input) if self.root is not None else None
         return asked if asked is not None else self.call.asked.query
+
+    @property
+    def earlier(self) -> list[dict[str, Any]]:
+        """Return the turns before the query: of the root's input, else of the call's."""
+        return (earlier_in(self.root.input) if self.root is not None else []) or self.call.asked.earlier
 
 
 def answers_of(calls: Sequence[ModelCall], spans: Sequence[ExportedSpan]) -> list[FoundAnswer]:

@@ -6,7 +6,7 @@ the body of a model service's response.
 
 from typing import Any
 
-from workers.gateways.apis.chat_messages import content_text, conversation
+from workers.gateways.apis.chat_messages import content_text, conversation, turns_of
 from workers.gateways.apis.replies import reply_of
 from workers.gateways.apis.reply import Reply
 from workers.gateways.lenient_reading import first_text, mapping, objects, unfolded
@@ -23,6 +23,7 @@ QUERIES = (
     "query_bundle",
     "text",
 )
+HISTORIES = ("chat_history", "history", "conversation", "previous_messages")
 ANSWERS = ("answer", "response", "output", "outputs", "result", "final_answer", "final_output", "text", "content")
 MAX_DEPTH = 4
 
@@ -46,6 +47,24 @@ def query_in(value: Any, depth: int = 0) -> str | None:
         return said
     nested = (query_in(source[name], depth + 1) for name in QUERIES if isinstance(source.get(name), dict | list | str))
     return next((query for query in nested if query is not None), None)
+
+
+def earlier_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """Return the turns before the query in a span's input, as fields of ``Turn``; empty if it holds none.
+
+    Args:
+        value: the input, possibly JSON in a text.
+        depth: nesting depth so far.
+    """
+    found = unfolded(value)
+    if isinstance(found, list) or "messages" in mapping(found):
+        return conversation(_messages(found)).earlier
+    source = mapping(found)
+    history = next((source[name] for name in HISTORIES if isinstance(source.get(name), list)), None)
+    if history is not None:
+        return turns_of(_messages(history), query_in(source))
+    nested = next((source[name] for name in QUERIES if isinstance(source.get(name), dict | list)), None)
+    return earlier_in(nested, depth + 1) if nested is not None and depth < MAX_DEPTH else []
 
 
 def answer_in(value: Any, depth: int = 0) -> str | None:

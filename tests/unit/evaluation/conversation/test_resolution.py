@@ -1,0 +1,134 @@
+"""A query is read after the turns before it: pronouns, follow-ups and choices."""
+
+from datetime import UTC, datetime
+from typing import Literal
+
+import pytest
+
+from schemas.answers import ContextChunk, GeneratedAnswer, Turn
+from workers.errors import BudgetExceeded
+from workers.evaluation.budget import Budget, spending
+from workers.evaluation.conversation.resolution import MAX_EARLIER, resolve_query
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.quality.quality_evaluator import prepare_quality
+from workers.evaluation.thresholds import GroundingThresholds
+
+
+def turns(*said: str) -> list[Turn]:
+    """Return turns of user and assistant in alternation, so that the assistant speaks last."""
+    roles: list[Literal["user", "assistant"]] = ["user", "assistant"] * (len(said) // 2 + 1)
+    return [Turn(role=role, content=text) for role, text in zip(roles[len(said) % 2 :], said, strict=False)]
+
+
+DEPOSIT = turns("What interest do I get on the fixed deposit over 30 days?", "The fixed deposit pays 2.1 %.")
+SPEAKERS = turns("Who gives the keynotes?", "The keynotes are given by Ms Adeyemi and Mr Corvin.")
+
+
+@pytest.mark.parametrize(
+    ("said", "query", "expected"),
+    [
+        (DEPOSIT, "And over 90 days?", "What interest do I get on the fixed deposit over 90 days?"),
+        (DEPOSIT, "What about over 180 days?", "What interest do I get on the fixed deposit over 180 days?"),
+        (
+            turns("When does the return window for shoes in France end?", "You have 30 days."),
+            "Same for Spain?",
+            "When does the return window for shoes in Spain end?",
+        ),
+        (
+            turns("Does the canteen take cards?", "Yes, the canteen accepts cards."),
+            "Since when?",
+            "Since when, does the canteen take cards?",
+        ),
+        (
+            turns("Did the Falcons win?", "No, the Falcons lost 68–74."),
+            "Why?",
+            "Why: the Falcons lost 68–74.",
+        ),
+        (
+            turns("What is the top speed of the FX20?", "The FX20 drives at up to 18 km/h."),
+            "And the FX35's lifting height?",
+            "What is the FX35's lifting height?",
+        ),
+        (
+            turns("What does the annual pass cost?", "The annual pass costs 78 euros."),
+            "Where can I buy it?",
+            "Where can I buy the annual pass?",
+        ),
+        (
+            turns("Which vaccines do I need?", "You need hepatitis A and typhoid."),
+            "Does the second one have side effects?",
+            "Does typhoid have side effects?",
+        ),
+        (SPEAKERS, "When does she speak?", "When does Ms Adeyemi speak?"),
+        (SPEAKERS, "When does he speak?", "When does Mr Corvin speak?"),
+        (
+            turns("Which line makes bumpers?", "Line 4 does. Line 2 stopped at 14:05."),
+            "What caused that stop?",
+            "What caused that stop (Line 2 stopped at 14:05)?",
+        ),
+    ],
+)
+def test_a_query_is_resolved(said: list[Turn], query: str, expected: str) -> None:
+    found = resolve_query(query, said)
+    assert found is not None
+    assert (found.status, found.text) == ("resolved", expected)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "How long is the warranty?",
+        "If I cancel my plan, does it end at once?",
+        "Is it possible to park nearby?",
+        "I worked six hours at 20 euros. How much is that?",
+        "Thanks!",
+    ],
+)
+def test_a_query_that_says_all_itself_stays_as_it_is(query: str) -> None:
+    found = resolve_query(query, DEPOSIT)
+    assert found is not None
+    assert (found.status, found.text) == ("self_contained", query)
+
+
+def test_another_language_is_not_resolved_and_says_so() -> None:
+    said = turns("Wie hoch ist der Zins für das Festgeld über 30 Tage?", "Für das Festgeld gibt es 2,1 %.")
+    found = resolve_query("Und über 90 Tage?", said)
+    assert found is not None
+    assert found.status == "not_resolved"
+    assert "language de" in found.reason
+
+
+def test_a_pronoun_without_anything_to_stand_for_is_not_resolved() -> None:
+    found = resolve_query("When does she arrive?", turns("Hello!", "Hello, how can I help?"))
+    assert found is not None
+    assert (found.status, found.text) == ("not_resolved", "When does she arrive?")
+
+
+def test_without_earlier_turns_there_is_nothing_to_resolve() -> None:
+    assert resolve_query("And over 90 days?", []) is None
+
+
+def test_reading_is_bounded_and_counted() -> None:
+    long = turns(*(["The plan is long. " * 3_000] * 40))
+    with spending(Budget()) as _:
+        resolve_query("What does it cost?", long)
+    with pytest.raises(BudgetExceeded), spending(Budget(limit=100)):
+        resolve_query("What does it cost?", long)
+    assert len(long) > MAX_EARLIER
+
+
+ANSWER = GeneratedAnswer(
+    answer_id="a",
+    query="And over 90 days?",
+    answer="2.6 % a year.",
+    contexts=[ContextChunk(chunk_id="c", content="Fixed deposit: 30 days 2.1 % a year; 90 days 2.6 % a year.")],
+    conversation=DEPOSIT,
+    completed_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+def test_relevance_and_claims_are_compared_with_the_resolved_query() -> None:
+    assert prepare_quality(ANSWER).query == "What interest do I get on the fixed deposit over 90 days?"
+    findings = evaluate_grounding(prepare_grounding(ANSWER), GroundingThresholds())
+    assert findings.query is not None
+    assert (findings.query.status, findings.query.text) == ("resolved", prepare_quality(ANSWER).query)
