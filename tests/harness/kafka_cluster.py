@@ -152,6 +152,7 @@ class KafkaCluster:
         properties: Mapping[str, str] | None = None,
         format_arguments: Sequence[str] = (),
         version: str | None = None,
+        listeners: Mapping[str, int] | None = None,
     ) -> "KafkaCluster":
         """Format and start nodes; return once all have started.
 
@@ -163,6 +164,7 @@ class KafkaCluster:
             properties: further properties of the servers.
             format_arguments: further arguments of the tool that formats.
             version: of Kafka, beside the checkout.
+            listeners: ports of further listeners by name, for one node.
         """
         found = installation(version)
         ARCHIVES.mkdir(parents=True, exist_ok=True)
@@ -180,6 +182,7 @@ class KafkaCluster:
                         number,
                         advertised,
                         dict(properties or {}),
+                        dict(listeners or {}),
                     ),
                     found,
                     archive,

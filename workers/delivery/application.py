@@ -10,10 +10,12 @@ from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
 from schemas.topics import Topic
+from workers.delivery.access_tokens import access_tokens
 from workers.delivery.connections import ssl_context
 from workers.delivery.consumer import LedgerConsumer, LedgerTransport
 from workers.delivery.fetching import readable_name, refusal_of
 from workers.delivery.ledger import Partition
+from workers.delivery.missing_rights import refused_reading
 from workers.delivery.records import Record
 from workers.errors import FatalDeliveryError
 from workers.observability import metrics
@@ -161,6 +163,8 @@ class AgentApplication:
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             if (defect := consumer.defect()) is not None:
+                if (refused := refused_reading(defect)) is not None:
+                    raise FatalDeliveryError(refused) from defect
                 # A cancellation is also an error here, because the application did not request it.
                 raise defect if isinstance(defect, Exception) else FatalDeliveryError(f"{self.name} ended: {defect!r}")
             if commits != consumer.commits or not consumer.may_commit():
@@ -266,6 +270,8 @@ def _credentials(kafka: KafkaSettings) -> Any:
     context = ssl_context(kafka) if kafka.security_protocol in ("SSL", "SASL_SSL") else None
     if kafka.security_protocol == "SSL":
         return faust.SSLCredentials(context)
+    if kafka.sasl_mechanism == "OAUTHBEARER":
+        return faust.auth.OAuthCredentials(oauth_cb=access_tokens(kafka), ssl_context=context)
     password = kafka.sasl_password.get_secret_value() if kafka.sasl_password else None
     return faust.SASLCredentials(
         username=kafka.sasl_username, password=password, ssl_context=context, mechanism=kafka.sasl_mechanism

@@ -3,7 +3,13 @@
 import ssl
 from typing import Any
 
+from workers.delivery.access_tokens import access_tokens
+from workers.errors import TouchstoneError
 from workers.settings import KafkaSettings
+
+
+class TlsFilesUnreadable(TouchstoneError):
+    """Report that a certificate or key for the broker cannot be read; the message names the files."""
 
 
 def connection_arguments(kafka: KafkaSettings, bootstrap_servers: str) -> dict[str, Any]:
@@ -20,9 +26,13 @@ def connection_arguments(kafka: KafkaSettings, bootstrap_servers: str) -> dict[s
     }
     if kafka.security_protocol in ("SSL", "SASL_SSL"):
         arguments["ssl_context"] = ssl_context(kafka)
-    if kafka.security_protocol.startswith("SASL"):
+    if not kafka.security_protocol.startswith("SASL"):
+        return arguments
+    arguments["sasl_mechanism"] = kafka.sasl_mechanism
+    if kafka.sasl_mechanism == "OAUTHBEARER":
+        arguments["sasl_oauth_token_provider"] = access_tokens(kafka)
+    else:
         arguments |= {
-            "sasl_mechanism": kafka.sasl_mechanism,
             "sasl_plain_username": kafka.sasl_username,
             "sasl_plain_password": kafka.sasl_password.get_secret_value() if kafka.sasl_password else None,
         }
@@ -30,5 +40,25 @@ def connection_arguments(kafka: KafkaSettings, bootstrap_servers: str) -> dict[s
 
 
 def ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
-    """Return a context that verifies the broker against the configured authority or the system's."""
-    return ssl.create_default_context(cafile=str(kafka.ssl_cafile) if kafka.ssl_cafile else None)
+    """Return a context that verifies the broker against the configured authority or the system's.
+
+    It shows the client certificate of the settings, if there is one.
+
+    Raises:
+        TlsFilesUnreadable: a file is missing or holds something else.
+    """
+    password = kafka.ssl_key_password
+    files = [file for file in (kafka.ssl_cafile, kafka.ssl_certfile, kafka.ssl_keyfile) if file is not None]
+    try:
+        context = ssl.create_default_context(cafile=str(kafka.ssl_cafile) if kafka.ssl_cafile else None)
+        if kafka.ssl_certfile is not None:
+            # Without a function OpenSSL would ask for the password of an encrypted key at the terminal.
+            context.load_cert_chain(
+                kafka.ssl_certfile, kafka.ssl_keyfile, lambda: password.get_secret_value() if password else ""
+            )
+    except OSError as error:  # ssl.SSLError is one
+        raise TlsFilesUnreadable(
+            f"{', '.join(map(str, files))}: {error.strerror or type(error).__name__}; correct kafka.ssl_cafile, kafka.ssl_certfile, "
+            "kafka.ssl_keyfile or kafka.ssl_key_password"
+        ) from error
+    return context

@@ -26,6 +26,7 @@ from aiokafka.errors import (
     UnknownTopicOrPartitionError,
 )
 
+from workers.delivery.missing_rights import REMEDY
 from workers.delivery.producer_client import BatchFailed, ProducerClient
 from workers.delivery.records import Output
 from workers.errors import BrokerUnavailable, ProducerEnded, ResultTooLarge
@@ -146,9 +147,7 @@ class ConfirmedProducer:
             ) from error
         if isinstance(error, TopicAuthorizationFailedError):
             topics = ", ".join(sorted({self._settings.broker_name(output.topic) for output in outputs}))
-            raise BrokerUnavailable(
-                f"this user may not write to one of {topics}; grant the rights that `touchstone topics acls` prints"
-            ) from error
+            raise BrokerUnavailable(f"this user may not write to one of {topics}; {REMEDY}") from error
         raise BrokerUnavailable(f"the broker did not acknowledge a send ({type(error).__name__})") from error
 
     def _replace_finished(self, client: ProducerClient, error: BaseException | None, *, in_batch: bool) -> None:

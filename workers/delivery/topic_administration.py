@@ -11,6 +11,7 @@ from aiokafka.protocol.metadata import MetadataRequest
 
 from schemas.topics import ANSWERS_GENERATED, TOPICS, Topic
 from workers.delivery.connections import connection_arguments
+from workers.delivery.missing_rights import REMEDY
 from workers.delivery.topic_findings import TopicFinding, TopicState, find_topic, topic_configuration
 from workers.delivery.topic_rights import TopicRightsRequest, granted_operations
 from workers.errors import BrokerUnavailable, TouchstoneError
@@ -278,9 +279,7 @@ class TopicAdministration:
         response = await self._ask(self._client._send_request(request, node))
         entries = response.to_object()["topics"]
         if denied := [entry["topic"] for entry in entries if entry.get("error_code") == TOPIC_AUTHORIZATION_FAILED]:
-            raise TopicsNotReady(
-                f"this user may not describe {', '.join(denied)}; grant the rights that `touchstone topics acls` prints"
-            )
+            raise TopicsNotReady(f"this user may not describe {', '.join(denied)}; {REMEDY}")
         return {entry["topic"]: entry for entry in entries if entry.get("error_code", 0) != UNKNOWN_TOPIC}
 
     async def _ask(self, request: Awaitable[Any]) -> Any:

@@ -11,6 +11,7 @@ from aiokafka.structs import ConsumerRecord
 from schemas.topics import Topic
 from workers.delivery import fetching
 from workers.delivery.connections import connection_arguments
+from workers.delivery.missing_rights import refused_reading
 from workers.delivery.records import Record
 from workers.errors import BrokerUnavailable
 from workers.observability.logs import get_logger
@@ -137,9 +138,9 @@ class BoundedReader:
             async for batch in self._read(consumer):
                 yield batch
         except (KafkaError, OSError, TimeoutError) as error:
+            cause = refused_reading(error) or "check that the broker is available and that the topics exist"
             raise BrokerUnavailable(
-                f"topics cannot be read from {self._bootstrap_servers} ({type(error).__name__}); check that the "
-                "broker is available, that the topics exist, and that this user may read them"
+                f"topics cannot be read from {self._bootstrap_servers} ({type(error).__name__}); {cause}"
             ) from error
         finally:
             if self._group is None:

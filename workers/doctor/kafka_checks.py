@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from schemas.topics import Topic
 from workers.delivery.access_rights import CONSOLE_WRITES
+from workers.delivery.missing_rights import REMEDY
 from workers.delivery.topic_administration import TopicAdministration, TopicsNotReady
 from workers.doctor.findings import Finding, Status, failure, of_message, ok, warning
 from workers.doctor.scope import Scope
@@ -13,8 +14,6 @@ from workers.errors import BrokerUnavailable
 from workers.settings import Settings
 
 TIMEOUT_SECONDS = 20.0
-
-RIGHTS_REMEDY = "grant the rights that `touchstone topics acls` prints"
 
 
 async def examine_kafka(settings: Settings, address: str, scope: Scope) -> list[Finding]:
@@ -52,8 +51,8 @@ async def _unreachable(address: str, settings: Settings) -> Finding:
         return failure(
             "kafka",
             f"{server} accepts connections, but no request with {settings.kafka.security_protocol}",
-            "correct TOUCHSTONE_KAFKA__SECURITY_PROTOCOL, TOUCHSTONE_KAFKA__SASL_MECHANISM, user, password or "
-            "certificate authority",
+            "correct TOUCHSTONE_KAFKA__SECURITY_PROTOCOL, TOUCHSTONE_KAFKA__SASL_MECHANISM, user, password, "
+            "access token or certificates",
         )
     return failure("kafka", f"no broker responds at {address}", "start one, or correct KAFKA_BOOTSTRAP_SERVERS")
 
@@ -125,9 +124,9 @@ async def _rights(administration: TopicAdministration, settings: Settings, scope
         if lacking:
             # A worker starts without the configurations of topics; it then compares less.
             make = warning if lacking == ["DescribeConfigs"] else failure
-            findings.append(make("kafka rights", f"this user lacks {', '.join(lacking)} on {name}", RIGHTS_REMEDY))
+            findings.append(make("kafka rights", f"this user lacks {', '.join(lacking)} on {name}", REMEDY))
     refused = await administration.refused_groups(scope.groups(settings))
-    findings += [failure("kafka rights", f"this user may not join the group {name}", RIGHTS_REMEDY) for name in refused]
+    findings += [failure("kafka rights", f"this user may not join the group {name}", REMEDY) for name in refused]
     if findings:
         return findings
     if not granted:

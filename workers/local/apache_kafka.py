@@ -59,6 +59,7 @@ class Node:
         number: number of this node.
         advertised: port that the broker tells to clients; ``port`` if absent.
         properties: further properties of the server; they replace the defaults.
+        listeners: ports of further listeners by name.
     """
 
     directory: Path
@@ -68,6 +69,7 @@ class Node:
     number: int = 1
     advertised: int | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    listeners: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def configuration(self) -> Path:
@@ -107,15 +109,15 @@ class Node:
         return [installation.java, *fixed, *options, logs, "-cp", f"{installation.jars}/*"]
 
     def _all_properties(self) -> dict[str, str]:
-        clients = f"PLAINTEXT://{LOOPBACK}:{self.port}"
+        further = "".join(f",{name}://{LOOPBACK}:{port}" for name, port in self.listeners.items())
         replicas = str(min(3, len(self.controllers)))
         in_sync = str(min(2, len(self.controllers)))
         return {
             "process.roles": "broker,controller",
             "node.id": str(self.number),
             "controller.quorum.voters": ",".join(f"{n}@{LOOPBACK}:{port}" for n, port in self.controllers.items()),
-            "listeners": f"{clients},CONTROLLER://{LOOPBACK}:{self.controllers[self.number]}",
-            "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{self.advertised or self.port}",
+            "listeners": f"PLAINTEXT://{LOOPBACK}:{self.port},CONTROLLER://{LOOPBACK}:{self.controllers[self.number]}{further}",
+            "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{self.advertised or self.port}{further}",
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
             "log.dirs": str(self.directory / "data"),

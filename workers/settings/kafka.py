@@ -1,11 +1,12 @@
 """Define the settings of the Kafka clients."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import (
     Field,
     SecretStr,
+    model_validator,
 )
 
 from schemas.topics import DEFAULT_PARTITIONS
@@ -29,14 +30,30 @@ class KafkaSettings(Group):
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         default="PLAINTEXT", description="Security protocol of the brokers."
     )
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = Field(
         default="PLAIN", description="SASL mechanism, if the protocol is SASL."
     )
     sasl_username: str | None = Field(default=None, description="SASL user name.")
     sasl_password: SecretStr | None = Field(default=None, description="SASL password.")
+    sasl_token_file: Path | None = Field(
+        default=None,
+        description="File with the access token for OAUTHBEARER, read for every connection. The program that writes it renews it.",
+    )
+    sasl_token_command: str | None = Field(
+        default=None,
+        description="Command that prints the access token for OAUTHBEARER, run without a shell, and again before the "
+        "token expires.",
+    )
     ssl_cafile: Path | None = Field(
         default=None, description="Trusted certificate authorities, PEM; by default those of the system."
     )
+    ssl_certfile: Path | None = Field(
+        default=None, description="Client certificate with its chain, PEM, for brokers that ask for one (mTLS)."
+    )
+    ssl_keyfile: Path | None = Field(
+        default=None, description="Key of the client certificate, PEM; by default in the file of the certificate."
+    )
+    ssl_key_password: SecretStr | None = Field(default=None, description="Password of an encrypted key.")
     idempotent_producer: bool = Field(
         default=True, description="Set to false for brokers without InitProducerId (local mode)."
     )
@@ -64,6 +81,19 @@ class KafkaSettings(Group):
         description="Maximum wait of a fetch without records; Kafka returns as soon as there is a record. 0.1 in "
         "local mode.",
     )
+
+    @model_validator(mode="after")
+    def _with_complete_credentials(self) -> Self:
+        if self.ssl_keyfile is not None and self.ssl_certfile is None:
+            raise ValueError("ssl_keyfile needs ssl_certfile")
+        if not self.security_protocol.startswith("SASL"):
+            return self
+        if self.sasl_mechanism == "OAUTHBEARER":
+            if bool(self.sasl_token_file) == bool((self.sasl_token_command or "").strip()):
+                raise ValueError("OAUTHBEARER needs sasl_token_file or sasl_token_command, and not both")
+        elif not self.sasl_username or self.sasl_password is None:
+            raise ValueError(f"{self.sasl_mechanism} needs sasl_username and sasl_password")
+        return self
 
     @property
     def in_sync_replicas(self) -> int:

@@ -20,6 +20,7 @@ from schemas.topics import PRIVACY_ERASURES
 from workers.delivery import fetching
 from workers.delivery.connections import connection_arguments
 from workers.delivery.followers.record_subjects import Subject, subject_of
+from workers.delivery.missing_rights import refused_reading
 from workers.delivery.records import Output, Record
 from workers.errors import TouchstoneError
 from workers.observability.logs import get_logger
@@ -218,9 +219,10 @@ class ErasureFollower:
         return len(records)
 
     def _unreadable(self, error: Exception) -> ErasuresUnreadable:
+        cause = refused_reading(error) or "check that the broker is available"
         return ErasuresUnreadable(
             f"{self._topic} cannot be read to its end ({type(error).__name__}), so the erased persons are unknown "
-            "and no record may be processed; check that the broker is available and that this user may read the topic"
+            f"and no record may be processed; {cause}"
         )
 
 

@@ -36,6 +36,7 @@ from workers.delivery.followers.final_state_file import (
     record_checksum,
     remove_final_states,
 )
+from workers.delivery.missing_rights import refused_reading
 from workers.delivery.records import Output
 from workers.errors import BrokerUnavailable, StoreUnavailable
 from workers.observability import metrics
@@ -114,7 +115,7 @@ class ReleasedAnswers:
             consumer.assign([TopicPartition(self._topic, 0)])  # without one the client requests no topic metadata
             await consumer._client.force_metadata_update()
         except KafkaError as error:
-            raise BrokerUnavailable(f"{self._topic} cannot be read ({type(error).__name__})") from error
+            raise self._unreadable(error) from error
         partitions = consumer.partitions_for_topic(self._topic)
         if not partitions:
             raise BrokerUnavailable(f"the broker returned no partitions of {self._topic}; check that the topic exists")
@@ -189,9 +190,13 @@ class ReleasedAnswers:
             try:
                 await operation()
             except (KafkaError, TimeoutError) as error:
-                raise BrokerUnavailable(f"{self._topic} cannot be read ({type(error).__name__})") from error
+                raise self._unreadable(error) from error
             except DamagedFile as error:
                 raise self._damaged(error) from error
+
+    def _unreadable(self, error: Exception) -> BrokerUnavailable:
+        cause = refused_reading(error) or "check that the broker is available"
+        return BrokerUnavailable(f"{self._topic} cannot be read ({type(error).__name__}); {cause}")
 
     def _damaged(self, error: DamagedFile) -> StoreUnavailable:
         """Mark a partition, so that the next read begins with a new file."""
