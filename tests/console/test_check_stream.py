@@ -128,6 +128,15 @@ async def test_a_wrong_sentence_is_told_before_the_answer_has_ended(console: Con
     assert part["state"] in ("held", "fallback")
 
 
+async def test_the_stream_ends_at_a_finding_that_stops_it(console: ConsoleThread) -> None:
+    async with streaming(console, HEAD, stop_on="contradicted_figure") as stream:
+        stream.say("The rotor turns at 470 rpm [1]. Its hous")
+        name, part = await stream.event()
+        assert await stream.response.content.read() == b"", "no verdict on the whole answer follows"
+    assert (name, part["stop"], part["end"]) == ("stop", "contradicted_figure", 31)
+    assert post(console, lines_of(HEAD, "It turns."), stop_on="everything").status_code == 422
+
+
 def test_a_complete_body_gets_the_verdict_also_without_a_stream(console: ConsoleThread) -> None:
     reply = post(console, lines_of(WRONG | {"answer": ""}, WRONG["answer"]))
     name, verdict = events_of(reply.text)[-1]
@@ -267,7 +276,7 @@ class Checks:
         self.go_on = asyncio.Event()
         self.go_on.set()
 
-    async def __call__(self, text: str) -> CheckedAnswer:
+    async def __call__(self, text: str, _: object) -> CheckedAnswer:
         self.texts.append(text)
         await self.go_on.wait()
         if self.errors:

@@ -15,6 +15,7 @@ from schemas.release import ReleasedAnswer
 from workers.decision.evaluator_scores import evaluator_scores
 from workers.decision.mitigation import DISCLAIMERS
 from workers.decision.presentation import disclaimed_risk
+from workers.settings.console import StopOn
 
 
 class AnswerToCheck(GeneratedAnswer):
@@ -89,6 +90,9 @@ class CheckedPart(BaseModel):
     claims: Many[Claim] = Field(description="Claims of the new sentences with verdicts and offsets.")
     degraded: bool = Field(description="True if an evaluation is missing.")
     problem: str = Field(default="", description="Why there is no state; empty otherwise.")
+    stop: StopOn | None = Field(
+        default=None, description="The finding that stops the stream; no verdict on the whole answer follows then."
+    )
 
 
 def checked_part(start: int, end: int, claims_from: int, checked: CheckedAnswer) -> CheckedPart:

@@ -12,10 +12,11 @@ therefore answered with 503 and builds no queue. Texts that still wait for the m
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from schemas.answers import GeneratedAnswer
 from schemas.identifiers import record_key
@@ -23,6 +24,7 @@ from workers.check.check_models import CheckedAnswer, checked_answer
 from workers.decision.release_events import released_answer
 from workers.delivery.records import Record
 from workers.errors import InferenceTimeout, JudgementError, OversizeRecord, TouchstoneError, UnavailableError
+from workers.evaluation.grounding.claim_memory import ClaimMemory, remembering
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
 from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.embedding import EmbeddingService
@@ -42,6 +44,7 @@ MODEL_SHARE = 0.75
 """Share of the deadline that models and plug-ins have; the rest is for the later stages."""
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class ChecksBusy(UnavailableError):
@@ -93,12 +96,15 @@ class CheckService:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def check(self, answer: GeneratedAnswer, deadline_seconds: float | None = None) -> CheckedAnswer:
+    async def check(
+        self, answer: GeneratedAnswer, deadline_seconds: float | None = None, memory: ClaimMemory | None = None
+    ) -> CheckedAnswer:
         """Evaluate an answer.
 
         Args:
             answer: the answer to evaluate.
             deadline_seconds: maximum wait; by default the value of the settings.
+            memory: measures of the claims of the same answer with less text.
 
         Raises:
             OversizeRecord: the answer is larger than the limit on input records.
@@ -120,7 +126,8 @@ class CheckService:
         result: asyncio.Future[CheckedAnswer] = loop.create_future()
         # The caller may have left before the failure.
         result.add_done_callback(lambda done: done.cancelled() or done.exception())
-        task = asyncio.create_task(self._work(answer, begun, until, result), name="check")
+        with remembering(memory):
+            task = asyncio.create_task(self._work(answer, begun, until, result), name="check")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
@@ -145,7 +152,7 @@ class CheckService:
         try:
             case = await loop.run_in_executor(self._pool, self._prepare, answer)
             models = _ModelsWithDeadline(self._models, model_until, result)
-            await self._pipeline.run([case], models, self._pool, model_until)
+            await self._pipeline.run([case], models, _ThreadsWithContext(self._pool), model_until)
             if not result.done():
                 told = await loop.run_in_executor(self._pool, self._finish, case, models.late, begun, loop.time)
                 if not result.done():
@@ -174,6 +181,16 @@ class CheckService:
         evaluated = self._pipeline.finish(case, Origin(self._settings, self._version, now))
         seconds = clock() - begun
         return checked_answer(evaluated.enriched, released_answer(evaluated.enriched, now), late=late, seconds=seconds)
+
+
+class _ThreadsWithContext(Executor):
+    """Run calls in threads that see the context variables of the caller, such as the memory of claims."""
+
+    def __init__(self, pool: Executor) -> None:
+        self._pool = pool
+
+    def submit(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        return self._pool.submit(copy_context().run, partial(call, *args, **kwargs))
 
 
 class _ModelsWithDeadline:

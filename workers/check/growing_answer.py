@@ -1,7 +1,8 @@
 """Evaluate an answer while its text arrives: its finished sentences as they come, and in the end the whole answer.
 
 Each evaluation is that of ``CheckService`` on the answer up to a sentence's end, one at a time: sentences that arrive
-meanwhile are evaluated together. The last one, on the whole answer, begins as soon as the text has ended.
+meanwhile are evaluated together, and claims that were measured before are not measured again. The last one, on the whole
+answer, begins as soon as the text has ended and measures everything, so that it equals the check of the whole answer.
 """
 
 import asyncio
@@ -9,7 +10,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from workers.check.check_models import CheckedAnswer, CheckedPart, checked_part, unchecked_part
 from workers.check.check_service import ChecksBusy, CheckTimedOut
+from workers.check.stream_stop import stop_reason
+from workers.evaluation.grounding.claim_memory import ClaimMemory
 from workers.evaluation.text.segmentation import segment
+from workers.settings.console import StopOn
 
 MAX_CODE_POINTS = 60_000
 """Maximum length of an answer (``schemas.base.AnswerText``)."""
@@ -72,27 +76,34 @@ class GrowingAnswer:
 
 
 async def checked_parts(
-    growing: GrowingAnswer, check: Callable[[str], Awaitable[CheckedAnswer]]
+    growing: GrowingAnswer,
+    check: Callable[[str, ClaimMemory | None], Awaitable[CheckedAnswer]],
+    stop_on: StopOn = "nothing",
 ) -> AsyncGenerator[CheckedPart | CheckedAnswer, None]:
     """Yield the findings on finished sentences, and in the end those on the whole answer.
 
     Args:
         growing: the text.
-        check: evaluates the answer with this text, within the deadline.
+        check: evaluates the answer with this text, within the deadline and with the memory of its claims.
+        stop_on: the findings with which the stream stops; the part with them is then the last one.
 
     Raises:
         Exception: the whole answer cannot be evaluated, as ``CheckService.check`` says, or its text ended with an error.
     """
-    checked, claims_end = 0, 0
+    checked, claims_end, memory = 0, 0, ClaimMemory()
     while (end := await growing.next_end(checked)) is not None:
-        working = asyncio.ensure_future(check(growing.text[:end]))
+        working = asyncio.ensure_future(check(growing.text[:end], memory))
         ending = asyncio.ensure_future(growing.ended.wait())
         try:
             await asyncio.wait([working, ending], return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
                 break  # the whole answer is evaluated instead
             found = working.result()
-            yield checked_part(checked, end, claims_end, found)
+            part = checked_part(checked, end, claims_end, found)
+            part.stop = stop_reason(part, stop_on)
+            yield part
+            if part.stop:
+                return
             claims_end = max([claims_end, *(claim.span.end for claim in found.claims)])
         except (CheckTimedOut, ChecksBusy) as error:
             yield unchecked_part(checked, end, str(error))
@@ -101,4 +112,4 @@ async def checked_parts(
             ending.cancel()
         checked = end
     growing.check_error()
-    yield await check(growing.text)
+    yield await check(growing.text, None)

@@ -1,7 +1,7 @@
 """Define the settings of HTTP servers and of the synchronous check."""
 
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import (
     Field,
@@ -109,8 +109,17 @@ def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
         ) from None
 
 
+StopOn = Literal["nothing", "contradicted_figure", "high_risk"]
+"""Findings that stop the stream of an answer."""
+
+
 class CheckSettings(Group):
     """Synchronous evaluation of one answer (POST /v1/check of the console)."""
 
     deadline_seconds: Positive = Field(default=1.0, description="Maximum wait of a caller that does not set one.")
     concurrent: Count = Field(default=2, description="Number of answers evaluated concurrently; about one per core.")
+    stop_on: StopOn = Field(
+        default="nothing",
+        description="Findings that stop the stream of an answer: `contradicted_figure`, `high_risk` (which includes "
+        "the first) or `nothing`; a request may set its own.",
+    )

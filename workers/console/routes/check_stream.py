@@ -32,6 +32,7 @@ from workers.gateways import pairs
 from workers.gateways.adapted import Received
 from workers.observability import metrics
 from workers.observability.logs import get_logger
+from workers.settings.console import StopOn
 
 MAX_SECONDS = 600.0
 """Maximum duration of a stream, seconds."""
@@ -55,7 +56,8 @@ _ERRORS = documented(400, 401, 403, 413, 422, 429, 503)
 @router.post(
     "/check/stream",
     response_class=Response,
-    responses=_ERRORS | {200: {"description": "Events `sentences`, `verdict`, `error`", "content": {EVENTS: {}}}},
+    responses=_ERRORS
+    | {200: {"description": "Events `sentences`, `stop`, `verdict`, `error`", "content": {EVENTS: {}}}},
     openapi_extra={"requestBody": _BODY},
 )
 async def check_stream(
@@ -67,11 +69,15 @@ async def check_stream(
         Literal["touchstone", "openai"],
         Query(alias="format", description='Format of the first line; openai: `{"request": …}` and fields beside it.'),
     ] = "touchstone",
+    stop_on: Annotated[
+        StopOn | None, Query(description="Findings that stop the stream; by default the value of the settings.")
+    ] = None,
 ) -> Response:
     """Evaluate an answer while its text arrives.
 
-    Each event `sentences` holds the findings on the sentences that were finished since the last one; the event
-    `verdict` holds those on the whole answer, equal to the response of `/v1/check`; `error` a problem document.
+    Each event `sentences` holds the findings on the sentences that were finished since the last one. The event `verdict`
+    holds those on the whole answer, equal to the response of `/v1/check`. The event `stop` holds findings that stop the
+    stream; `error` holds a problem document. Each of these three is the last event.
     """
     service = resources.check
     if service is None:
@@ -83,7 +89,11 @@ async def check_stream(
     begun, build = _answer_begun(head, form, principal, resources.now())
     seconds = None if deadline_ms is None else deadline_ms / 1_000
     growing = GrowingAnswer(begun)
-    events = checked_parts(growing, lambda text: service.check(build(text), seconds))
+    events = checked_parts(
+        growing,
+        lambda text, memory: service.check(build(text), seconds, memory),
+        stop_on or resources.settings.check.stop_on,
+    )
     return _CheckStream(lines, growing, events)
 
 
@@ -244,8 +254,13 @@ class _CheckStream(Response):
                 await asyncio.gather(coming, return_exceptions=True)
             if found is None:
                 return
-            name = "verdict" if isinstance(found, CheckedAnswer) else "sentences"
-            await write(_event(name, _json(found)))
+            await write(_event(_event_name(found), _json(found)))
+
+
+def _event_name(found: CheckedPart | CheckedAnswer) -> str:
+    if isinstance(found, CheckedAnswer):
+        return "verdict"
+    return "stop" if found.stop else "sentences"
 
 
 def _json(model: BaseModel) -> bytes:

@@ -29,6 +29,7 @@ from workers.evaluation.facts.json_evidence import RecordFacts
 from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
+from workers.evaluation.grounding.claim_memory import current_memory
 from workers.evaluation.grounding.clause_evidence import (
     OF_VALUES,
     ClauseFindings,
@@ -230,6 +231,24 @@ def measure_claims(
     The words of all claims are looked up together. The agreement of a claim can therefore include a word of another
     claim of the answer (the 5 in "5.5" and in "5 rooms").
     """
+    if (memory := current_memory()) is None:
+        return _measure_all(claims, units, similarity, leaning, records, calibration)
+
+    def measure(rows: list[int]) -> list[MeasuredClaim]:
+        chosen = [claims[row] for row in rows]
+        return _measure_all(chosen, units, similarity[rows], leaning[rows], records, calibration)
+
+    return memory.complete(claims, tuple(units), measure)
+
+
+def _measure_all(
+    claims: Sequence[ExtractedClaim],
+    units: Sequence[EvidenceUnit],
+    similarity: Matrix,
+    leaning: Matrix,
+    records: Mapping[int, RecordFacts],
+    calibration: GroundingCalibration,
+) -> list[MeasuredClaim]:
     if not claims:
         return []
     spend(sum(len(unit.text) for unit in units))
