@@ -161,7 +161,7 @@ class KafkaCluster:
             size: number of nodes.
             advertised: port that clients are told, for one node behind a proxy.
             port: port of the first node; a free one by default.
-            properties: further properties of the servers.
+            properties: further properties of the servers; ``{number}`` stands for the number of the node.
             format_arguments: further arguments of the tool that formats.
             version: of Kafka, beside the checkout.
             listeners: ports of further listeners by name, for one node.
@@ -181,7 +181,7 @@ class KafkaCluster:
                         identifier,
                         number,
                         advertised,
-                        dict(properties or {}),
+                        {name: value.format(number=number) for name, value in (properties or {}).items()},
                         dict(listeners or {}),
                     ),
                     found,

@@ -176,6 +176,12 @@ async def test_partitions_that_get_no_leader_are_told_with_their_topics(
     [
         ({"retention.ms": "3600000"}, 4, "has retention.ms 3600000 and `touchstone topics create` sets 2592000000"),
         ({"min.insync.replicas": "2"}, 4, "has min.insync.replicas 2 and `touchstone topics create` sets 1"),
+        (
+            {"max.message.bytes": "2000000"},
+            4,
+            "has max.message.bytes 2000000 and `touchstone topics create` sets 1048588",
+        ),
+        ({"compression.type": "gzip"}, 4, "has compression.type gzip and `touchstone topics create` sets producer"),
         ({}, 2, "has 2 partitions and kafka.partitions is 4"),
     ],
 )

@@ -259,6 +259,7 @@ def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.
     )
     app.transport = LedgerTransport(app.conf.broker_consumer, app)
     app.transport.fetch_wait_seconds = kafka.fetch_wait_seconds
+    app.transport.client_rack = kafka.client_rack
     app.transport.max_batch_bytes = kafka.max_batch_bytes
     app.transport.buffer_bytes = delivery.in_flight_bytes
     return app

@@ -79,6 +79,7 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
         consumer._partition_assignment_strategy = (RangePartitionAssignor,)
         # Faust hard-codes 1.5 s.
         consumer._fetch_max_wait_ms = int(transport.fetch_wait_seconds * 1e3)
+        consumer._client_rack = transport.client_rack
         return consumer
 
     def defect(self) -> BaseException | None:
@@ -367,6 +368,8 @@ class LedgerTransport(Transport):
     Consumer = LedgerConsumer
     fetch_wait_seconds = 0.5
     """Maximum time that the broker delays a fetch without records, in seconds."""
+    client_rack: str | None = None
+    """Rack whose replicas are read, where the brokers choose replicas by rack."""
     max_batch_bytes = decompression.DEFAULT_MAX_BYTES
     """Maximum size of a batch after decompression."""
     buffer_bytes = 32_000_000

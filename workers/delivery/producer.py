@@ -138,7 +138,7 @@ class ConfirmedProducer:
             sizes = max(len(output.value or b"") for output in outputs)
             raise ResultTooLarge(
                 f"a result of {sizes} bytes exceeds the broker's limit of "
-                f"{self._settings.kafka.max_record_bytes} bytes; raise kafka.max_record_bytes and the broker's limit"
+                f"{self._settings.kafka.max_record_bytes} bytes; raise kafka.max_record_bytes and max.message.bytes of the topic"
             ) from error
         if self._refused >= ENDS_IN_A_ROW:
             raise ProducerEnded(

@@ -47,11 +47,15 @@ class TopicFinding:
 
 def topic_configuration(topic: Topic, kafka: KafkaSettings) -> dict[str, str]:
     """Return the configuration that a topic is created with."""
-    retention = -1 if topic.retention is None else int(topic.retention.total_seconds() * 1000)
+    kept = kafka.retention_of(topic)
+    retention = -1 if kept is None else int(kept.total_seconds() * 1000)
     return {
         "cleanup.policy": topic.cleanup,
         "retention.ms": str(retention),
         "min.insync.replicas": str(kafka.in_sync_replicas),
+        "max.message.bytes": str(kafka.max_message_bytes),
+        # Brokers keep what producers have compressed, whatever the cluster's default is.
+        "compression.type": "producer",
     }
 
 
@@ -98,7 +102,7 @@ def _differences(topic: Topic, state: TopicState, wanted: Mapping[str, str], kaf
             f"has {state.replicas} replicas and kafka.replication is {kafka.replication}; reassign its partitions "
             "with the tools of your broker"
         )
-    for name in ("retention.ms", "min.insync.replicas"):
+    for name in (name for name in wanted if name != "cleanup.policy"):
         found = state.configuration.get(name, wanted[name])
         if found != wanted[name]:
             differences.append(

@@ -21,7 +21,7 @@ from workers.delivery.records import Output
 from workers.delivery.topic_reading import BoundedReader
 from workers.errors import StoreUnavailable
 from workers.privacy.record_masking import Privacy
-from workers.settings import Settings
+from workers.settings import KafkaSettings, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
@@ -100,7 +100,9 @@ async def forget(
     finally:
         await producer.stop()
         await client.close()
-    return Forgotten(digest, len(answers), rows, turns, queries, len(tombstones), _kept_until(requested_at))
+    return Forgotten(
+        digest, len(answers), rows, turns, queries, len(tombstones), _kept_until(requested_at, settings.kafka)
+    )
 
 
 def _naming(erasure: Erasure, answers: Sequence[str]) -> list[Output]:
@@ -151,5 +153,6 @@ async def _forget_queries(settings: Settings, addresses: Addresses, digest: str)
         await history.close()
 
 
-def _kept_until(requested_at: datetime) -> dict[str, datetime]:
-    return {topic.name: requested_at + topic.retention for topic in TOPICS if topic.retention is not None}
+def _kept_until(requested_at: datetime, kafka: KafkaSettings) -> dict[str, datetime]:
+    kept = {topic.name: kafka.retention_of(topic) for topic in TOPICS}
+    return {name: requested_at + retention for name, retention in kept.items() if retention is not None}

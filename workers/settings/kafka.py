@@ -1,16 +1,21 @@
 """Define the settings of the Kafka clients."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import (
     Field,
     SecretStr,
+    field_validator,
     model_validator,
 )
 
-from schemas.topics import DEFAULT_PARTITIONS
+from schemas.topics import DEFAULT_PARTITIONS, Topic, topic_named
 from workers.settings.groups import Count, Group, Positive
+
+RECORD_OVERHEAD_BYTES = 48_588
+"""Room for the frame of a batch above the largest record. With the default size of a record it makes Kafka's default."""
 
 
 class KafkaSettings(Group):
@@ -26,6 +31,16 @@ class KafkaSettings(Group):
         default=None,
         description="Replicas that must have a record before the broker acknowledges it (min.insync.replicas of created "
         "topics); by default all replicas but one, and at least one.",
+    )
+    retention_days: dict[str, Positive] = Field(
+        default_factory=dict,
+        description="Retention of created topics in days, by topic without prefix (JSON); by default that of "
+        "`touchstone topics list`. Compacted topics keep their records.",
+    )
+    client_rack: str | None = Field(
+        default=None,
+        description="Rack (availability zone) of this worker. Its agents read from replicas there, where the brokers have "
+        "broker.rack and a replica.selector.class.",
     )
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         default="PLAINTEXT", description="Security protocol of the brokers."
@@ -62,7 +77,9 @@ class KafkaSettings(Group):
         description="Compression of sent records. Brokers before 2.1, and readers whose clients lack zstd, need lz4.",
     )
     max_record_bytes: int = Field(
-        default=1_000_000, ge=10_000, description="Maximum size of one record; the broker's limit."
+        default=1_000_000,
+        ge=10_000,
+        description="Maximum size of one record. Created topics accept it (max.message.bytes).",
     )
     max_batch_bytes: int = Field(
         default=32_000_000,
@@ -94,6 +111,28 @@ class KafkaSettings(Group):
         elif not self.sasl_username or self.sasl_password is None:
             raise ValueError(f"{self.sasl_mechanism} needs sasl_username and sasl_password")
         return self
+
+    @field_validator("retention_days")
+    @classmethod
+    def _of_topics_that_expire(cls, days: dict[str, float]) -> dict[str, float]:
+        for name in days:
+            try:
+                topic = topic_named(name)
+            except KeyError as error:
+                raise ValueError(error.args[0]) from None
+            if topic.cleanup == "compact":
+                raise ValueError(f"{name} is compacted and keeps the last record of each key; leave it out")
+        return days
+
+    def retention_of(self, topic: Topic) -> timedelta | None:
+        """Return the retention of a topic, ``None`` if it keeps its records."""
+        days = self.retention_days.get(topic.name)
+        return topic.retention if days is None else timedelta(days=days)
+
+    @property
+    def max_message_bytes(self) -> int:
+        """Return max.message.bytes of created topics."""
+        return self.max_record_bytes + RECORD_OVERHEAD_BYTES
 
     @property
     def in_sync_replicas(self) -> int:

@@ -1,17 +1,22 @@
-"""Connection arguments: certificates, keys and credentials."""
+"""Connection arguments and topics as the settings describe them."""
 
 import ssl
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from schemas.topics import ANSWERS_GENERATED, ANSWERS_RELEASED
 from tests.harness.secured_kafka import make_certificates
 from workers.delivery.connections import TlsFilesUnreadable, connection_arguments, ssl_context
+from workers.delivery.topic_findings import topic_configuration
+from workers.privacy.erasure import _kept_until
 from workers.settings import KafkaSettings
 
 PASSWORD = SecretStr("secret")
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +103,23 @@ def test_clients_of_a_process_share_their_tokens(tmp_path: Path) -> None:
     first, second = (connection_arguments(kafka, "kafka:9092") for _ in range(2))
     assert first["sasl_oauth_token_provider"] is second["sasl_oauth_token_provider"]
     assert "sasl_plain_password" not in first
+
+
+@pytest.mark.parametrize(
+    ("name", "days", "told"),
+    [
+        ("answers.generate", 1, "unknown topic 'answers.generate'; choose one of"),
+        ("answers.released", 1, "answers.released is compacted"),
+        ("answers.generated", 0, "greater than 0"),
+    ],
+)
+def test_a_retention_that_no_topic_can_have_is_refused(name: str, days: float, told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        KafkaSettings(retention_days={name: days})
+
+
+def test_the_retention_of_a_topic_is_created_and_counts_for_erasures() -> None:
+    kafka = KafkaSettings(retention_days={"answers.generated": 1.5})
+    assert topic_configuration(ANSWERS_GENERATED, kafka)["retention.ms"] == "129600000"
+    assert _kept_until(NOW, kafka)["answers.generated"] == NOW + timedelta(hours=36)
+    assert topic_configuration(ANSWERS_RELEASED, kafka)["retention.ms"] == "-1"

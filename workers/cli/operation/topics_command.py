@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -121,7 +122,7 @@ def list_topics(as_json: AsJson = False) -> None:
                     "direction": topic.direction,
                     "purpose": topic.purpose,
                     "partitions": settings.kafka.partitions,
-                    "retention_seconds": topic.retention.total_seconds() if topic.retention else None,
+                    "retention_seconds": found.total_seconds() if (found := settings.kafka.retention_of(topic)) else None,
                     "cleanup": topic.cleanup,
                 }
                 for topic in TOPICS
@@ -130,7 +131,8 @@ def list_topics(as_json: AsJson = False) -> None:
         return
     table = Table("topic", "model", "key", "direction", "kept", "purpose")
     for topic in TOPICS:
-        kept = f"{topic.retention.days} days" if topic.retention else "for ever"
+        retention = settings.kafka.retention_of(topic)
+        kept = f"{retention / timedelta(days=1):g} days" if retention else "for ever"
         kept = kept if topic.cleanup == "delete" else f"{kept}, compacted"
         table.add_row(
             settings.topic_name(topic.name), topic.model.__name__, topic.key, topic.direction, kept, topic.purpose
