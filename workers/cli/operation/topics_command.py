@@ -122,7 +122,9 @@ def list_topics(as_json: AsJson = False) -> None:
                     "direction": topic.direction,
                     "purpose": topic.purpose,
                     "partitions": settings.kafka.partitions,
-                    "retention_seconds": found.total_seconds() if (found := settings.kafka.retention_of(topic)) else None,
+                    "retention_seconds": found.total_seconds()
+                    if (found := settings.kafka.retention_of(topic))
+                    else None,
                     "cleanup": topic.cleanup,
                 }
                 for topic in TOPICS
