@@ -22,7 +22,7 @@ from workers.inference.embedding import EmbeddingService
 from workers.local.services import LocalServices, ServicePorts
 from workers.pipeline.shared_vectors import open_shared_vectors
 from workers.runtime.worker import Worker
-from workers.settings import InferenceSettings, Settings
+from workers.settings import InferenceSettings, RedisSettings, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.redis import shared_vector_store as module
 from workers.stores.redis.shared_vector_store import SharedVectors
@@ -90,7 +90,7 @@ class Workers:
 
     def start(self, made_by: str = "model@1", seconds: int = SECONDS) -> tuple[EmbeddingService, Model]:
         model = Model()
-        shared = SharedVectors(self.url, self.prefix, made_by, seconds)
+        shared = SharedVectors(self.url, RedisSettings(key_prefix=self.prefix), made_by, seconds)
         service = EmbeddingService(model, InferenceSettings(batch_texts=BATCH), shared)
         service.start()
         self.running.append((service, model))
@@ -318,7 +318,7 @@ async def test_a_redis_that_hangs_costs_one_timeout_and_not_one_for_each_batch(
 async def test_after_a_failure_redis_is_left_alone(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.1)
     async with Hanging() as server:
-        shared = SharedVectors(server.url, prefix, "model@1", SECONDS)
+        shared = SharedVectors(server.url, RedisSettings(key_prefix=prefix), "model@1", SECONDS)
         for _ in range(100):
             assert await shared.find([digest("a")], DIMENSIONS) == {}
             shared.keep({digest("a"): vector_of("a")})
@@ -329,7 +329,7 @@ async def test_after_a_failure_redis_is_left_alone(prefix: str, monkeypatch: pyt
 async def test_what_waits_to_be_written_is_bounded(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TIMEOUT_SECONDS", 2.0)
     async with Hanging() as server:
-        shared = SharedVectors(server.url, prefix, "model@1", SECONDS)
+        shared = SharedVectors(server.url, RedisSettings(key_prefix=prefix), "model@1", SECONDS)
         for _ in range(100):
             shared.keep({digest("a"): vector_of("a")})
 

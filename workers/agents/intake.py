@@ -11,8 +11,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from redis.asyncio import Redis
-
 from schemas.base import UnreadableEvent
 from schemas.topics import ANSWERS_GENERATED, foreign_topic
 from workers.agents.base import AgentContext, AgentDefinition, Handler, Receiver, each_record
@@ -31,6 +29,7 @@ from workers.intake.trace_sources import TraceSources
 from workers.observability import metrics
 from workers.privacy.record_masking import Privacy
 from workers.settings import GatewaySettings, Settings
+from workers.stores.redis.client import RedisClient, open_redis
 
 AGENT = "intake"
 
@@ -47,8 +46,8 @@ def _trace_receiver(context: AgentContext, _: AgentApplication, processor: Batch
     return TraceReceiver(context.settings, _redis(context), processor)
 
 
-def _redis(context: AgentContext) -> Redis:
-    return Redis.from_url(context.addresses.redis, socket_timeout=context.settings.redis.timeout_seconds)
+def _redis(context: AgentContext) -> RedisClient:
+    return open_redis(context.addresses.redis, context.settings.redis)
 
 
 async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:

@@ -4,8 +4,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
-from redis.asyncio import Redis
-
 from workers.check.check_service import CheckService
 from workers.console.http.backpressure import IntakeGate
 from workers.console.identity.access_log import AccessLog
@@ -22,6 +20,7 @@ from workers.stores.queries.answer_queries import AnswerStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.redis.client import open_redis
 
 
 @asynccontextmanager
@@ -48,7 +47,7 @@ async def opened_resources(
         # Not those of a worker: the console's queries must not wait for its inserts, nor the other way round.
         analytics = await stack.enter_async_context(open_clickhouse(settings, addresses.clickhouse))
         producer = await stack.enter_async_context(open_producer(settings, addresses.kafka))
-        redis = Redis.from_url(addresses.redis, socket_timeout=settings.redis.timeout_seconds)
+        redis = open_redis(addresses.redis, settings.redis)
         stack.push_async_callback(redis.aclose)
         accesses = AccessLog(producer, version, lambda: datetime.now(UTC))
         accesses.start()

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
-from redis.asyncio import Redis
 
 from workers.check.check_service import CheckService
 from workers.console.http.backpressure import IntakeGate
@@ -21,6 +20,7 @@ from workers.stores.lancedb.memory_store import MemoryStore
 from workers.stores.queries.answer_queries import AnswerStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
+from workers.stores.redis.client import RedisClient
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class ConsoleResources:
     producer: ConfirmedProducer
     accesses: AccessLog
     intake: IntakeGate
-    redis: Redis | None = None
+    redis: RedisClient | None = None
     memory: MemoryStore | None = None
     embedding: EmbeddingService | None = None
     check: CheckService | None = None

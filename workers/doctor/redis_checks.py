@@ -3,13 +3,13 @@
 import time
 from typing import Any
 
-from redis.asyncio import Redis
-from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
+from redis.exceptions import AuthenticationError, NoPermissionError
 
 from workers.doctor.clocks import compare_clocks
 from workers.doctor.findings import Finding, ok, warning
 from workers.doctor.supported_versions import compare
 from workers.settings import Settings
+from workers.stores.redis.client import REDIS_ERRORS, InvalidRedisUrl, open_redis
 
 TIMEOUT_SECONDS = 5.0
 
@@ -21,22 +21,20 @@ async def examine_redis(settings: Settings, url: str) -> list[Finding]:
     """Examine Redis.
 
     Args:
-        settings: prefix of the keys.
-        url: redis(s)://host:port; it may hold a password.
+        settings: prefix of the keys and connection.
+        url: address of Redis; it may hold a password.
     """
     try:
-        client: Any = Redis.from_url(
-            url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS, decode_responses=True
-        )
-    except ValueError:
-        return [warning("redis", f"REDIS_URL is not a URL: {WITHOUT}", "set it to redis(s)://:password@host:port/0")]
+        client: Any = open_redis(url, settings.redis, TIMEOUT_SECONDS, decode_responses=True)
+    except InvalidRedisUrl as error:
+        return [warning("redis", f"{error}: {WITHOUT}", "set it to redis(s)://:password@host:port/0")]
     try:
         await client.ping()
         return [ok("redis", "responds"), *await _version_and_clock(client), await _rights(client, settings)]
     except AuthenticationError:
         text = f"the server refuses the user or the password: {WITHOUT}"
         return [warning("redis", text, "correct the password in REDIS_URL")]
-    except (RedisError, OSError, TimeoutError) as error:
+    except REDIS_ERRORS as error:
         text = f"no server responds ({type(error).__name__}): {WITHOUT}"
         return [warning("redis", text, "start one, or correct REDIS_URL")]
     finally:
@@ -59,10 +57,10 @@ async def _version_and_clock(client: Any) -> list[Finding]:
 
 async def _rights(client: Any, settings: Settings) -> Finding:
     """Do what agents and console do, with a key of its own that expires."""
-    key = f"{settings.redis.key_prefix}doctor"
+    keys = [f"{settings.redis.key_prefix}{{doctor}}:{number}" for number in (1, 2)]
     try:
         script = "redis.call('SET', KEYS[1], '1', 'PX', 1000); redis.call('ZADD', KEYS[2], 1, 'a'); "
-        await client.eval(f"{script} return redis.call('DEL', KEYS[1], KEYS[2])", 2, f"{{{key}}}:1", f"{{{key}}}:2")
+        await client.eval(f"{script} return redis.call('DEL', KEYS[1], KEYS[2])", 2, *keys)
     except NoPermissionError as error:
         text = f"this user may not do what agents do ({error})"
         return warning("redis rights", text, f"allow reading, writing and scripts on keys {settings.redis.key_prefix}*")

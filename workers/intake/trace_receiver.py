@@ -9,8 +9,6 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from redis.asyncio import Redis
-
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.records import Record, WorkItem
 from workers.gateways.adapted import Received
@@ -20,6 +18,7 @@ from workers.gateways.lenient_reading import time as read_time
 from workers.intake.trace_sources import TraceSources
 from workers.observability.logs import get_logger
 from workers.settings import Settings
+from workers.stores.redis.client import RedisClient
 
 MAX_WAITING = 1_000
 """Maximum number of records that wait; further ones are accepted at once."""
@@ -32,7 +31,7 @@ def caller_of(topic: str) -> str:
     return f"topic:{topic}"
 
 
-def open_sources(settings: Settings, redis: Redis) -> TraceSources:
+def open_sources(settings: Settings, redis: RedisClient) -> TraceSources:
     """Return the sources of the settings."""
     return TraceSources(redis, settings.redis.key_prefix, settings.gateways.trace_seconds)
 
@@ -46,7 +45,7 @@ class TraceReceiver:
         processor: handles the records.
     """
 
-    def __init__(self, settings: Settings, redis: Redis, processor: BatchProcessor) -> None:
+    def __init__(self, settings: Settings, redis: RedisClient, processor: BatchProcessor) -> None:
         self._gateways = settings.gateways
         self._redis = redis
         self._sources = open_sources(settings, redis)

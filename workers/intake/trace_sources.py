@@ -18,13 +18,12 @@ from hashlib import sha256
 from typing import Any
 
 from pydantic_core import from_json, to_json
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from workers.gateways.lenient_reading import mapping, objects
 from workers.gateways.traces.otlp_spans import TENANT, ExportedSpan, exported_spans
 from workers.gateways.traces.otlp_tenants import spans_by_tenant
 from workers.observability.logs import get_logger
+from workers.stores.redis.client import REDIS_ERRORS, RedisClient
 
 _Trace = tuple[str, str]
 """Identifier and tenant of a trace."""
@@ -62,7 +61,7 @@ def _without_redis() -> Iterator[None]:
     """Go on without sources of other exports if Redis does not respond."""
     try:
         yield
-    except (RedisError, OSError) as error:
+    except REDIS_ERRORS as error:
         log.warning("trace_lookup_failed", error_class=type(error).__name__)
 
 
@@ -75,7 +74,7 @@ class TraceSources:
         seconds: time for which spans are kept; 0 keeps nothing.
     """
 
-    def __init__(self, redis: Redis | None, prefix: str, seconds: float) -> None:
+    def __init__(self, redis: RedisClient | None, prefix: str, seconds: float) -> None:
         self._redis = redis if seconds > 0 else None
         self._prefix = prefix
         self._seconds = seconds

@@ -10,9 +10,9 @@ def open_shared_vectors(settings: Settings, redis_url: str) -> SharedVectors | N
 
     Args:
         settings: model, precision, prefix and lifetime of a vector.
-        redis_url: redis(s)://[user:password@]host:port/database.
+        redis_url: address of Redis.
     """
     seconds = settings.inference.shared_cache_seconds
     if not seconds:
         return None
-    return SharedVectors(redis_url, settings.redis.key_prefix, vectors_version(settings), seconds)
+    return SharedVectors(redis_url, settings.redis, vectors_version(settings), seconds)

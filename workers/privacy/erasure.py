@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from redis.exceptions import RedisError
-
 from schemas.identifiers import DEFAULT_TENANT, answer_digest, person_digest, record_key
 from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, TOPICS, topic_named
@@ -27,6 +25,7 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
 from workers.stores.lancedb.memory_store import forget_turns
 from workers.stores.queries.person_queries import PersonStore
+from workers.stores.redis.client import REDIS_ERRORS
 from workers.stores.redis.query_history import QueryHistory
 
 NAME = "forget"
@@ -144,7 +143,7 @@ async def _forget_queries(settings: Settings, addresses: Addresses, digest: str)
     history = QueryHistory(addresses.redis, settings.redis, settings.feedback.retry_window_seconds)
     try:
         return await history.forget(digest)
-    except (RedisError, OSError) as error:
+    except REDIS_ERRORS as error:
         raise StoreUnavailable(
             f"Redis did not respond ({type(error).__name__}); its entries expire within "
             f"{settings.feedback.retry_window_seconds:g} s; run the command again for the other stores"

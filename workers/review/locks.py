@@ -150,7 +150,7 @@ class ReviewLocks:
         if not names:
             return {}
         try:
-            values = await self._shared.ask("mget", [self._shared.key(kind, name) for name in names])
+            values = await self._shared.read([self._shared.key(kind, name) for name in names])
         except SharedStateAway:
             return None
         return {name: value for name, value in zip(names, values, strict=True) if value is not None}

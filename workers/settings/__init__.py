@@ -123,7 +123,8 @@ class Settings(BaseSettings):
         default=None,
         validation_alias=AliasChoices("TOUCHSTONE_REDIS_URL", "REDIS_URL"),
         description="URL of Redis or Valkey, which may contain a password; by default the local one. REDIS_URL_FILE names "
-        "a file that holds it.",
+        "a file that holds it. redis+sentinel://host1,host2/service/0 and redis+cluster://host1,host2 name several "
+        "hosts, rediss instead of redis encrypts.",
     )
     clickhouse_url: str | None = Field(
         default=None,

@@ -1,5 +1,6 @@
 """Define the settings of Redis, ClickHouse and memory."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import (
@@ -20,6 +21,17 @@ class RedisSettings(Group):
     history_queries: Count = Field(
         default=10, description="Maximum number of a person's queries to compare with a new one."
     )
+    ssl_cafile: Path | None = Field(
+        default=None, description="Trusted certificate authorities for rediss, PEM; by default those of the system."
+    )
+    ssl_certfile: Path | None = Field(
+        default=None, description="Certificate of this client, PEM, if servers ask for one."
+    )
+    ssl_keyfile: Path | None = Field(default=None, description="Private key of the certificate, PEM.")
+    sentinel_username: str | None = Field(
+        default=None, description="User name at Sentinel; the login in REDIS_URL is for the servers behind it."
+    )
+    sentinel_password: SecretStr | None = Field(default=None, description="Password at Sentinel.")
 
 
 class RoutingSettings(Group):

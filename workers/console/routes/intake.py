@@ -15,7 +15,6 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
-from redis.exceptions import RedisError
 
 from schemas.base import UnreadableEvent
 from workers.console.foreign_records import (
@@ -47,6 +46,7 @@ from workers.intake.trace_sources import TraceSources
 from workers.observability import metrics
 from workers.observability.logs import get_logger
 from workers.privacy.record_masking import Privacy
+from workers.stores.redis.client import REDIS_ERRORS
 
 AGENT = "console"
 IDEMPOTENCY_SECONDS = 24 * 3_600
@@ -301,7 +301,7 @@ class _KnownRequests:
         content = orjson.dumps({"digest": self._digest} | told)
         try:
             return await self._redis.set(self._prefix + self._key, content, ex=IDEMPOTENCY_SECONDS, **options)
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             # Identifiers are derived from the key and stay equal: a repeat is sent again and deduplicated later.
             log.warning("idempotency_lookup_failed", error_class=type(error).__name__)
             return None

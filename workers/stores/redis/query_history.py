@@ -16,16 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import orjson
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 from workers.feedback.query_fingerprint import QueryFingerprint
 from workers.feedback.retry_detection import AskedQuery
 from workers.observability import metrics
 from workers.observability.logs import get_logger
 from workers.settings import RedisSettings
+from workers.stores.redis.client import REDIS_ERRORS, open_redis
 
 log = get_logger(__name__)
 
@@ -83,8 +80,8 @@ class QueryHistory:
     """Recent queries of each person, shared by all workers.
 
     Args:
-        url: redis(s)://[user:password@]host:port/database.
-        settings: prefix of keys, timeout in seconds and number of queries kept.
+        url: address of Redis.
+        settings: prefix of keys, connection and number of queries kept.
         expiry_seconds: lifetime of an entry.
     """
 
@@ -92,13 +89,7 @@ class QueryHistory:
         self._prefix = settings.key_prefix
         self._keep = settings.history_queries
         self._expiry_ms = int(expiry_seconds * 1000)
-        # Repeat once without delay: a restart of Redis may have closed a connection of the pool.
-        self._redis = Redis.from_url(
-            url,
-            socket_timeout=settings.timeout_seconds,
-            socket_connect_timeout=settings.timeout_seconds,
-            retry=Retry(NoBackoff(), 1),
-        )
+        self._redis = open_redis(url, settings)
         self._not_before = 0.0
         self._warn_not_before = 0.0
         self._is_away = False
@@ -124,7 +115,7 @@ class QueryHistory:
             )  # fmt: skip
         try:
             answers = await pipeline.execute()
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             self._away(error)
             return None
         self._there()
@@ -134,7 +125,7 @@ class QueryHistory:
         """Ping Redis, so that the gauge is right without traffic."""
         try:
             await self._redis.ping()
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             self._away(error)
         else:
             self._there()

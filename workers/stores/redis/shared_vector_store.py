@@ -10,18 +10,15 @@ The store is only a cache: without Redis the model computes the vectors, and no 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
 
 from workers.observability import metrics
 from workers.observability.logs import get_logger
+from workers.settings import RedisSettings
+from workers.stores.redis.client import REDIS_ERRORS, open_redis, read_many
 
 log = get_logger(__name__)
 
@@ -42,22 +39,16 @@ class SharedVectors:
     """Cache of vectors that workers share.
 
     Args:
-        url: redis(s)://[user:password@]host:port/database.
-        prefix: put before every key.
+        url: address of Redis.
+        settings: prefix of keys and connection.
         made_by: from :func:`workers.pipeline.versions.vectors_version`.
         expiry_seconds: lifetime of a vector.
     """
 
-    def __init__(self, url: str, prefix: str, made_by: str, expiry_seconds: int) -> None:
-        self._prefix = f"{prefix}vectors:{made_by}:"
+    def __init__(self, url: str, settings: RedisSettings, made_by: str, expiry_seconds: int) -> None:
+        self._prefix = f"{settings.key_prefix}vectors:{made_by}:"
         self._expiry = expiry_seconds
-        # Repeat once without delay: a restart of Redis may have closed a connection of the pool.
-        self._redis = Redis.from_url(
-            url,
-            socket_timeout=TIMEOUT_SECONDS,
-            socket_connect_timeout=TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-        )
+        self._redis = open_redis(url, settings, TIMEOUT_SECONDS)
         # Reads and writes pause separately: a full server still answers reads.
         self._not_before: dict[Operation, float] = {}
         self._beside: set[asyncio.Task[Any]] = set()
@@ -109,8 +100,7 @@ class SharedVectors:
         """Return the stored values, ``None`` while Redis is unavailable."""
 
         async def ask() -> list[bytes | None]:
-            # The client does not decode, so no value is a text.
-            return cast("list[bytes | None]", await self._redis.mget([self._key(digest) for digest in digests]))
+            return await read_many(self._redis, [self._key(digest) for digest in digests])
 
         not_before = self._not_before.get("read")
         if not_before is None:
@@ -132,7 +122,7 @@ class SharedVectors:
             # This limit includes connecting and the repeat. The timeouts of the client are for each step.
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 answer = await command()
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             if not self._not_before:
                 log.warning("shared_vectors_suspended", operation=operation, error_class=type(error).__name__)
             self._not_before[operation] = time.monotonic() + PAUSE_SECONDS
