@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,9 +23,12 @@ from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.feedback_rows import reward_row
 from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.rollups import refresh_rollups
 from workers.stores.queries.feedback_store import FeedbackStore
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+HOURLY = 2e-3
+"""A reward has the age of the middle of its hour: half an hour is a thousandth of 14 days as a weight."""
 
 
 @pytest.fixture
@@ -83,7 +87,7 @@ async def test_a_reward_counts_half_after_a_half_life_and_nothing_long_after(
     store: FeedbackStore, analytics: AnalyticsStore
 ) -> None:
     await analytics.insert("rewards", [row(1, 1.0, 14), row(2, 0.0, 28), row(3, 1.0, 1000), row(4, 1.0, -1)])
-    assert (await sums(store))["acme", "m", "ops"] == pytest.approx((0.5 + 1, 0.25))
+    assert (await sums(store))["acme", "m", "ops"] == pytest.approx((0.5 + 1, 0.25), rel=HOURLY)
 
 
 async def test_moments_are_those_of_the_last_revisions_whatever_the_order_and_the_repeats(
@@ -129,10 +133,82 @@ async def test_neither_order_nor_repeats_nor_revisions_add_anything(
     rng.shuffle(rows)
     for start in range(0, len(rows), 50):
         await analytics.insert("rewards", rows[start : start + 50])
-    assert (await sums(store))["acme", "m", "ops"] == pytest.approx(expected)
+    assert (await sums(store))["acme", "m", "ops"] == pytest.approx(expected, rel=HOURLY)
     rng.shuffle(rows)
     await analytics.insert("rewards", rows)
-    assert (await sums(store))["acme", "m", "ops"] == pytest.approx(expected)
+    assert (await sums(store))["acme", "m", "ops"] == pytest.approx(expected, rel=HOURLY)
+
+
+async def test_sums_of_hours_and_their_rewards_give_the_same_whenever_the_hours_were_summed(
+    store: FeedbackStore, analytics: AnalyticsStore, client: AsyncClient, settings: Settings
+) -> None:
+    """Revisions change the reward, the model, the hour and the tenant of an answer, before and after hours are summed."""
+    rng = random.Random(12)
+    last: dict[int, dict[str, Any]] = {}
+    database = settings.clickhouse.database
+    for revision in range(1, 7):
+        rows = []
+        for number in rng.sample(range(50), 30):
+            earlier = last.get(number)
+            changes = {"model_id": rng.choice("mn"), "tenant": "acme"}
+            last[number] = row(number, rng.random(), rng.randrange(200) / 24, revision, **changes)
+            if earlier:
+                times = {place["answered_at"] for place in earlier["elsewhere"]} | {earlier["answered_at"]}
+                others = times - {last[number]["answered_at"]}
+                last[number]["elsewhere"] = [{"tenant": "acme", "answered_at": time} for time in sorted(others)]
+            rows.append(last[number])
+        await analytics.insert("rewards", rows)
+        if revision in (2, 3):
+            await refresh_rollups(client, database)
+        if revision == 3:
+            # As if some minutes had passed: only what comes from now on has changed.
+            statement = "UPDATE inserted_at = inserted_at - toIntervalMinute(10) WHERE 1 SETTINGS mutations_sync = 2"
+            await client.command(f"ALTER TABLE {database}.reward_facts {statement}")
+        expected: dict[tuple[str, str, str], list[float]] = {}
+        facts = await client.query(
+            f"SELECT tenant, model_id, query_type, hour, reward FROM {database}.reward_facts FINAL WHERE counts"
+        )
+        for tenant, model, kind, hour, reward in facts.result_rows:
+            age = max(0.0, (NOW - hour.replace(tzinfo=UTC)).total_seconds() - 1800) / 86_400
+            total = expected.setdefault((tenant, model, kind), [0.0, 0.0])
+            total[0] += 0.5 ** (age / 14) * reward
+            total[1] += 0.5 ** (age / 14) * (1 - reward)
+        found = await sums(store)
+        assert found.keys() == expected.keys()
+        assert all(found[group] == pytest.approx(tuple(expected[group]), abs=1e-8) for group in found)
+
+
+async def test_the_rows_that_are_read_do_not_grow_with_earlier_rewards(
+    store: FeedbackStore, client: AsyncClient, settings: Settings
+) -> None:
+    database = settings.clickhouse.database
+    facts = f"""
+        INSERT INTO {database}.reward_facts (tenant, hour, answer_key, revision, counts, inserted_at, answer_id, model_id,
+            query_type, reward)
+        SELECT 'acme', toDateTime('2026-10-20 00:00:00', 'UTC') + toIntervalHour(number % 240), number, 1, true,
+            now64(3, 'UTC') - toIntervalMinute(10), toString(number), 'm', 'ops', (number % 10) / 10
+        FROM numbers({{first}}, {{count}})"""
+
+    async def rows_read() -> int:
+        parameters = {"now": NOW.replace(tzinfo=None), "half_life": 14 * 86_400}
+        result = await client.query(store._weighted, parameters=parameters)
+        return int(result.summary["read_rows"])
+
+    read = []
+    for first, count in ((0, 20_000), (20_000, 180_000)):
+        await client.command(facts.format(first=first, count=count))
+        await refresh_rollups(client, database)
+        await client.command(f"OPTIMIZE TABLE {database}.reward_hours FINAL")
+        read.append(await rows_read())
+    assert read[1] <= read[0] * 1.1 + 1
+    # One hour that changes is read from its rewards, the others are not.
+    changed = facts.replace("toIntervalHour(number % 240)", "toIntervalHour(7)").replace(
+        "toIntervalMinute(10)", "toIntervalMinute(0)"
+    )
+    await client.command(changed.format(first=200_000, count=50))
+    read.append(await rows_read())
+    assert 50 <= read[2] < 30_000
+    assert (await sums(store))["acme", "m", "ops"][0] > 0
 
 
 class Producer:
@@ -167,7 +243,8 @@ async def test_only_what_has_changed_is_published_and_what_is_gone_gets_a_tombst
     clock.now += timedelta(days=14)
     assert await publisher.publish() == 2
     assert math.isclose(ModelPosterior.from_bytes(producer.sent[-2].value).observations, 1.0, rel_tol=0.02)
-    await client.command(f"DELETE FROM {settings.clickhouse.database}.rewards WHERE model_id = 'n'")
+    for table in ("reward_facts", "reward_hours"):
+        await client.command(f"DELETE FROM {settings.clickhouse.database}.{table} WHERE model_id = 'n'")
     assert await publisher.publish() == 1
     assert (producer.sent[-1].key, producer.sent[-1].value) == (b'["acme","n","ops"]', None)
 
@@ -193,6 +270,27 @@ async def test_what_queries_explain_is_published_once_a_minute(
     clock.now += timedelta(minutes=1)
     assert await published() == [first[1]]
     assert await published() == []
+
+
+async def test_what_takes_long_to_compute_is_computed_less_often(
+    store: FeedbackStore, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer, clock, computed = Producer(), Clock(), []
+
+    async def slow(*_: object) -> list[Any]:
+        clock.now += timedelta(seconds=30)
+        computed.append(clock.now)
+        return []
+
+    monkeypatch.setattr(store, "weighted_moments", slow)
+    context: Any = SimpleNamespace(producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v")
+    publisher = PosteriorPublisher(context, store)
+    for _ in range(40):
+        await publisher.publish()
+        clock.now += timedelta(minutes=1)
+    between = [later - earlier for earlier, later in pairwise(computed)]
+    assert len(between) > 2
+    assert all(timedelta(minutes=10) <= gap < timedelta(minutes=12) for gap in between)
 
 
 async def test_a_store_that_is_away_is_told(

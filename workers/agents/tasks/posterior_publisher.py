@@ -17,9 +17,10 @@ from workers.stores.queries.posterior_queries import NAME, linear_posteriors, mo
 log = get_logger(__name__)
 
 LINEAR_EVERY = timedelta(minutes=1)
-"""Interval between two computations of the linear posteriors, which cost a hundred times as much as the sums of
-rewards.
-"""
+"""Shortest interval between two computations of the linear posteriors, which read every reward of 20 half-lives."""
+LINEAR_SHARE = 20
+"""The interval is at least this many times as long as the computation took, so that it never loads the store for more
+than a twentieth of the time."""
 
 
 class PosteriorPublisher:
@@ -66,7 +67,7 @@ class PosteriorPublisher:
         now = self._context.now()
         if now >= self._linear_not_before:
             self._linear = await linear_posteriors(self._store, settings, now)
-            self._linear_not_before = now + LINEAR_EVERY
+            self._linear_not_before = now + max(LINEAR_EVERY, LINEAR_SHARE * (self._context.now() - now))
         current = await model_posteriors(self._store, settings, now, self._linear)
         outputs = posterior_outputs(current, self._published, self._context.pipeline_version)
         await self._context.producer.send(outputs, agent=NAME)

@@ -51,14 +51,33 @@ ANSWERS_AT_ONCE = 20
 # Ages in seconds; beyond 20 half-lives a reward weighs less than a millionth.
 WEIGHT = """exp2(-greatest(0, toUnixTimestamp64Milli({now:DateTime64(3, 'UTC')}) - toUnixTimestamp64Milli(answered_at))
     / 1000 / {half_life:Float64})"""
-COUNTED = """model_id != 'unknown'
-    AND answered_at > {now:DateTime64(3, 'UTC')} - toIntervalSecond(toInt64(20 * {half_life:Float64}))"""
+SINCE = "{now:DateTime64(3, 'UTC')} - toIntervalSecond(toInt64(20 * {half_life:Float64}))"
+COUNTED = f"model_id != 'unknown' AND answered_at > {SINCE}"
+# Hours are summed by a view every minute. Only hours that have changed since its last run are summed here; the two
+# minutes are for rows that were on their way then. The list of changed hours is a scalar, so it is made once: read
+# twice, an hour that changes in between would count twice or not at all. Every reward has the age of the middle of its
+# hour. The rounding hides the order of additions, which varies.
 WEIGHTED = """
-SELECT tenant, model_id, query_type, sum(weight * reward), sum(weight * (1 - reward))
+WITH (
+    SELECT groupUniqArray((tenant::String, hour)) FROM {database}.reward_facts
+    WHERE inserted_at > (SELECT max(computed_at) FROM {database}.reward_hours) - toIntervalMinute(2) AND hour > {since}
+) AS changed
+SELECT tenant, model_id, query_type, round(sum(weight * rewards), 9) AS successes,
+       round(sum(weight * (answers - rewards)), 9) AS failures
 FROM (
-    SELECT tenant, model_id, query_type, reward, {weight} AS weight FROM {database}.rewards FINAL WHERE {counted}
+    SELECT tenant, model_id, query_type, hour, answers, reward_sum AS rewards FROM {database}.reward_hours FINAL
+    WHERE hour > {since} AND (tenant, hour) NOT IN changed
+    UNION ALL
+    SELECT tenant, model_id, query_type, hour, countIf(counts) AS answers, sumIf(reward, counts) AS rewards
+    FROM {database}.reward_facts FINAL
+    WHERE (tenant, hour) IN (SELECT one.1, one.2 FROM (SELECT arrayJoin(changed) AS one))
+    GROUP BY tenant, model_id, query_type, hour
 )
+ARRAY JOIN [exp2(-greatest(0, (toUnixTimestamp64Milli({{now:DateTime64(3, 'UTC')}}) / 1000 - toUnixTimestamp(hour) - 1800)
+    / {{half_life:Float64}}))] AS weight
+WHERE model_id != 'unknown'
 GROUP BY tenant, model_id, query_type
+HAVING sum(answers) > 0
 ORDER BY tenant, model_id, query_type
 """
 
@@ -88,9 +107,8 @@ class FeedbackStore:
     def __init__(self, analytics: AnalyticsStore, database: str, table: str = "feedback") -> None:
         self._analytics = analytics
         self._known = KNOWN.format(database=database, table=table, limit=EVENTS_OF_A_KIND)
-        parts = {"database": database, "weight": WEIGHT, "counted": COUNTED}
-        self._weighted = WEIGHTED.format(**parts)
-        self._moments = MOMENTS.format(**parts, features=QUERY_FEATURES)
+        self._weighted = WEIGHTED.format(database=database, since=SINCE)
+        self._moments = MOMENTS.format(database=database, weight=WEIGHT, counted=COUNTED, features=QUERY_FEATURES)
 
     async def note(self, events: Sequence[FeedbackEvent]) -> None:
         """Store events. A repeated event counts once.
@@ -116,6 +134,9 @@ class FeedbackStore:
 
     async def weighted_rewards(self, now: datetime, half_life_days: float) -> list[WeightedRewards]:
         """Sum rewards by tenant, model and query type. Old rewards weigh less.
+
+        The rows that are read are sums by hour, and the facts of hours that have changed within some minutes. Their
+        number does not grow with the number of rewards of earlier hours.
 
         Args:
             now: time from which ages count.
