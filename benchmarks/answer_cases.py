@@ -5,6 +5,7 @@
     python -m benchmarks.answer_cases --kind yes_no --kind short
     python -m benchmarks.answer_cases --cases tests/data/outsider_cases.jsonl --heldout
     python -m benchmarks.answer_cases --cases tests/data/conversation_cases.jsonl
+    python -m benchmarks.answer_cases --cases tests/data/language_cases.jsonl --heldout
 
 Each case goes through the local pipeline twice, once for an observer and once for a gatekeeper. Misses are listed
 for the open half only. The held-out half gives figures alone, so that nobody can tune on its cases. The settings
@@ -61,6 +62,12 @@ Kind = Literal[
     "said_before",
     "contradicts_earlier",
     "relevance",
+    "number",
+    "date",
+    "negation",
+    "sum",
+    "hedge",
+    "cross",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 TRUTH = ("true", "false")

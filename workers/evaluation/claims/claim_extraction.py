@@ -34,6 +34,8 @@ from workers.evaluation.claims.assertions import (
 from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_row, split_sentence
 from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
+from workers.evaluation.text.language import known_language
+from workers.evaluation.text.local_forms import local_forms
 from workers.evaluation.text.markers import Marker, with_markers, without_markers
 from workers.evaluation.text.segmentation import Sentence
 from workers.evaluation.text.wording import (
@@ -56,6 +58,9 @@ MAX_CLAIM = 800
 """Maximum length of a claim, code points; a longer statement is cut, because models and rules read 1,000."""
 FRAGMENT_WORDS = 12
 """Maximum number of words of a list item without a verb that completes the line before the list."""
+
+SHORT = 60
+"""Length of an answer in code points up to which its language is read from the question as well."""
 
 _PRONOUN = re.compile(
     r"(?:(?:and|but|so|then|also|however|afterwards),?\s+)?"
@@ -96,6 +101,7 @@ class ExtractedClaim:
         question: the question, if the statement answers it without saying what it is about; empty otherwise.
         asked: the question, for the statement that answers it: the first one; empty for others.
         reply: that statement as the answer has it, before it is resolved against the question.
+        language: language of the answer, ISO 639-1.
     """
 
     start: int
@@ -110,6 +116,7 @@ class ExtractedClaim:
     question: str = ""
     asked: str = ""
     reply: str = ""
+    language: str = "en"
 
     @property
     def needs_grounding(self) -> bool:
@@ -145,6 +152,10 @@ def extract_claims(
     # Claims beyond the limit count as unverified, so do not split the rows of a large table.
     if len(claims) > MAX_CLAIMS:
         claims = list(_extract(text, sentences, markers, split=False))
+    language = (len(text) > SHORT and known_language(text)) or known_language(f"{text}\n{query}") or "en"
+    if language != "en":
+        claims = [_localized(claim, language) for claim in claims]
+        query = local_forms(query, language)
     first = next((place for place, claim in enumerate(claims) if claim.needs_grounding), None)
     if query and first is not None:
         short = claims[first]
@@ -157,6 +168,12 @@ def extract_claims(
             reply=short.plain,
         )
     return claims
+
+
+def _localized(claim: ExtractedClaim, language: str) -> ExtractedClaim:
+    """Return a claim with its figures in the form in which they are compared."""
+    plain, antecedent = local_forms(claim.plain, language), local_forms(claim.antecedent, language)
+    return replace(claim, plain=plain, antecedent=antecedent, language=language)
 
 
 def _extract(

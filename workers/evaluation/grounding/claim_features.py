@@ -42,6 +42,7 @@ from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from workers.evaluation.facts.value_owners import OwnedValues
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.text.language import guess_language
+from workers.evaluation.text.local_words import LOCAL_LANGUAGES, local_sequence
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, parts_of_word, stem, undotted
 
 FEATURES = (
@@ -118,7 +119,7 @@ class EvidenceIndex:
             for word in unit.words & vocabulary:
                 self._unit_words[word].add(number)
             previous = ""
-            for word in content_sequence(unit.text):
+            for word in content_sequence(unit.text, unit.language):
                 if word in vocabulary:
                     self._places[word].append(place)
                 # "take out" is "takeout" and "wi fi" is "wifi".
@@ -197,9 +198,13 @@ class ClaimMeasures:
     is_confirmed: bool = False
 
 
-@kept_for_sentences
-def content_sequence(text: str) -> tuple[str, ...]:
+def content_sequence(text: str, language: str = "en") -> tuple[str, ...]:
     """Return the stems of a text's content words in order; split hyphenated words."""
+    return _content_sequence(text) if language not in LOCAL_LANGUAGES else local_sequence(text, language)
+
+
+@kept_for_sentences
+def _content_sequence(text: str) -> tuple[str, ...]:
     lowered = (part.lower() for match in _WORD.finditer(undotted(text)) for part in parts_of_word(match[0]))
     return tuple(stem(word) for word in lowered if word not in STOP_WORDS)
 
@@ -211,6 +216,7 @@ def measure_claim(
     nearest: Sequence[int],
     weights: WordWeights,
     topic: str = "",
+    language: str = "en",
 ) -> ClaimMeasures:
     """Measure one claim.
 
@@ -221,12 +227,13 @@ def measure_claim(
         nearest: places of the nearest units, from whose numbers others may be derived.
         weights: weights of words.
         topic: the question that the claim answers, or an empty text.
+        language: language of the claim and its topic.
     """
     details = read_details(plain)
     missing = MissingDetails()
     if details.is_exact:
         missing = missing_details(details, index.known, [read_details(index.units[place].text) for place in nearest])
-    sequence: Sequence[str] = content_sequence(plain)
+    sequence: Sequence[str] = content_sequence(plain, language)
     unknown = [number for number in dict.fromkeys(details.quantities) if not index.known.numbers.has(number)]
     is_calculated = bool(nearest) and _is_calculated(plain, details, index, nearest, topic)
     if unknown and nearest and has_wrong_change(plain, unknown, index.units[nearest[0]].text):
@@ -234,7 +241,7 @@ def measure_claim(
     if is_calculated:
         missing = replace(missing, numbers=0, figures=missing.dates)
         counted = (number.dimension.removeprefix("noun:") for number in details.quantities if not number.is_unit)
-        told = CALCULATION_WORDS.union(content_sequence(topic), counted)
+        told = CALCULATION_WORDS.union(content_sequence(topic, language), counted)
         sequence = [word for word in sequence if index.has(word) or not (_is_numeric(word) or word in told)]
         best_similarity = max(best_similarity, sum(map(index.has, sequence)) / max(1, len(sequence)))
     elif details.has_figures and not missing.numbers and not missing.dates:

@@ -15,7 +15,7 @@ from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, rea
 from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.text.language import FUNCTION_WORDS, guess_language
-from workers.evaluation.text.words import content_words
+from workers.evaluation.text.local_words import content_words
 
 MAX_SENTENCES = 8
 """Most sentences that a claim is compared with; parsing is the cost of this check."""
@@ -118,7 +118,7 @@ def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Par
     if not words or len(words) + len(asked) > MAX_LETTERS:
         return ""
     sources: dict[int, list[str]] = {}
-    near = set(_nearest(content_words(f"{topic} {text}"), units, MAX_PARALLEL))
+    near = set(_nearest(content_words(f"{topic} {text}", claim.language), units, MAX_PARALLEL))
     for place, unit in enumerate(units) if near else ():
         sources.setdefault(unit.number, []).append(unit.text if place in near else "")
     return read_parallels(words, asked, list(sources.values()))
@@ -145,7 +145,8 @@ def _compare_polarity(claim: ExtractedClaim, sentences: Sequence[str], *, is_cov
 
 
 def _chosen(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
-    words = content_words(f"{claim.asked if claim.question or claim.reply != claim.plain else ''} {claim.plain}")
+    topic = claim.asked if claim.question or claim.reply != claim.plain else ""
+    words = content_words(f"{topic} {claim.plain}", claim.language)
     return [units[place].text for place in _nearest(words, units, MAX_SENTENCES)]
 
 

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from schemas.answers import ContextChunk
 from workers.evaluation.facts.evidence_units import segment_source
+from workers.evaluation.text.language import known_language
+from workers.evaluation.text.local_forms import local_forms
+from workers.evaluation.text.local_words import content_words
 from workers.evaluation.text.wording import plain_text
-from workers.evaluation.text.words import content_words
 
 Matrix = NDArray[np.float32]
 
@@ -36,9 +38,11 @@ class EvidenceUnit:
         chunk_id: the retriever's name for the chunk.
         start: offset in the chunk's content, code points.
         end: offset after its last character.
-        text: readable text, for models and readers.
+        text: plain text in the form in which it is compared.
         words: stems of its content words.
         of_record: whether it is part of a record or table rather than of a text.
+        language: its language, ISO 639-1.
+        written: the text for readers, if it differs.
     """
 
     number: int
@@ -48,22 +52,37 @@ class EvidenceUnit:
     text: str
     words: frozenset[str]
     of_record: bool = False
+    language: str = "en"
+    written: str = ""
+
+    @property
+    def excerpt(self) -> str:
+        """Return the text for readers."""
+        return self.written or self.text
 
 
-def collect_evidence(contexts: Sequence[ContextChunk], answer_words: frozenset[str]) -> tuple[EvidenceUnit, ...]:
+def collect_evidence(
+    contexts: Sequence[ContextChunk], answer_words: frozenset[str], language: str = "en"
+) -> tuple[EvidenceUnit, ...]:
     """Collect the units of all contexts, in order, at most ``MAX_UNITS``.
 
     Args:
         contexts: the chunks that the model was given.
         answer_words: stems of the answer, which select units if there are too many.
+        language: language of the answer, for chunks that show none.
     """
     units = []
     for number, chunk in enumerate(contexts, 1):
+        own = known_language(chunk.content) or language
+        if (own, language) == ("zh", "ja"):
+            own = language  # a table or title in Japanese may have no kana
         for unit in segment_source(chunk.content):
-            text = plain_text(unit.text)[:MAX_TEXT]
-            words = content_words(text)
+            written = plain_text(unit.text)[:MAX_TEXT]
+            text = local_forms(written, own)
+            words = content_words(text, own)
             if words:
-                units.append(EvidenceUnit(number, chunk.chunk_id, unit.start, unit.end, text, words, unit.of_record))
+                place = (number, chunk.chunk_id, unit.start, unit.end)
+                units.append(EvidenceUnit(*place, text, words, unit.of_record, own, written if text != written else ""))
     if len(units) > MAX_UNITS:
         common = np.array([len(unit.words & answer_words) for unit in units])
         # A stable sort prefers earlier units: retrievers rank the best first.

@@ -78,9 +78,9 @@ from workers.evaluation.grounding.support import (
 )
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
 from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
+from workers.evaluation.text.local_words import content_words
 from workers.evaluation.text.segmentation import segment
 from workers.evaluation.text.uncertainty import uncertainty_spans
-from workers.evaluation.text.words import content_words
 from workers.evaluation.thresholds import GroundingThresholds
 
 Verdicts = Mapping[VerifierPair, NDArray[np.float32]]
@@ -144,7 +144,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
         cited=tuple(resolved.cited[place] for place in places),
         total=len(resolved.claims),
         unchecked=unchecked,
-        units=collect_evidence(contexts, content_words(answer.answer)),
+        units=collect_evidence(contexts, content_words(answer.answer), claims[0].language if claims else "en"),
         records={
             number: facts
             for number, chunk in enumerate(contexts, 1)
@@ -379,9 +379,9 @@ def checked_claims(prepared: PreparedGrounding) -> list[ExtractedClaim]:
 def similarities(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> tuple[Matrix, Matrix]:
     """Compute cosines of the words of n claims, alone and with their antecedents, and m units; shape [n, m] each."""
     of_units = [unit.words for unit in units]
-    alone = [content_words(claim.plain) for claim in claims]
+    alone = [content_words(claim.plain, claim.language) for claim in claims]
     leaning = [
-        content_words(f"{claim.antecedent} {claim.plain}") if claim.antecedent else words
+        content_words(f"{claim.antecedent} {claim.plain}", claim.language) if claim.antecedent else words
         for claim, words in zip(claims, alone, strict=True)
     ]
     return word_cosines(alone, of_units), word_cosines(leaning, of_units)
@@ -467,7 +467,7 @@ def _source(units: Sequence[EvidenceUnit], source: SourceSupport) -> ClaimSource
         number=source.number,
         chunk_id=unit.chunk_id,
         span=Span(start=unit.start, end=unit.end),
-        excerpt=unit.text[:MAX_PASSAGE],
+        excerpt=unit.excerpt[:MAX_PASSAGE],
         score=source.score,
         verdict=source.verdict,
         cited=source.cited,
@@ -491,7 +491,7 @@ def _evidence(units: Sequence[EvidenceUnit], support: Support) -> Evidence | Non
         chunk_id=unit.chunk_id,
         number=unit.number,
         span=Span(start=unit.start, end=unit.end),
-        excerpt=unit.text[:MAX_EXCERPT],
+        excerpt=unit.excerpt[:MAX_EXCERPT],
         similarity=support.similarity,
     )
 

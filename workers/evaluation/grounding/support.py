@@ -42,7 +42,7 @@ from workers.evaluation.grounding.placement_model import shipped_placement
 from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.grounding.value_placement import MAX_EVIDENCE
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
-from workers.evaluation.text.words import content_words
+from workers.evaluation.text.local_words import content_words
 
 CONTRADICTION_AGREEMENT = 0.5
 """Agreement below which evidence concerns another subject and cannot contradict."""
@@ -252,7 +252,7 @@ def _measure_all(
     if not claims:
         return []
     spend(sum(len(unit.text) for unit in units))
-    sequences = [content_sequence(claim.plain) for claim in claims]
+    sequences = [content_sequence(claim.plain, claim.language) for claim in claims]
     vocabulary = frozenset(
         word for words in sequences for word in (*words, *(one + two for one, two in pairwise(words)))
     )
@@ -264,7 +264,7 @@ def _measure_all(
             _measure(claim, (), "", index, no_similarity, no_similarity, frozenset(), calibration, ())
             for claim in claims
         ]
-    words = [content_words(claim.plain) for claim in claims]
+    words = [content_words(claim.plain, claim.language) for claim in claims]
     # Parse what the claims need in one batch; compare_clauses finds the clauses in the cache.
     covered = [
         row for row, own in enumerate(words) if sum(not index.has(word) for word in own) <= MAX_UNSEEN * len(own)
@@ -327,7 +327,7 @@ def _measure(
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:
         mismatches = (*mismatches, "subject")
-    measures = measure_claim(claim.plain, best, index, top, calibration.words, claim.asked)
+    measures = measure_claim(claim.plain, best, index, top, calibration.words, claim.asked, claim.language)
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
     unseen = float(measures.values[FEATURES.index("unseen_share")])
@@ -347,7 +347,7 @@ def _measure(
         mismatches = ("subject",)
     return MeasuredClaim(
         measures.values,
-        max(1, len(set(content_sequence(claim.plain)))),
+        max(1, len(set(content_sequence(claim.plain, claim.language)))),
         mismatches,
         tuple(top),
         float(alone[top[0]]) if top else 0.0,

@@ -1,7 +1,7 @@
 """Guess the language of a text to choose abbreviations and word lists."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workers.evaluation.text.words import word_set
 
@@ -49,6 +49,70 @@ def guess_language(text: str) -> str:
     return best if scores[best] > scores["en"] else "en"
 
 
+_MORE_WORDS = {
+    "sv": word_set("och att det som en på är av för inte har med till den kan om ett men var jag när efter"),
+    "tr": word_set("ve bir bu için ile ne da de kimi olarak değil hangi"),
+    "en": word_set(
+        "a at an or if you your can will which has have but their per until after before were its been do does i we you my what how when who get no only all there they he she"
+    ),
+    "de": word_set(
+        "um uhr ab bei bis nach aus oder wird sind sie er es kann können nur ab pro dass als wie noch an beim zum zur was wer wo wie welche wann wurde hat kostet"
+    ),
+    "fr": word_set(
+        "un en à ou aux ces cette qui ne se vous votre peut jusqu mais plus être sans après avant leur quel quelle quels quelles où combien comment a"
+    ),
+    "es": word_set(
+        "de un a lo o más pero sin sobre hasta desde puede son sus este esta hay si está ser ha tras qué cuánto cuál dónde quién cuándo sí"
+    ),
+    "it": word_set(
+        "la le i a o dal dalla dei delle nella ma può si anche fino dopo prima ogni sua suo questo essere quale quanto quando dove chi come"
+    ),
+    "pt": word_set("de um a ao aos às das dos pelo pela até pode ser seu sua você mas ou sem foram é nos nas quem já"),
+    "pl": word_set("w z na i do o po od za a lub można tylko jego jej przed bez pod ze we ma mogą jeśli są to"),
+    "nl": word_set("u je ze of om aan uit kan worden naar maar per na tot deze dit geen hij zij bent heeft hebt wordt"),
+}
+_LANGUAGES_OF_MORE: dict[str, list[str]] = {word: list(codes) for word, codes in _LANGUAGES_OF_WORD.items()}
+for _code, _words in _MORE_WORDS.items():
+    for _word in _words:
+        _LANGUAGES_OF_MORE.setdefault(_word, []).append(_code)
+_LETTERS = (
+    ("pl", re.compile("[łżźśćńąęŁŻŹŚĆŃĄĘ]")),
+    ("de", re.compile("[ßäÄ]|ü(?!e)|ö")),
+    ("pt", re.compile("[ãõÃÕ]|ção|ções")),
+    ("es", re.compile("[ñÑ]|ción\\b")),
+    ("fr", re.compile("[çœêèÊÈ]|\\b[ldnsjc]['’]")),
+    ("it", re.compile("[ìòù]\\b|\\b(?:dell|nell|all|un)['’]")),
+)
+"""Letters that tell languages apart where function words do not."""
+
+
+_SISTERS = {"ru": (("uk", re.compile("[іїєґ]")),), "ar": (("fa", re.compile("[پچژگ]")),)}
+"""Languages with the script of another and letters of their own."""
+LEAST_SIGNS = 2
+"""Least number of function words and letters from which a text is known not to be English."""
+
+
+def known_language(text: str) -> str | None:
+    """Return the language of a text; ``None`` without evidence of any, English included."""
+    sample = text[:_SAMPLE]
+    for code, script in _SCRIPTS:
+        if len(script.findall(sample)) > len(sample) * 0.15:
+            return next((other for other, letters in _SISTERS.get(code, ()) if letters.search(sample)), code)
+    words = _WORD.findall(sample)
+    scores = _scores(words, _LANGUAGES_OF_MORE)
+    if not sample.isascii() or "'" in sample:
+        # Words with a capital are often names.
+        plain = " ".join(word for word in sample.split() if word[0].islower())
+        scores["es"] += 2 * ("¿" in sample)
+        for code, letters in _LETTERS:
+            scores[code] += len(letters.findall(plain)[:2])
+    best = max(scores, key=lambda code: scores[code])
+    if best == "en" and scores["en"]:
+        return "en" if list(scores.values()).count(scores["en"]) == 1 else None
+    is_clear = scores[best] >= LEAST_SIGNS and list(scores.values()).count(scores[best]) == 1
+    return best if is_clear else None
+
+
 FEW_WORDS = 12
 """Number of words below which a text gives too little evidence to exclude languages."""
 FEW_SIGNS = 4
@@ -80,9 +144,9 @@ def _likely_latin(sample: str) -> list[str]:
     return [code for code in order if scores[code] and scores[code] >= NEAR * scores[order[0]]]
 
 
-def _scores(words: Sequence[str]) -> dict[str, int]:
-    scores = dict.fromkeys(FUNCTION_WORDS, 0)
+def _scores(words: Sequence[str], languages: Mapping[str, Sequence[str]] = _LANGUAGES_OF_WORD) -> dict[str, int]:
+    scores = dict.fromkeys(FUNCTION_WORDS if languages is _LANGUAGES_OF_WORD else _MORE_WORDS, 0)
     for word in words:
-        for code in _LANGUAGES_OF_WORD.get(word.lower(), ()):
+        for code in languages.get(word.lower(), ()):
             scores[code] += 1
     return scores

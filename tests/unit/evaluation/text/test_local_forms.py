@@ -1,0 +1,72 @@
+"""Test that figures of other languages are written as English has them, and stay as they are elsewhere."""
+
+import pytest
+
+from workers.evaluation.text.language import known_language
+from workers.evaluation.text.local_forms import local_forms
+from workers.evaluation.text.local_words import content_words
+
+FORMS = (
+    ("de", "Am 3. März um halb acht", "Am 3. March um 7:30"),
+    ("de", "1.234,56 Euro in zwei Wochen", "1234.56 euro in 2 weeks"),
+    ("de", "anderthalb Stunden, 14.30 Uhr", "1.5 hours, 14:30"),
+    ("nl", "dinsdag om half acht 's avonds", "Tuesday om 19:30"),
+    ("nl", "vijfentwintig dagen en 48 uur les", "25 days en 48 hours les"),
+    ("fr", "le 1er mars 2024 à 14h30", "le 1 March 2024 à 14:30"),
+    ("fr", "deux mille trois cents euros et 62,5 %", "2300 euro et 62.5 %"),
+    ("es", "dos años y medio, a las 9 de la noche", "2.5 years, a las 21:00"),
+    ("pt", "Segundo a lei, um ano e meio", "Segundo a lei, 1.5 years"),
+    ("it", "alle ore 14.30, ventitré giorni", "alle ore 14:30, 23 days"),
+    ("pl", "półtora kilograma do 12 marca 2026", "1.5 kilograms do 12 March 2026"),
+    ("pl", "w poniedziałki, dwa tygodnie", "w Monday, 2 weeks"),
+    ("ru", "двадцать пять дней, в 7 вечера", "25 days, в 19:00"),
+    ("ar", "خمسة عشر يوما", "15 days"),
+    ("ja", "午後3時30分", "15:30"),
+    ("ja", "三割引で62万5,000円", "30%引で 625000円"),
+    ("zh", "3.6亿元", "360000000 cny"),
+    ("zh", "2024年9月1日起两年半", "2024-09-01 起 2.5 years"),
+    ("ko", "9만 5천 원, 삼천오백 석", "95000 krw , 3500 석"),
+    ("ko", "오후 3시 반, 1시간 30분", "15:30 , 1 hours 30 minutes"),
+)
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), FORMS)
+def test_figures_are_written_as_in_english(language: str, text: str, expected: str) -> None:
+    assert " ".join(local_forms(text, language).split()) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["The pump runs once a day at 7,500 rpm.", "In 2024 once more.", "Version 1.200 of March"]
+)
+def test_english_stays_as_it_is(text: str) -> None:
+    assert local_forms(text, "en") == text
+    assert content_words(text, "en") == content_words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The board met in the Lisbon office of Inês Prado.", "en"),
+        ("E22", None),
+        ("La torre vieja mide 39 metros. ¿Cuánto mide la torre?", "es"),
+        ("Freitags öffnet das Bürgerbüro um 9 Uhr.", "de"),
+        ("Висота вежі — 69 метрів.", "uk"),
+        ("Tornet har en höjd på 69 meter och det är byggt av sten.", "sv"),
+        ("北辰構造が設計しました。", "ja"),
+    ],
+)
+def test_the_language_of_a_text_is_known_by_its_small_words(text: str, language: str | None) -> None:
+    assert known_language(text) == language
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("pl", "bilety ulgowe do skansenu", "biletów ulgowych w skansenie"),
+        ("ru", "новый договор аренды", "нового договора об аренде"),
+        ("ko", "매출은 지난해", "매출이 지난해는"),
+        ("ja", "契約を更新する", "契約が更新された"),
+    ],
+)
+def test_inflected_words_have_one_stem(language: str, one: str, other: str) -> None:
+    assert content_words(one, language) == content_words(other, language)
