@@ -31,6 +31,7 @@ from workers.settings.scopes import Scope
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
 from workers.stores.queries.answer_queries import AnswerStore
+from workers.stores.queries.audit_queries import AuditStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
 
@@ -115,6 +116,7 @@ async def _served(settings: Settings, addresses: Addresses, client: AsyncClient,
         pipeline_version="bench",
         analytics=analytics,
         answers=AnswerStore(analytics, database),
+        audit=AuditStore(analytics, database),
         citations=CitationStore(analytics, database),
         overview=OverviewStore(analytics, database),
         producer=producer,

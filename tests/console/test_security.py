@@ -108,6 +108,9 @@ def test_a_token_of_one_tenant_sees_nothing_of_others(console: ConsoleThread, st
         "/api/overview",
         "/api/memory",
         "/api/audit/citations",
+        "/api/audit/decisions",
+        "/api/audit/accesses/export",
+        "/audit/decisions",
         f"/api/answers/{other.answer_id}",
     ):
         refused = mine.get(path, params={"tenant": other.tenant, "q": "x"})

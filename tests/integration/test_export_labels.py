@@ -59,7 +59,20 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
     assert file.stat().st_mode & 0o077 == 0
     rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
     assert {tuple(row) for row in rows} == {
-        ("id", "dataset", "task", "query", "contexts", "answer", "label", "spans", "split", "licence", "source_repo")
+        (
+            "id",
+            "dataset",
+            "task",
+            "query",
+            "contexts",
+            "answer",
+            "label",
+            "spans",
+            "span_verdicts",
+            "split",
+            "licence",
+            "source_repo",
+        )
     }
     assert sorted(row["label"] for row in rows) == [0] * 6 + [1] * 6
     measured = touchstone(

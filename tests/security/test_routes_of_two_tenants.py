@@ -76,6 +76,14 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/api/audit/citations"): named("/api/audit/citations", 200),
     ("GET", "/api/audit/low-grounding"): named("/api/audit/low-grounding", 200),
     ("GET", "/api/audit/accesses"): named("/api/audit/accesses", 200),
+    ("GET", "/api/audit/decisions"): named("/api/audit/decisions", 200),
+    ("GET", "/api/audit/{log}/export"): tuple(
+        question
+        for log in ("accesses", "decisions")
+        for form in ("csv", "jsonl", "parquet")
+        for question in named(f"/api/audit/{log}/export?format={form}", 200)
+    ),
+    ("GET", "/audit/{log}"): (*named("/audit/accesses", 200), *named("/audit/decisions", 200)),
     ("GET", "/api/reviews"): named("/api/reviews", 200),
     ("GET", "/api/reviews/stats"): named("/api/reviews/stats", 200, refused=200),
     ("GET", "/api/reviews/disagreements"): named("/api/reviews/disagreements", 200, refused=200),

@@ -86,7 +86,14 @@ def test_answers_of_one_identifier_stand_side_by_side(two: TwoTenants) -> None:
         for path in (f"/api/answers/{SHARED}", f"/api/answers/{SHARED}/explanation", f"/answers/{SHARED}"):
             assert other not in client.get(path).text.replace("keyse", ""), path
             assert client.get(path, params={"tenant": other}).status_code == 403, path
-        for path in ("/api/answers", "/search", "/api/overview", "/api/audit/citations", "/api/audit/low-grounding"):
+        for path in (
+            "/api/answers",
+            "/search",
+            "/api/overview",
+            "/api/audit/citations",
+            "/api/audit/low-grounding",
+            "/audit/decisions",
+        ):
             shown = client.get(path)
             assert NEEDS[other] not in shown.text and f"Loki of {other}" not in shown.text, path
         (citations[tenant],) = (each["citation_id"] for each in found["citations"])

@@ -17,6 +17,7 @@ from workers.services.shared_services import SharedServices
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.queries.answer_queries import AnswerStore
+from workers.stores.queries.audit_queries import AuditStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.review_queries import ReviewStore
@@ -73,6 +74,7 @@ async def opened_resources(
             pipeline_version=version,
             analytics=analytics,
             answers=AnswerStore(analytics, database),
+            audit=AuditStore(analytics, database),
             citations=CitationStore(analytics, database),
             overview=OverviewStore(analytics, database),
             producer=producer,

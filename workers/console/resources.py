@@ -18,6 +18,7 @@ from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.lancedb.memory_store import MemoryStore
 from workers.stores.queries.answer_queries import AnswerStore
+from workers.stores.queries.audit_queries import AuditStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.redis.client import RedisClient
@@ -32,6 +33,7 @@ class ConsoleResources:
         pipeline_version: version of this process, for headers.
         analytics: ClickHouse.
         answers: queries of answers.
+        audit: queries of decisions and accesses.
         citations: queries of citations.
         overview: queries of figures.
         producer: sends feedback, answers and decisions, and waits for the acknowledgement.
@@ -51,6 +53,7 @@ class ConsoleResources:
     pipeline_version: str
     analytics: AnalyticsStore
     answers: AnswerStore
+    audit: AuditStore
     citations: CitationStore
     overview: OverviewStore
     producer: ConfirmedProducer

@@ -6,7 +6,7 @@ may be tone or completeness. The verdict "cannot tell", a decision by deadline, 
 with incomplete stored evidence give no label either.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -30,8 +30,9 @@ def label_row(decision: ReviewDecision, request: ReviewRequest) -> dict[str, Any
         request: the review request, with the evidence.
 
     Returns:
-        ``id, dataset, task, query, contexts, answer, label, spans, split, licence, source_repo``. The
-        label is 1 if a claim was found contradicted or unsupported, for any action.
+        ``id, dataset, task, query, contexts, answer, label, spans, span_verdicts, split, licence, source_repo``.
+        The label is 1 if a claim was found contradicted or unsupported, for any action. ``spans`` holds
+        positions alone and ``span_verdicts`` their verdicts, so that each column has one type in Arrow.
     """
     if decision.decided_by == POLICY:
         return "by a deadline"
@@ -40,12 +41,12 @@ def label_row(decision: ReviewDecision, request: ReviewRequest) -> dict[str, Any
     label = _label(decision)
     if label is None:
         return "no verdict"
-    spans = [
-        [verdict.span.start, verdict.span.end, verdict.verdict]
+    marked = sorted(
+        (verdict.span.start, verdict.span.end, verdict.verdict)
         for verdict in decision.claim_verdicts
         if verdict.verdict in OFFENDING and verdict.span is not None
-    ]
-    return _row(request, record_key(decision.tenant, decision.answer_id), request.answer, label, sorted(spans) or None)
+    )
+    return _row(request, record_key(decision.tenant, decision.answer_id), request.answer, label, marked)
 
 
 def claim_rows(decision: ReviewDecision, request: ReviewRequest) -> Iterator[dict[str, Any]]:
@@ -56,7 +57,7 @@ def claim_rows(decision: ReviewDecision, request: ReviewRequest) -> Iterator[dic
         text = _text(verdict, request)
         if text and verdict.verdict in (*OFFENDING, "supported"):
             label = int(verdict.verdict in OFFENDING)
-            yield _row(request, f"{record_key(decision.tenant, decision.answer_id)}#c{number}", text, label, None)
+            yield _row(request, f"{record_key(decision.tenant, decision.answer_id)}#c{number}", text, label, [])
 
 
 def preference_row(decision: ReviewDecision, request: ReviewRequest) -> dict[str, Any] | None:
@@ -98,7 +99,7 @@ def _text(verdict: ClaimVerdict, request: ReviewRequest) -> str:
 
 
 def _row(
-    request: ReviewRequest, identifier: str, answer: str, label: int, spans: list[list[Any]] | None
+    request: ReviewRequest, identifier: str, answer: str, label: int, marked: Sequence[tuple[int, int, str]]
 ) -> dict[str, Any]:
     contexts = [context.content for context in request.contexts]
     digest = blake2b("\0".join(contexts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -111,7 +112,8 @@ def _row(
         "contexts": contexts,
         "answer": answer,
         "label": label,
-        "spans": spans,
+        "spans": [[start, end] for start, end, _ in marked] or None,
+        "span_verdicts": [verdict for _, _, verdict in marked] or None,
         "split": "test" if share < TEST_SHARE else "train",
         "licence": "internal",
         "source_repo": f"review:{request.tenant}",

@@ -22,9 +22,9 @@ def verdict(said: Any) -> ClaimVerdict:
     [
         ("approve", [], (0, None)),
         ("approve", ["supported"], (0, None)),
-        ("approve", ["unsupported"], (1, [[0, 17, "unsupported"]])),
-        ("reject", ["contradicted"], (1, [[0, 17, "contradicted"]])),
-        ("correct", ["contradicted"], (1, [[0, 17, "contradicted"]])),
+        ("approve", ["unsupported"], (1, [[0, 17]])),
+        ("reject", ["contradicted"], (1, [[0, 17]])),
+        ("correct", ["contradicted"], (1, [[0, 17]])),
         ("reject", [], "no verdict"),
         ("correct", ["supported"], "no verdict"),
         ("approve", ["cannot_tell"], "no verdict"),

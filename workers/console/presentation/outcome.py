@@ -26,6 +26,7 @@ class DecisionView(BaseModel):
     comment: str
     corrected_answer: str | None
     review_duration: float = Field(description="Seconds of active review.")
+    verdicts: dict[str, str] = Field(description="Verdicts of the reviewer by claim_id.")
 
 
 class ShownText(BaseModel):
@@ -65,6 +66,7 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
         decided_by=decision.decided_by, decided_at=decision.timestamp, reason=decision.reason or "",
         comment=decision.user_comment or "", corrected_answer=decision.corrected_answer,
         review_duration=decision.review_duration,
+        verdicts={each.claim_id: each.verdict for each in decision.claim_verdicts},
     )  # fmt: skip
     shown.append(
         ShownText(since=released.released_at, by=decision.decided_by, state=released.state, content=released.content)

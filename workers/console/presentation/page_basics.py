@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -39,6 +40,12 @@ VERDICTS = {
 DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected"}
 """Words for final decisions."""
 
+RULINGS = {"second": "second opinion", "vote": "vote", "late": "too late, without effect"}
+"""Words for decisions that are not final."""
+
+VIA = {"token": "by program", "session": "in the browser"}
+"""Words for the ways by which somebody was shown an answer."""
+
 
 def _score(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
@@ -66,8 +73,8 @@ ENVIRONMENT.filters |= {
     "visible": visible, "score": _score, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS,
+    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "RULINGS": RULINGS, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "USUAL_REASONS": USUAL_REASONS, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 
 
@@ -96,7 +103,20 @@ class RequireOnPage(Require):
 
 Reader = Annotated[Principal, Depends(RequireOnPage(Scope.READ))]
 Reviewing = Annotated[Principal, Depends(RequireOnPage(Scope.REVIEW))]
-Reading = Annotated[Principal, Depends(RequireOnPage(Scope.READ, Scope.REVIEW))]
+Auditing = Annotated[Principal, Depends(RequireOnPage(Scope.ADMIN))]
+Anyone = Annotated[Principal, Depends(RequireOnPage(Scope.READ, Scope.REVIEW, Scope.ADMIN))]
+
+
+def given_filters(request: Request, model: type[BaseModel]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the filters of an address as they were given, and those that filter, with days as times."""
+    given = {name: request.query_params.get(name, "").strip() for name in model.model_fields}
+    chosen = {name: value for name, value in given.items() if value}
+    days = {
+        name: f"{chosen[name]}T00:00:00Z" if len(chosen[name]) == 10 else chosen[name]
+        for name in ("since", "until")
+        if name in chosen
+    }
+    return given, chosen | days
 
 
 def page(template: str, request: Request, principal: Principal | None, status: int = 200, **values: Any) -> Response:

@@ -11,7 +11,7 @@ from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import PageRoute
 from workers.console.identity.principal import Principal
-from workers.console.presentation.page_basics import Reader, Reading, page
+from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
 from workers.console.presentation.rendering import (
     answer_runs,
     passage_runs,
@@ -24,10 +24,14 @@ from workers.console.routes.citations import CitationId, found_citation
 from workers.console.routes.overview import PeriodName, overview_of
 from workers.review.review_models import Reviewer
 from workers.settings.scopes import Scope
+from workers.stores.clickhouse.row_reading import Row
+from workers.stores.queries.audit_queries import AuditFilter
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 PAGE_SIZE = 25
+MOST_ACCESSES = 50
+"""Maximum number of accesses to an answer that its page lists."""
 
 
 @router.get("/login")
@@ -38,11 +42,11 @@ async def login(request: Request) -> Response:
 
 @router.get("/")
 async def overview(
-    request: Request, principal: Reading, resources: Shared, period: PeriodName = "24h", tenant: Tenant = None
+    request: Request, principal: Anyone, resources: Shared, period: PeriodName = "24h", tenant: Tenant = None
 ) -> Response:
     """Show the overview of a period: volume, quality, delay and backlog; reviewers without read rights see the queue."""
     if Scope.READ not in principal.scopes:
-        return RedirectResponse("/review", 303)
+        return RedirectResponse("/review" if Scope.REVIEW in principal.scopes else "/audit/decisions", 303)
     figures = await overview_of(principal, resources, period, tenant)
     who = Reviewer(principal.name, principal.tenants)
     stats = await resources.review.stats(who) if resources.review else None
@@ -54,24 +58,14 @@ async def overview(
     )  # fmt: skip
 
 
-SEARCHED = ("q", "tenant", "tenant_part", "model", "model_part", "risk", "state", "since", "until")
-"""Parameters of a search, which its address keeps."""
-
-
 @router.get("/search")
 async def search(
     request: Request, principal: Reader, resources: Shared, cursor: Cursor = None, before: Cursor = None
 ) -> Response:
     """Show answers filtered by words, model, risk, state and time."""
-    given = {name: request.query_params.get(name, "").strip() for name in SEARCHED}
-    chosen = {name: value for name, value in given.items() if value}
-    days = {
-        name: f"{chosen[name]}T00:00:00Z" if len(chosen[name]) == 10 else chosen[name]
-        for name in ("since", "until")
-        if name in chosen
-    }
+    given, chosen = given_filters(request, SearchQuery)
     try:
-        wanted = SearchQuery.model_validate(chosen | days)
+        wanted = SearchQuery.model_validate(chosen)
     except ValueError:
         return page("search.html", request, principal, 422, given=given, found=None)
     found = await found_answers(resources, principal, wanted, cursor or None, before or None, PAGE_SIZE, count=True)
@@ -95,9 +89,12 @@ async def answer(
     detail = answer_detail(stored)
     turns = await resources.answers.earlier(detail.tenant, detail.session_id, detail.answer_id, detail.completed_at)
     resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
+    looked: list[Row] | None = None
+    if Scope.ADMIN in principal.scopes:
+        looked = await resources.audit.listed("accesses", AuditFilter([detail.tenant], detail.answer_id), MOST_ACCESSES)
     return page(
         "answer.html", request, principal,
-        answer=detail, turns=turns,
+        answer=detail, turns=turns, looked=looked,
         runs=answer_runs(detail.answer, detail.claims, detail.citations),
         by_number={citation.number: citation for citation in detail.citations if citation.valid},
         primary={claim.primary_number for claim in detail.claims if claim.primary_number},

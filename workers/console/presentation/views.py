@@ -227,6 +227,31 @@ class AccessPage(View):
     next_cursor: str | None
 
 
+class LoggedDecision(View):
+    """A recorded decision on an answer."""
+
+    decision_id: str
+    decided_at: datetime
+    decided_by: str = Field(description="Name of the access token; policy for a decision by deadline.")
+    action: str
+    ruling: str = Field(description="final, second (a second opinion), vote, or late: without effect.")
+    state: str = Field(description="State to which the decision led; empty for one that is not final.")
+    reason: str
+    comment: str
+    tenant: str
+    answer_id: str
+    review_id: str
+    model_id: str
+    review_duration: float = Field(description="Seconds of active review.")
+
+
+class DecisionPage(View):
+    """A page of decisions, the latest first."""
+
+    items: list[LoggedDecision]
+    next_cursor: str | None
+
+
 class Remembered(View):
     """A turn of conversational memory with its origin."""
 

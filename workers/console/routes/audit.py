@@ -1,19 +1,92 @@
-"""Serve the audit: answers with their citations, answers with low grounding, and recorded accesses."""
+"""Serve the audit: answers with their citations, answers with low grounding, decisions and accesses."""
 
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Annotated
 
+import pyarrow as pa
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from starlette.responses import StreamingResponse
 
+from schemas.base import Identifier, UtcDatetime
 from workers.console.http.paging import Cursor, Limit, next_cursor, place_of
-from workers.console.http.problems import documented
+from workers.console.http.problems import Problem, documented
 from workers.console.http.requests import StrictRoute
+from workers.console.http.table_files import MEDIA_TYPES, FileFormat, encoded
+from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin
-from workers.console.presentation.views import Access, AccessPage, AuditPage, logged_citations
+from workers.console.presentation.views import (
+    Access,
+    AccessPage,
+    AuditPage,
+    DecisionPage,
+    LoggedDecision,
+    logged_citations,
+)
 from workers.console.resources import Shared
 from workers.console.routes.answers import Since, Tenant, Until
-from workers.stores.queries.answer_queries import Period
+from workers.stores.clickhouse.row_reading import Row
+from workers.stores.queries.answer_queries import Period, Place
+from workers.stores.queries.audit_queries import IDENTIFIER, AuditFilter, AuditLog
 
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
+
+MAX_EXPORTED = 500_000
+"""Maximum number of rows of a file: a year of a large team."""
+EXPORT_BATCH = 5_000
+"""Number of rows that are read and written at once."""
+
+_TIME = pa.timestamp("ms", tz="UTC")
+SCHEMAS = {
+    "decisions": pa.schema(
+        [
+            ("decided_at", _TIME),
+            *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
+            *((name, pa.string()) for name in ("tenant", "answer_id", "model_id")),
+            ("review_duration", pa.float64()),
+            *((name, pa.string()) for name in ("review_id", "decision_id")),
+        ]
+    ),
+    "accesses": pa.schema(
+        [
+            ("at", _TIME),
+            *((name, pa.string()) for name in ("who", "via", "what", "tenant")),
+            ("answers", pa.list_(pa.string())),
+            ("access_id", pa.string()),
+        ]
+    ),
+}
+"""Columns of the files, in their order."""
+
+
+class AuditQuery(BaseModel):
+    """Filters of decisions and accesses; without filters every record matches."""
+
+    tenant: Identifier | None = None
+    answer_id: str = Field(default="", max_length=200, description="Only this answer.")
+    person: str = Field(default="", max_length=200, description="Only what this person decided or saw.")
+    state: str = Field(
+        default="",
+        max_length=100,
+        description="Only decisions that led to this state; of accesses, only those of this kind (what).",
+    )
+    since: UtcDatetime | None = Field(default=None, description="Only records of this time or later.")
+    until: UtcDatetime | None = Field(default=None, description="Only records before this time.")
+
+    def chosen(self, principal: Principal) -> AuditFilter:
+        """Convert the filters to a store query within the tenants of the principal.
+
+        Raises:
+            Problem: 403, the token does not include the tenant.
+        """
+        return AuditFilter(
+            principal.chosen_tenants(self.tenant), self.answer_id, self.person, self.state,
+            Period(self.since, self.until),
+        )  # fmt: skip
+
+
+Wanted = Annotated[AuditQuery, Query()]
 
 
 @router.get("/citations", responses=documented(401, 403, 422, 429, 503))
@@ -51,23 +124,71 @@ async def audit_low_grounding(
 
 @router.get("/accesses", responses=documented(401, 403, 422, 429, 503))
 async def audit_accesses(
-    principal: Admin,
-    resources: Shared,
-    tenant: Tenant = None,
-    answer_id: Annotated[str, Query(max_length=200, description="Only accesses to this answer.")] = "",
-    since: Since = None,
-    until: Until = None,
-    cursor: Cursor = None,
-    limit: Limit = 50,
+    principal: Admin, resources: Shared, wanted: Wanted, cursor: Cursor = None, limit: Limit = 50
 ) -> AccessPage:
     """List the recorded accesses to answers, the latest first."""
-    rows = await resources.answers.accesses(
-        principal.chosen_tenants(tenant), answer_id, Period(since, until), limit + 1, place_of(cursor)
+    rows, following = await logged(resources, principal, "accesses", wanted, cursor, limit)
+    return AccessPage(items=[Access.model_validate(row) for row in rows], next_cursor=following)
+
+
+@router.get("/decisions", responses=documented(401, 403, 422, 429, 503))
+async def audit_decisions(
+    principal: Admin, resources: Shared, wanted: Wanted, cursor: Cursor = None, limit: Limit = 50
+) -> DecisionPage:
+    """List the recorded decisions on answers, the latest first."""
+    rows, following = await logged(resources, principal, "decisions", wanted, cursor, limit)
+    return DecisionPage(items=[LoggedDecision.model_validate(row) for row in rows], next_cursor=following)
+
+
+@router.get("/{log}/export", responses=documented(401, 403, 422, 429, 503), response_class=StreamingResponse)
+async def export_audit(
+    log: AuditLog,
+    principal: Admin,
+    resources: Shared,
+    wanted: Wanted,
+    form: Annotated[FileFormat, Query(alias="format", description="Format of the file.")] = "csv",
+) -> StreamingResponse:
+    """Download the decisions or the accesses that match, the latest first, at most 500,000 rows."""
+    chosen = wanted.chosen(principal)
+    # Rows that arrive during the download are left out, so that it ends.
+    chosen = replace(chosen, period=Period(chosen.period.since, chosen.period.until or resources.now()))
+    found = await resources.audit.count(log, chosen)
+    if found > MAX_EXPORTED:
+        raise Problem(422, f"{found} rows match, and a file has at most {MAX_EXPORTED}; choose a shorter period")
+    name = f"touchstone-{log}.{form}"
+    return StreamingResponse(
+        encoded(form, SCHEMAS[log], _batches(resources, principal, log, chosen)),
+        media_type=MEDIA_TYPES[form],
+        headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Rows": str(found)},
     )
-    return AccessPage(
-        items=[Access.model_validate(row) for row in rows[:limit]],
-        next_cursor=next_cursor(rows, limit, "at_ms", "access_id"),
-    )
+
+
+async def _batches(resources: Shared, principal: Admin, log: AuditLog, chosen: AuditFilter) -> AsyncIterator[list[Row]]:
+    after = Place()
+    while rows := await resources.audit.listed(log, chosen, EXPORT_BATCH, after):
+        _note(resources, principal, log, rows)
+        yield rows
+        after = Place(rows[-1]["at_ms"], rows[-1][IDENTIFIER[log]])
+
+
+async def logged(
+    resources: Shared, principal: Principal, log: AuditLog, wanted: AuditQuery, cursor: str | None, limit: int
+) -> tuple[list[Row], str | None]:
+    """Return a page of a log with the cursor of the next one, and record the access.
+
+    Raises:
+        Problem: 403, the token does not include the tenant; 422, the cursor is malformed.
+        AccessLogFull: the access cannot be recorded.
+    """
+    rows = await resources.audit.listed(log, wanted.chosen(principal), limit + 1, place_of(cursor))
+    _note(resources, principal, log, rows[:limit])
+    return rows[:limit], next_cursor(rows, limit, "at_ms", IDENTIFIER[log])
+
+
+def _note(resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row]) -> None:
+    """Record who is shown comments of reviewers; the access log itself holds identifiers alone."""
+    if log == "decisions":
+        resources.accesses.note_page(principal, "audit", [(row["tenant"], row["answer_id"]) for row in rows])
 
 
 async def _audit(

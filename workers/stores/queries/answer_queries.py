@@ -134,17 +134,6 @@ ORDER BY completed_at DESC, response_id DESC
 LIMIT {{limit:UInt32}}
 """
 
-ACCESSES = """
-SELECT access_id, at, toUnixTimestamp64Milli(at) AS at_ms, who, via, what, tenant, answers
-FROM {database}.accesses FINAL
-WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-  AND ({{answer_id:String}} = '' OR has(answers, {{answer_id:String}}))
-  AND at >= {{since:DateTime64(3, 'UTC')}} AND at < {{until:DateTime64(3, 'UTC')}}
-  AND ({{after:String}} = '' OR (at, access_id) < (fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}))
-ORDER BY at DESC, access_id DESC
-LIMIT {{limit:UInt32}}
-"""
-
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2199, 12, 31, tzinfo=UTC)
 
 
@@ -282,7 +271,9 @@ class AnswerStore(Reading):
             StoreUnavailable: ClickHouse does not respond.
         """
         statement = LISTED_BACK if back else LISTED
-        found = await self.rows(statement, run=run, shown=MAX_TEXT, limit=limit, **_filter(chosen), **_place(after))
+        found = await self.rows(
+            statement, run=run, shown=MAX_TEXT, limit=limit, **_filter(chosen), **place_values(after)
+        )
         return await self._decided(found[::-1] if back else found)
 
     async def count(self, chosen: AnswerFilter, run: str = "live") -> int:
@@ -333,40 +324,23 @@ class AnswerStore(Reading):
         """
         return await self.rows(
             AUDIT, run="live", tenants=list(tenants), below=-1.0 if below is None else below,
-            only_invalid=only_invalid, limit=limit, **_times(period), **_place(after),
+            only_invalid=only_invalid, limit=limit, **times_of(period), **place_values(after),
         )  # fmt: skip
-
-    async def accesses(
-        self, tenants: Sequence[str], answer_id: str, period: Period, limit: int, after: Place = Place()
-    ) -> list[Row]:
-        """Return the accesses to answers by people, the latest first.
-
-        Args:
-            tenants: tenants of the rows; all if empty.
-            answer_id: restrict to this answer, unless empty.
-            period: time of the access.
-            limit: maximum number of rows.
-            after: row after which the list continues.
-
-        Raises:
-            StoreUnavailable: ClickHouse does not respond.
-        """
-        return await self.rows(
-            ACCESSES, tenants=list(tenants), answer_id=answer_id, limit=limit, **_times(period), **_place(after)
-        )
 
 
 def _filter(chosen: AnswerFilter) -> dict[str, Any]:
     return {
         "tenants": list(chosen.tenants), "text": chosen.text, "words": chosen.words or [chosen.text or " "],
         "model": chosen.model, "model_part": chosen.model_part, "tenant_part": chosen.tenant_part, "risk": chosen.risk,
-        "state": chosen.state, **_times(chosen.period),
+        "state": chosen.state, **times_of(chosen.period),
     }  # fmt: skip
 
 
-def _times(period: Period) -> dict[str, datetime]:
+def times_of(period: Period) -> dict[str, datetime]:
+    """Return a period as parameters of a query."""
     return {"since": without_zone(period.since or EARLIEST), "until": without_zone(period.until or LATEST)}
 
 
-def _place(place: Place) -> dict[str, Any]:
+def place_values(place: Place) -> dict[str, Any]:
+    """Return a place as parameters of a query."""
     return {"after": place.identifier, "after_ms": place.milliseconds}

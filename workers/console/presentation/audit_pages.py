@@ -1,0 +1,35 @@
+"""Serve the pages for auditors: decisions on answers, and accesses to answers."""
+
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response
+
+from workers.console.http.paging import Cursor
+from workers.console.http.requests import PageRoute
+from workers.console.presentation.page_basics import Auditing, given_filters, page
+from workers.console.resources import Shared
+from workers.console.routes.audit import AuditQuery, logged
+from workers.stores.queries.audit_queries import AuditLog
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+PAGE_SIZE = 50
+
+
+@router.get("/audit/{log}")
+async def audit_log(
+    log: AuditLog, request: Request, principal: Auditing, resources: Shared, cursor: Cursor = None
+) -> Response:
+    """Show the decisions or the accesses that match, the latest first, with links to download them."""
+    given, values = given_filters(request, AuditQuery)
+    try:
+        wanted = AuditQuery.model_validate(values)
+    except ValueError:
+        return page("audit.html", request, principal, 422, log=log, given=given, rows=None)
+    rows, following = await logged(resources, principal, log, wanted, cursor or None, PAGE_SIZE)
+    total = await resources.audit.count(log, wanted.chosen(principal))
+    return page(
+        "audit.html", request, principal,
+        log=log, given=given, rows=rows, total=total, address=urlencode(values), first=not cursor,
+        more=urlencode(values | {"cursor": following}) if following else None,
+    )  # fmt: skip

@@ -1,0 +1,109 @@
+"""Read the records of an audit: decisions on answers, and accesses to answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from workers.stores.clickhouse.row_reading import Reading, Row
+from workers.stores.queries.answer_queries import Period, Place, place_values, times_of
+
+AuditLog = Literal["decisions", "accesses"]
+
+_OF_TENANTS = """
+WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND ({{answer_id:String}} = '' OR %s)
+  AND ({{person:String}} = '' OR %s = {{person:String}})
+  AND ({{state:String}} = '' OR %s = {{state:String}})
+  AND %s >= {{since:DateTime64(3, 'UTC')}} AND %s < {{until:DateTime64(3, 'UTC')}}
+"""
+_DECISIONS = (
+    """
+FROM (
+    SELECT decided_at, decision_id, tenant, answer_id, review_id, ruling, action, decided_by, reason, model_id,
+           review_duration, JSONExtractString(decision, 'user_comment') AS comment,
+           JSONExtractBool(decision, 'with_warning') AS with_warning,
+           multiIf(ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
+                   action = 'correct', 'replaced', 'rejected') AS state
+    FROM {database}.review_decisions FINAL
+)
+"""
+    + _OF_TENANTS % ("answer_id = {{answer_id:String}}", "decided_by", "state", "decided_at", "decided_at")
+)
+_ACCESSES = (
+    """
+FROM {database}.accesses FINAL
+"""
+    + _OF_TENANTS % ("has(answers, {{answer_id:String}})", "who", "what", "at", "at")
+)
+_AFTER = """
+  AND ({{{{after:String}}}} = '' OR ({time}, {name}) < (fromUnixTimestamp64Milli({{{{after_ms:Int64}}}}, 'UTC'), {{{{after:String}}}}))
+ORDER BY {time} DESC, {name} DESC LIMIT {{{{limit:UInt32}}}}
+"""
+
+LISTED = {
+    "decisions": f"SELECT *, toUnixTimestamp64Milli(decided_at) AS at_ms {_DECISIONS}"
+    + _AFTER.format(time="decided_at", name="decision_id"),
+    "accesses": "SELECT access_id, at, toUnixTimestamp64Milli(at) AS at_ms, who, via, what, tenant, answers "
+    + _ACCESSES
+    + _AFTER.format(time="at", name="access_id"),
+}
+COUNTED = {
+    "decisions": f"SELECT count() AS number {_DECISIONS}",
+    "accesses": f"SELECT count() AS number {_ACCESSES}",
+}
+EVER, START = Period(), Place()
+IDENTIFIER = {"decisions": "decision_id", "accesses": "access_id"}
+"""Column that identifies a row of each log."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Filter on the records of an audit. Empty values choose all.
+
+    Attributes:
+        tenants: tenants of the records.
+        answer_id: answer that was decided or accessed.
+        person: name of the access token that decided or looked.
+        state: state to which the decision led; for accesses, what was shown.
+        period: time of the decision or access.
+    """
+
+    tenants: Sequence[str] = ()
+    answer_id: str = ""
+    person: str = ""
+    state: str = ""
+    period: Period = EVER
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return the filter as parameters of a query."""
+        return {
+            "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person, "state": self.state,
+            **times_of(self.period),
+        }  # fmt: skip
+
+
+class AuditStore(Reading):
+    """Store of decisions and accesses."""
+
+    async def listed(self, log: AuditLog, chosen: AuditFilter, limit: int, after: Place = START) -> list[Row]:
+        """Return records of a log, the latest first.
+
+        Args:
+            log: the log.
+            chosen: the filter.
+            limit: maximum number of rows.
+            after: row after which the list continues.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
+
+    async def count(self, log: AuditLog, chosen: AuditFilter) -> int:
+        """Count the records of a log.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        return int((await self.rows(COUNTED[log], **chosen.values))[0]["number"])
