@@ -107,7 +107,9 @@ def decide(
         review = review or in_audit_sample(answer.tenant, answer.answer_id, resolved.unevaluated_share)
     score = grounding.grounding_score if grounding is not None else None
     shown = SEVERITY[state] <= SEVERITY["warned"]
-    judged = not degraded and not any(found[unknown_score(name)].applies for name in resolved.evaluators)
+    # Memory holds what sources support; an earlier answer would become its own evidence.
+    judged = not degraded and not found["said_before"].applies and not found["contradicts_earlier"].applies
+    judged = judged and not any(found[unknown_score(name)].applies for name in resolved.evaluators)
     return Decision(
         state=state,
         reasons=reasons,
@@ -151,6 +153,8 @@ def facts(
     uncited = citations.claims - citations.cited_claims if citations is not None else 0
     recommended = sum(claim.kind == "recommendation" and not _is_traced(claim) for claim in claims)
     conflicts = len(grounding.conflicts) if grounding is not None else 0
+    said_before = sum(claim.verdict == "said_before" for claim in claims)
+    contradicting = len(grounding.earlier_contradictions) if grounding is not None else 0
     # Facts with their own row are not listed twice.
     escalated = validation is not None and validation.should_escalate and not (tool_failure or refusal or empty)
     return {
@@ -174,6 +178,8 @@ def facts(
         "uncited_claim": Fact(citations_required and uncited > 0, uncited),
         "uncited_recommendation": Fact(recommended > 0, recommended),
         "conflicting_sources": Fact(conflicts > 0, conflicts),
+        "said_before": Fact(said_before > 0, said_before),
+        "contradicts_earlier": Fact(contradicting > 0, contradicting),
     }
 
 

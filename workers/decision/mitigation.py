@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from schemas.base import RiskLevel
-from schemas.grounding import ClaimSource, Conflict
+from schemas.grounding import Claim, ClaimSource, Conflict, EarlierContradiction
 from workers.decision.reference_list import escape
 from workers.evaluation.text.markdown import closed
 
@@ -49,6 +49,21 @@ def note_conflicts(text: str, conflicts: Sequence[Conflict]) -> str:
     notes = [
         f"\n\n> **Note**: The sources disagree. {one}; {other}.\n" for one, other in list(pairs)[:MAX_SHOWN_CONFLICTS]
     ]
+    return closed(text) + "".join(notes) if notes else text
+
+
+SAID_BEFORE_NOTE = "\n\n> **Note**: Parts of this answer repeat what was said earlier in this conversation; the sources do not say it.\n"
+
+
+def note_earlier_turns(text: str, claims: Sequence[Claim], contradictions: Sequence[EarlierContradiction]) -> str:
+    """Add a note on each earlier answer that is contradicted, and one if something was only said before."""
+    excerpts = dict.fromkeys(escape(each.earlier.excerpt) for each in contradictions)
+    notes = [
+        f"\n\n> **Note**: Earlier in this conversation the answer was otherwise: “{excerpt}”\n"
+        for excerpt in list(excerpts)[:MAX_SHOWN_CONFLICTS]
+    ]
+    if any(claim.verdict == "said_before" for claim in claims):
+        notes.append(SAID_BEFORE_NOTE)
     return closed(text) + "".join(notes) if notes else text
 
 

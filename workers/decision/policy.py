@@ -34,6 +34,8 @@ Reason = Literal[
     "uncited_claim",
     "uncited_recommendation",
     "conflicting_sources",
+    "said_before",
+    "contradicts_earlier",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """Facts in the order of the table and of the reasons of a decision."""
@@ -117,11 +119,15 @@ TABLE: Mapping[Reason, Row] = {
     "uncited_recommendation": Row(gatekeeper=_WARNED, observer=_NOTE),
     # The text for readers notes the conflict.
     "conflicting_sources": Row(gatekeeper=_WARNED, observer=_NOTE),
+    # An earlier turn is no source: it may have been wrong, and nobody is told that the sources do not say it.
+    "said_before": Row(gatekeeper=_WARNED, observer=_WARNED),
+    # The new answer may be the right one. Readers should learn that they were told otherwise before.
+    "contradicts_earlier": Row(gatekeeper=Effect(state="warned", review=True), observer=_WARNED),
 }
 """Default table of the policy."""
 SETTLED_BY_FALLBACK: frozenset[str] = frozenset((
     "grounding_below_minimum", "high_hallucination_risk", "medium_hallucination_risk", "gate_score_below_minimum",
-    "invalid_citation", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
+    "invalid_citation", "citation_of_other_source", "uncited_claim", "uncited_recommendation", "said_before",
 ))  # fmt: skip
 """Facts about claims and citations. They hold no answer that falls back for want of evidence: the fallback shows none of them."""
 

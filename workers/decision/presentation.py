@@ -12,7 +12,7 @@ from schemas.grounding import Calculation, GroundingReport
 from schemas.quality import QualityReport
 from workers.decision.formatting import format_answer
 from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy, annotate
-from workers.decision.mitigation import FALLBACK_TEXT, mitigate, note_conflicts
+from workers.decision.mitigation import FALLBACK_TEXT, mitigate, note_conflicts, note_earlier_turns
 from workers.decision.reference_list import Style, format_interactive, format_references
 from workers.decision.released_citations import (
     preferred_numbers,
@@ -98,7 +98,7 @@ def body_and_references(
 ) -> tuple[str, str]:
     """Return the formatted answer without a disclaimer, and its list of references, which may be empty.
 
-    Conflicts between sources are noted below the answer. An answer of which nothing is left says so.
+    Conflicts between sources and with earlier answers are noted below the answer. An answer of which nothing is left says so.
     """
     citations = citations_of(answer, citations_report, grounding, policy)
     claims = grounding.claims if grounding is not None else []
@@ -115,7 +115,9 @@ def body_and_references(
     if marked != answer.answer and _says_nothing(marked):
         return FALLBACK_TEXT, ""
     body = format_answer(marked, citations, style=style, include_references=False)
-    body = note_conflicts(body, grounding.conflicts if grounding is not None else [])
+    if grounding is not None:
+        body = note_conflicts(body, grounding.conflicts)
+        body = note_earlier_turns(body, grounding.claims, grounding.earlier_contradictions)
     return body, format_references(
         citations,
         style=style,

@@ -12,7 +12,7 @@ from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.base import RiskLevel, RiskMode
 from schemas.citations import CitationReport, InvalidReference
 from schemas.enriched import Decision, EnrichedAnswer, EvaluationResult
-from schemas.grounding import Claim, ClaimSource, Conflict, GroundingReport
+from schemas.grounding import Claim, ClaimSource, Conflict, EarlierContradiction, EarlierStatement, GroundingReport
 from schemas.quality import QualityReport
 from schemas.reports import Span
 from workers.decision.decision import alerts_for, decide, review_priority
@@ -47,6 +47,8 @@ class Case:
     citations_required: bool = False
     bare_recommendation: bool = False
     conflict: bool = False
+    said_before: bool = False
+    contradicts: bool = False
     ungrounded_observer: Literal["warn", "fallback"] = "warn"
     has_context: bool = True
     has_grounding: bool = True
@@ -96,6 +98,8 @@ class Case:
         claim = Claim(claim_id="1", span=Span(start=0, end=1), text="c", kind="factual", verdict="contradicted")
         cited = claim.model_copy(update={"verdict": "supported", "cited_numbers": [1], "better_number": 2})
         advice = claim.model_copy(update={"verdict": "unsupported", "kind": "recommendation"})
+        said = claim.model_copy(update={"verdict": "said_before"})
+        earlier = EarlierStatement(turn=1, role="assistant", span=claim.span, excerpt="c")
         source = ClaimSource(number=1, chunk_id="c", span=claim.span, excerpt="c", score=0.9, verdict="supported")
         grounding = GroundingReport(
             **REPORT,
@@ -103,7 +107,11 @@ class Case:
             grounding_score=self.grounding_score,
             hallucination_risk=self.risk,
             risk_score=0.9,
-            claims=[claim] * self.contradicted + [cited] * self.other_source + [advice] * self.bare_recommendation,
+            claims=[claim] * self.contradicted
+            + [cited] * self.other_source
+            + [advice] * self.bare_recommendation
+            + [said] * self.said_before,
+            earlier_contradictions=[EarlierContradiction(claim_id="1", earlier=earlier)] * self.contradicts,
             facts_verified=0.0 if self.unsupported else None,
             conflicts=[Conflict(claim_id="1", supporting=source, contradicting=source)] * self.conflict,
         )
@@ -208,6 +216,11 @@ TABLE = [
     (replace(GATE, bare_recommendation=True), "warned", ["uncited_recommendation"], False, True, True),
     (Case(bare_recommendation=True), "released", ["uncited_recommendation"], False, True, True),
     (replace(GATE, conflict=True), "warned", ["conflicting_sources"], False, True, True),
+    # What only earlier turns support is never plainly released, and never remembered.
+    (replace(GATE, said_before=True), "warned", ["said_before"], False, True, False),
+    (Case(said_before=True), "warned", ["said_before"], False, True, False),
+    (replace(GATE, contradicts=True), "warned", ["contradicts_earlier"], True, False, False),
+    (Case(contradicts=True), "warned", ["contradicts_earlier"], False, True, False),
     (Case(conflict=True), "released", ["conflicting_sources"], False, True, True),
     # Nothing supports the answer, and nothing contradicts it: there is nothing to review.
     (

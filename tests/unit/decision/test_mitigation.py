@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from schemas.base import RiskLevel
-from schemas.grounding import ClaimSource, Conflict
+from schemas.grounding import Claim, ClaimSource, Conflict, EarlierContradiction, EarlierStatement
 from schemas.reports import Span
-from workers.decision.mitigation import DISCLAIMERS, FALLBACK_TEXT, mitigate, note_conflicts
+from workers.decision.mitigation import DISCLAIMERS, FALLBACK_TEXT, mitigate, note_conflicts, note_earlier_turns
 
 RISKY: list[RiskLevel] = ["medium", "high"]
 
@@ -81,3 +81,13 @@ def test_hostile_passage_of_a_conflict_stays_plain_text() -> None:
     )
     (*_, note) = note_conflicts("Text.", [conflict]).splitlines()
     assert note.startswith("> **Note**") and "# x" in note and "\\[y\\]" in note
+
+
+def test_readers_are_told_what_an_earlier_answer_said_and_what_no_source_says() -> None:
+    earlier = EarlierStatement(turn=2, role="assistant", span=Span(start=0, end=9), excerpt="Within *30* days.")
+    opposed = EarlierContradiction(claim_id="1", earlier=earlier)
+    said = Claim(claim_id="1", span=Span(start=0, end=4), text="Text", kind="factual", verdict="said_before")
+    told = note_earlier_turns("Text.", [said], [opposed, opposed])
+    assert told.count("Earlier in this conversation") == 1 and "*30*" not in told
+    assert told.count("the sources do not say it") == 1
+    assert note_earlier_turns("Text.", [said.model_copy(update={"verdict": "supported"})], []) == "Text."

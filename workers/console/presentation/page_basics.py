@@ -33,6 +33,7 @@ VERDICTS = {
     "supported": ("✓", "supported"),
     "contradicted": ("✗", "contradicted"),
     "unsupported": ("?", "unsupported"),
+    "said_before": ("↩", "said before, not in the sources"),
     "not_checked": ("–", "not checked"),
 }
 """Sign and label of each verdict, because some readers cannot distinguish the colours."""

@@ -76,6 +76,16 @@ class ClaimView(JudgedClaim):
     verifier_score: float | None = Field(
         description="A verifier's probability that the claim is supported; null if the verifier did not read it."
     )
+    earlier_turn: int | None = Field(
+        default=None, description="The earlier turn that states it, from 1, for the verdict said_before."
+    )
+    earlier: str = Field(default="", description="Its sentence in that turn.")
+    contradicted_turn: int | None = Field(
+        default=None, description="The earlier answer that it contradicts without saying so, from 1."
+    )
+    contradicted_earlier: str = Field(default="", description="The sentence that it contradicts.")
+    step: int | None = Field(default=None, description="The step of the run that stated it first, from 1.")
+    step_name: str = Field(default="", description="Kind and name of that step.")
 
 
 class CitationView(View):

@@ -23,7 +23,7 @@ Rules:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -45,6 +45,7 @@ from schemas.grounding import (
     Claim,
     ClaimSource,
     Conflict,
+    EarlierContradiction,
     Evidence,
     GroundingFindings,
     GroundingIssue,
@@ -53,13 +54,21 @@ from schemas.grounding import (
 )
 from schemas.identifiers import claim_id
 from schemas.reports import Span
-from workers.evaluation.citations.citation_finder import coverage, resolve_citations, skip_reason
+from workers.evaluation.citations.citation_finder import NO_CONTEXT, coverage, resolve_citations, skip_reason
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
 from workers.evaluation.facts.calculations import derived_figures, expression
 from workers.evaluation.facts.json_evidence import RecordFacts, read_record
 from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
 from workers.evaluation.grounding.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
+from workers.evaluation.grounding.earlier_turns import (
+    EarlierSentence,
+    contradicted_earlier,
+    earlier_sentences,
+    recalls_figures,
+    said_before,
+    statement_of,
+)
 from workers.evaluation.grounding.evidence import (
     EvidenceUnit,
     Matrix,
@@ -68,6 +77,7 @@ from workers.evaluation.grounding.evidence import (
 )
 from workers.evaluation.grounding.risk import Measures, assess
 from workers.evaluation.grounding.support import (
+    DOUBTED_SHARE,
     MeasuredClaim,
     Support,
     VerifierScores,
@@ -109,6 +119,8 @@ class PreparedGrounding:
         uncertainty: positions of uncertainty markers.
         skipped: reason why nothing is evaluated; empty otherwise.
         query: the query after the earlier turns; ``None`` without earlier turns.
+        earlier: statements of the earlier turns.
+        answer: text of the answer, if there are earlier turns.
     """
 
     tenant: str
@@ -123,12 +135,14 @@ class PreparedGrounding:
     uncertainty: tuple[Span, ...] = field(default=())
     skipped: str = ""
     query: Resolution | None = None
+    earlier: tuple[EarlierSentence, ...] = ()
+    answer: str = ""
 
 
 def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     """Segment an answer and its contexts: return claims and evidence."""
     reason = skip_reason(answer)
-    if reason:
+    if reason and not (reason == NO_CONTEXT and answer.conversation):
         return PreparedGrounding(answer.tenant, answer.answer_id, skipped=reason)
     resolution = resolve_query(answer.query, answer.conversation)
     answer = with_resolved_query(answer, resolution)
@@ -152,7 +166,10 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
         },
         coverage=coverage(resolved),
         uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
+        skipped=reason,
         query=resolution,
+        earlier=earlier_sentences(answer.conversation, content_words(answer.answer)),
+        answer=answer.answer if answer.conversation else "",
     )
 
 
@@ -267,7 +284,7 @@ def combine_with_verifier(
     prepared, checked, similarity, leaning = weighed.prepared, weighed.checked, weighed.similarity, weighed.leaning
     calibration, minimum = weighed.calibration, thresholds.grounding_minimum
     if prepared.skipped:
-        return GroundingFindings(status="skipped", reason=prepared.skipped)
+        return _without_sources(prepared)
     opinion = None if verdicts is None or combination is None else _opinion(weighed, verdicts, combination)
     supports = evaluate_measured_claims(
         weighed.measured, calibration, minimum, opinion, has_evidence=bool(prepared.units)
@@ -286,21 +303,24 @@ def combine_with_verifier(
     cited = [numbers for claim, numbers in zip(prepared.claims, prepared.cited, strict=True) if claim.needs_grounding]
     texts = [claim.plain for claim in checked]
     attributions = attribute(texts, cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
-    measures = _measures(prepared, checked, supports, attributions)
-    risk = assess(measures, answer_risk(supports, opinion.combination if opinion else calibration), thresholds)
+    if prepared.answer:
+        supports = _without_recalled(prepared, checked, supports, minimum)
+    before = _said_before(prepared, [claim for claim, each in zip(checked, supports, strict=True) if _is_open(each)])
+    # What was said before is neither verified by the sources nor made up: it has a verdict of its own.
+    rest = [place for place, claim in enumerate(checked) if claim.start not in before]
+    weighed_claims, weighed_supports = [checked[place] for place in rest], [supports[place] for place in rest]
+    measures = _measures(prepared, weighed_claims, weighed_supports, [attributions[place] for place in rest])
+    risk = assess(measures, answer_risk(weighed_supports, opinion.combination if opinion else calibration), thresholds)
     judged = {
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)
     }
-    claims = [
-        _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
-        for claim, numbers in zip(prepared.claims, prepared.cited, strict=True)
-    ]
+    claims = _claims(prepared, judged, before)
     return GroundingFindings(
         hallucination_risk=risk.level,
         risk_score=risk.score,
         confidence_score=1.0 - risk.score,
-        grounding_score=_mean([support.score for support in supports]),
+        grounding_score=_mean([support.score for support in weighed_supports]),
         context_similarity=measures.context_similarity,
         facts_verified=measures.facts_verified,
         citation_coverage=prepared.coverage,
@@ -311,7 +331,74 @@ def combine_with_verifier(
         issues=[_naming(issue, claims) for issue in risk.issues],
         suggestions=risk.suggestions,
         query=_query(prepared.query),
+        earlier_contradictions=list(_earlier_contradictions(prepared))[:MAX_CONFLICTS],
     )
+
+
+def _without_sources(prepared: PreparedGrounding) -> GroundingFindings:
+    """Return the findings on an answer without sources: what its earlier turns say, if it has any."""
+    found = GroundingFindings(status="skipped", reason=prepared.skipped)
+    if not prepared.earlier:
+        return found.model_copy(update={"query": _query(prepared.query)})
+    before = _said_before(prepared, checked_claims(prepared))
+    return found.model_copy(
+        update={
+            "claims": _claims(prepared, {}, before),
+            "claims_total": prepared.total,
+            "query": _query(prepared.query),
+            "earlier_contradictions": list(_earlier_contradictions(prepared))[:MAX_CONFLICTS],
+        }
+    )
+
+
+def _without_recalled(
+    prepared: PreparedGrounding, claims: Sequence[ExtractedClaim], supports: Sequence[Support], minimum: float
+) -> list[Support]:
+    """Return the supports; what a claim ascribes to the user is not supported by any source."""
+    doubted = DOUBTED_SHARE * minimum
+    return [
+        replace(support, verdict="unsupported", score=min(support.score, doubted))
+        if support.verdict == "supported" and recalls_figures(claim, prepared.units)
+        else support
+        for claim, support in zip(claims, supports, strict=True)
+    ]
+
+
+def _is_open(support: Support) -> bool:
+    return support.verdict == "unsupported"
+
+
+def _said_before(prepared: PreparedGrounding, claims: Sequence[ExtractedClaim]) -> dict[int, EarlierSentence]:
+    """Return the earlier sentences that state these claims, by the start of the claim."""
+    if not prepared.earlier:
+        return {}
+    found = {claim.start: said_before(claim, prepared.units, prepared.earlier) for claim in claims}
+    return {start: sentence for start, sentence in found.items() if sentence is not None}
+
+
+def _earlier_contradictions(prepared: PreparedGrounding) -> Iterator[EarlierContradiction]:
+    for claim in checked_claims(prepared) if prepared.earlier else ():
+        found = contradicted_earlier(claim, prepared.earlier, prepared.answer)
+        if found is not None:
+            yield EarlierContradiction(
+                claim_id=claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end),
+                earlier=statement_of(found.sentence),
+                mismatches=list(found.mismatches),
+            )
+
+
+def _claims(
+    prepared: PreparedGrounding,
+    judged: Mapping[int, tuple[Support, Attribution]],
+    before: Mapping[int, EarlierSentence],
+) -> list[Claim]:
+    claims = []
+    for claim, numbers in zip(prepared.claims, prepared.cited, strict=True):
+        found = _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
+        if claim.start in before:
+            found = found.model_copy(update={"verdict": "said_before", "earlier": statement_of(before[claim.start])})
+        claims.append(found)
+    return claims
 
 
 def _query(resolution: Resolution | None) -> ResolvedQuery | None:

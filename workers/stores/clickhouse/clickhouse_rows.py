@@ -227,10 +227,11 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[ClaimRow]:
     if grounding is None:
         return []
     conflicting = {conflict.claim_id for conflict in grounding.conflicts}
+    opposed = {each.claim_id: each.earlier for each in grounding.earlier_contradictions}
     digests = _digests(enriched)
     rows = []
     for claim in grounding.claims:
-        evidence = claim.evidence
+        evidence, before = claim.evidence, opposed.get(claim.claim_id)
         rows.append(ClaimRow(
             **_identity(enriched),
             claim_id=claim.claim_id, start=claim.span.start, end=claim.span.end, text=claim.text, kind=claim.kind,
@@ -248,8 +249,21 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[ClaimRow]:
             model_id=enriched.answer.model.id,
             calculations=[each.expression for each in claim.calculations],
             verifier_score=claim.verifier_score,
+            earlier_turn=claim.earlier.turn if claim.earlier else None,
+            earlier=claim.earlier.excerpt if claim.earlier else "",
+            contradicted_turn=before.turn if before else None,
+            contradicted_earlier=before.excerpt if before else "",
+            step=claim.step, step_name=_step_name(enriched.answer, claim.step),
         ))  # fmt: skip
     return rows
+
+
+def _step_name(answer: GeneratedAnswer, step: int | None) -> str:
+    """Return what readers call a step: its kind and its name or model."""
+    if step is None or step > len(answer.steps):
+        return ""
+    called = answer.steps[step - 1]
+    return f"{called.kind} {called.name or called.model or ''}".strip()
 
 
 def _citation_rows(enriched: EnrichedAnswer) -> list[CitationRow]:

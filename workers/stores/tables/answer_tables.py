@@ -134,6 +134,12 @@ class ClaimRow(TableRow):
     model_id: Label = "unknown"
     calculations: Texts = ()
     verifier_score: Float64 | None = None
+    earlier_turn: UInt16 | None = None
+    earlier: Text = ""
+    contradicted_turn: UInt16 | None = None
+    contradicted_earlier: Text = ""
+    step: UInt16 | None = None
+    step_name: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
