@@ -119,9 +119,9 @@ TABLE: Mapping[Reason, Row] = {
     "uncited_recommendation": Row(gatekeeper=_WARNED, observer=_NOTE),
     # The text for readers notes the conflict.
     "conflicting_sources": Row(gatekeeper=_WARNED, observer=_NOTE),
-    # An earlier turn is no source: it may have been wrong, and nobody is told that the sources do not say it.
+    # An earlier turn is no source: it may have been wrong itself.
     "said_before": Row(gatekeeper=_WARNED, observer=_WARNED),
-    # The new answer may be the right one. Readers should learn that they were told otherwise before.
+    # The new answer may be the right one. Its text notes what the earlier answer was.
     "contradicts_earlier": Row(gatekeeper=Effect(state="warned", review=True), observer=_WARNED),
 }
 """Default table of the policy."""

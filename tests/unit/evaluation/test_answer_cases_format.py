@@ -17,6 +17,8 @@ IN_LANGUAGES = read_cases(CASES_FILE.with_name("language_cases.jsonl"))
 """The same in the twelve most used languages of the web beside English."""
 EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES)
 BY_ID = {case.id: case for case in EVERYTHING}
+CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
+"""Cases with earlier turns, of an author who had seen no rules either."""
 MINIMUM_PAIRS = 10
 """Fewest pairs of a kind: half of them must be enough to see whether a kind was mended."""
 
@@ -44,6 +46,16 @@ def test_twins_differ_in_query_contexts_or_answer_alone() -> None:
         differing = _differing_fields(case, BY_ID[case.twin])
         assert len(differing) == 1, case.id
         assert differing <= {"query", "contexts", "answer"}, case.id
+
+
+def test_cases_with_earlier_turns_come_in_pairs_too() -> None:
+    by_id = {case.id: case for case in CONVERSATIONS}
+    assert len(by_id) == len(CONVERSATIONS) == 220
+    for case in CONVERSATIONS:
+        twin = by_id[case.twin]
+        assert _differing_fields(case, twin) - {"reason"} == {"answer"}, case.id
+        assert {case.expected, twin.expected} == set(EXPECTED[case.kind]), case.id
+        assert case.heldout == twin.heldout and case.conversation, case.id
 
 
 @pytest.mark.parametrize("kind", sorted({case.kind for case in CASES}))
