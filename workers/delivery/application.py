@@ -68,6 +68,7 @@ class AgentApplication:
         self._watcher: asyncio.Task[None] | None = None
         self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.app = _faust_app(settings.group_name(name), settings, bootstrap_servers)
+        self.app.transport.on_lost = self._count_lost
         self.app.agent(
             self.app.topic(
                 *self._names,
@@ -178,6 +179,9 @@ class AgentApplication:
     def lag(self) -> int:
         """Return the number of records at the broker that are not committed, by the latest high-water marks."""
         return sum(self._lag(partition) for partition in self.assigned())
+
+    def _count_lost(self, topic: str, records: int) -> None:
+        metrics.RECORDS_LOST.labels(self.name, self.short_name(topic)).inc(records)
 
     def observe_lag(self) -> None:
         """Set the lag gauges. Remove gauges of partitions that moved, because nothing would update them again."""

@@ -16,6 +16,8 @@ covers each of them:
 * ``on_partitions_revoked`` commits finished records while this worker still owns the partitions. It then
   starts a new epoch before any other code runs.
 * The range assignor gives one worker the same partition numbers of all joined topics.
+* A position that the log does not hold any more is an error to aiokafka here. Otherwise it would continue at the
+  oldest record, and would not report how many records retention has deleted before they were read.
 * ``workers.delivery.fetching`` reads batches and tolerates invalid headers.
 """
 
@@ -26,6 +28,7 @@ from typing import Any, cast
 
 from aiokafka.consumer.fetcher import OffsetResetStrategy
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.errors import KafkaError, NoOffsetForPartitionError, OffsetOutOfRangeError
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
@@ -80,6 +83,8 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
         # Faust hard-codes 1.5 s.
         consumer._fetch_max_wait_ms = int(transport.fetch_wait_seconds * 1e3)
         consumer._client_rack = transport.client_rack
+        # Otherwise aiokafka continues at the oldest record without a word.
+        consumer._auto_offset_reset = "none"
         return consumer
 
     def defect(self) -> BaseException | None:
@@ -135,6 +140,31 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
             positions = consumer._fetcher.request_offset_reset(oldest, OffsetResetStrategy.EARLIEST)
             positions.add_done_callback(lambda done: done.cancelled() or done.exception())
         return offsets
+
+    async def read_from_start(self, place: TP, limit: float) -> int:
+        """Continue at the oldest record of a partition.
+
+        Args:
+            place: the partition.
+            limit: seconds that the broker may take to return the offset.
+
+        Returns:
+            The offset of that record.
+
+        Raises:
+            TimeoutError: the broker did not respond in time.
+        """
+        return cast(int, await self.call_thread(self._read_from_start, place, limit))
+
+    async def _read_from_start(self, place: TP, limit: float) -> int:
+        consumer = self._ensure_consumer()
+        async with asyncio.timeout(limit):
+            found = await consumer._fetcher.beginning_offsets([place], int(limit * 1000))
+        start = int(found[place])
+        assignment = _assignment_of(consumer)
+        if assignment is not None and place in assignment.tps:
+            consumer._fetcher.seek_to(place, start)
+        return start
 
     @property
     def is_connected(self) -> bool:
@@ -214,6 +244,12 @@ class LedgerConsumer(Consumer):
         before = self._fetch_epoch
         try:
             records, _ = await self._wait_next_records(timeout)
+        except NoOffsetForPartitionError:
+            self._must_seek = True  # a partition that was assigned meanwhile
+            return
+        except OffsetOutOfRangeError as error:
+            await self._continue_in_range(error.args[0])
+            return
         except fetching.UnreadablePartition:
             # This error ends the agent. Delivered records are finished and committed first. Otherwise
             # every restart would begin with them again.
@@ -249,6 +285,23 @@ class LedgerConsumer(Consumer):
         """Note that a record has left Faust's queue."""
         if message.touchstone_epoch == self.ledger.epoch:
             self._buffered_bytes -= len(message.value or b"")
+
+    async def _continue_in_range(self, positions: Mapping[Any, int]) -> None:
+        """Continue at the oldest record where the log does not hold the position, and report what is lost."""
+        epoch, limit = self.ledger.epoch, min(SEEK_SECONDS, self.app.conf.broker_request_timeout / 2)
+        for (topic, number), position in positions.items():
+            place = Partition(topic, number)
+            try:
+                start = await self._thread.read_from_start(TP(topic, number), limit)
+            except (TimeoutError, KafkaError):
+                log.warning("seek_timed_out", group=self.app.conf.id, limit_seconds=limit)
+                continue  # the next fetch fails in the same way
+            if start > position and epoch == self.ledger.epoch:
+                log.error("records_lost", **place._asdict(), first=position, next=start, lost=start - position)
+                if self.transport.on_lost is not None:
+                    self.transport.on_lost(topic, start - position)
+                # Commit it, so that a restart does not report the same loss again.
+                self.ledger.skip(place, start)
 
     def _note(self, partition: Partition, offset: int) -> None:
         committed = self.ledger.committed(partition)
@@ -368,6 +421,8 @@ class LedgerTransport(Transport):
     Consumer = LedgerConsumer
     fetch_wait_seconds = 0.5
     """Maximum time that the broker delays a fetch without records, in seconds."""
+    on_lost: Callable[[str, int], None] | None = None
+    """Called with the topic and the number of records that retention has deleted before they were read."""
     client_rack: str | None = None
     """Rack whose replicas are read, where the brokers choose replicas by rack."""
     max_batch_bytes = decompression.DEFAULT_MAX_BYTES

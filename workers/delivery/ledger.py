@@ -83,6 +83,11 @@ class OffsetLedger:
         heappush(position.smallest_first, offset)
         position.next_offset = offset + 1
 
+    def skip(self, partition: Partition, offset: int) -> None:
+        """Continue at a later offset: the records before it are gone. Records in progress hold back the commit."""
+        position = self._position(partition)
+        position.next_offset = max(offset, position.next_offset or 0)
+
     def acknowledge(self, partition: Partition, offset: int, epoch: int) -> bool:
         """Mark a record as done.
 

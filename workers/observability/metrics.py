@@ -60,6 +60,9 @@ AGENT_WAITING = Gauge(
     "touchstone_agent_waiting", "1 while an agent waits for a store, the broker or an export target", ["agent"]
 )
 BREAKER_OPEN = Gauge("touchstone_breaker_open", "1 after an agent stopped because of too many dead letters", ["agent"])
+RECORDS_LOST = Counter(
+    "touchstone_records_lost_total", "Records that retention deleted before an agent had read them", ["agent", "topic"]
+)
 CONSUMER_LAG = Gauge(
     "touchstone_consumer_lag_records", "Consumer lag: records that are not committed", ["agent", "topic", "partition"]
 )
