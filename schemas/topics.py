@@ -20,6 +20,7 @@ from schemas.privacy import Erasure
 from schemas.quality import QualityReport
 from schemas.release import Alert, ReleasedAnswer
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
+from schemas.streams import AnswerChunk, CheckedSentences
 
 DEFAULT_PARTITIONS = 4
 """Default number of partitions of every topic; joined topics must have the same number."""
@@ -62,6 +63,13 @@ class Topic:
 ANSWERS_GENERATED = Topic(
     "answers.generated", GeneratedAnswer, "answer_id", "in", "answers from the gateway", joined=True
 )
+ANSWERS_CHUNKS = Topic(
+    "answers.chunks", AnswerChunk, "answer_id", "in", "answers that still arrive, in pieces", KEEP_SHORT
+)
+ANSWERS_SENTENCES = Topic(
+    "answers.sentences", CheckedSentences, "answer_id", "out",
+    "findings on the sentences of answers that still arrive", KEEP_SHORT,
+)  # fmt: skip
 ANSWERS_CITATIONS = Topic(
     "answers.citations", CitationReport, "answer_id", "internal",
     "citation reports, on the answer's partition number", KEEP_SHORT, joined=True,
@@ -114,6 +122,8 @@ DEAD_LETTERS = Topic(
 
 TOPICS: tuple[Topic, ...] = (
     ANSWERS_GENERATED,
+    ANSWERS_CHUNKS,
+    ANSWERS_SENTENCES,
     ANSWERS_CITATIONS,
     ANSWERS_GROUNDING,
     ANSWERS_QUALITY,

@@ -17,7 +17,7 @@ from workers.check.growing_answer import GrowingAnswer, checked_parts
 from workers.evaluation.grounding import support
 from workers.evaluation.text.segmentation import segment
 from workers.settings import CheckSettings, Settings
-from workers.settings.console import StopOn
+from workers.decision.stream_stop import StopOn
 
 CASES = [
     json.loads(line)

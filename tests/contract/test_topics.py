@@ -11,7 +11,7 @@ from workers.runtime.agent_choice import AGENTS, EXPORTERS
 from workers.settings import KafkaSettings
 
 DESIGN = {
-    "answers.generated", "answers.citations", "answers.grounding", "answers.quality", "answers.evaluations",
+    "answers.generated", "answers.chunks", "answers.sentences", "answers.citations", "answers.grounding", "answers.quality", "answers.evaluations",
     "answers.enriched", "answers.released", "memory.turns", "review.requests", "review.decisions", "review.events", "feedback.events",
     "feedback.rewards", "feedback.analytics", "feedback.insights", "routing.posteriors", "alerts.raised",
     "privacy.erasures", "dead-letters",

@@ -85,7 +85,7 @@ def _result(record: Record, export: Any, privacy: Privacy, context: AgentContext
         topic = context.settings.gateways.topics[record.topic]
         taken = taken_of(
             adapted_answers(record, context.settings, export),
-            lambda each: _outputs(each, record, privacy, context),
+            lambda each: answer_outputs(each, record, privacy, context),
             in_part=context.settings.gateways.format_named(topic.format).in_part,
         )
         metrics.RECORDS_SKIPPED.labels(AGENT, "refused_call").inc(taken.refused)
@@ -99,16 +99,24 @@ def _result(record: Record, export: Any, privacy: Privacy, context: AgentContext
         return error
 
 
-def _outputs(adapted: Adapted, record: Record, privacy: Privacy, context: AgentContext) -> list[Output]:
+def answer_outputs(
+    adapted: Adapted, record: Record, privacy: Privacy, context: AgentContext, agent: str = AGENT
+) -> list[Output]:
+    """Return the output records of an answer, or those of its erasure if its person was erased.
+
+    Raises:
+        PoisonError: the answer is too large.
+        UnreadableEvent: the answer is nested too deeply, or has an unsupported schema version.
+    """
     limit, version = context.settings.kafka.max_input_bytes, context.pipeline_version
-    outputs = outputs_of(adapted, privacy, limit, agent=AGENT, pipeline_version=version)
+    outputs = outputs_of(adapted, privacy, limit, agent=agent, pipeline_version=version)
     answer = replace(record, topic=ANSWERS_GENERATED.name, key=outputs[0].key, value=outputs[0].value)
     if not context.erasures.covers(answer):
         return outputs
     # The tenant is inside the foreign record and unknown before the record is parsed.
-    metrics.RECORDS_ERASED.labels(AGENT).inc()
+    metrics.RECORDS_ERASED.labels(agent).inc()
     unknown = context.erasures.unknown_answer(answer)
-    return [] if unknown is None else [erasure_output(unknown, AGENT)]
+    return [] if unknown is None else [erasure_output(unknown, agent)]
 
 
 def adapted_answers(record: Record, settings: Settings, export: Any = None) -> list[Adapted]:

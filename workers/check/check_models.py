@@ -15,7 +15,7 @@ from schemas.release import ReleasedAnswer
 from workers.decision.evaluator_scores import evaluator_scores
 from workers.decision.mitigation import DISCLAIMERS
 from workers.decision.presentation import disclaimed_risk
-from workers.settings.console import StopOn
+from workers.decision.stream_stop import StopOn
 
 
 class AnswerToCheck(GeneratedAnswer):

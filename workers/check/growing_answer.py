@@ -10,10 +10,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from workers.check.check_models import CheckedAnswer, CheckedPart, checked_part, unchecked_part
 from workers.check.check_service import ChecksBusy, CheckTimedOut
-from workers.check.stream_stop import stop_reason
+from workers.decision.stream_stop import StopOn, stop_reason
 from workers.evaluation.grounding.claim_memory import ClaimMemory
 from workers.evaluation.text.segmentation import segment
-from workers.settings.console import StopOn
 
 MAX_CODE_POINTS = 60_000
 """Maximum length of an answer (``schemas.base.AnswerText``)."""
@@ -100,7 +99,7 @@ async def checked_parts(
                 break  # the whole answer is evaluated instead
             found = working.result()
             part = checked_part(checked, end, claims_end, found)
-            part.stop = stop_reason(part, stop_on)
+            part.stop = stop_reason(part.claims, part.hallucination_risk, stop_on)
             yield part
             if part.stop:
                 return

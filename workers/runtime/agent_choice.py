@@ -17,6 +17,8 @@ from workers.agents.memory import MEMORY
 from workers.agents.quality import QUALITY
 from workers.agents.release import RELEASE
 from workers.agents.signals import SIGNALS
+from workers.agents.streams import AGENT as STREAMS
+from workers.agents.streams import streams_agent
 from workers.errors import TouchstoneError
 from workers.process.plugins import PluginError
 from workers.settings import Settings
@@ -47,15 +49,15 @@ def optional_agents(settings: Settings) -> dict[str, AgentDefinition]:
     Raises:
         PluginError: a plug-in is unknown, ambiguous or broken, or has the name of another agent.
     """
-    intake = intake_agent(settings.gateways)
+    readers = [each for each in (intake_agent(settings.gateways), streams_agent(settings)) if each is not None]
     evaluators, exporters = plugin_agents(settings), enabled_exporters(settings)
     added = [agent.name for agent in (*evaluators, *exporters) if agent.name not in EXPORTERS]
-    if taken := sorted({name for name in added if name in (*AGENTS, INTAKE) or added.count(name) > 1}):
+    if taken := sorted({name for name in added if name in (*AGENTS, INTAKE, STREAMS) or added.count(name) > 1}):
         raise PluginError(
             f"several agents have the name {', '.join(taken)}; remove the plug-in from evaluators.enabled or "
             "exports.plugins"
         )
-    return {agent.name: agent for agent in (*evaluators, *([] if intake is None else [intake]), *exporters)}
+    return {agent.name: agent for agent in (*evaluators, *readers, *exporters)}
 
 
 def chosen_agents(names: Iterable[str] | None, settings: Settings) -> list[AgentDefinition]:
@@ -78,6 +80,8 @@ def chosen_agents(names: Iterable[str] | None, settings: Settings) -> list[Agent
     missing = [name for name in names if name not in known]
     if INTAKE in missing:
         raise AgentSwitchedOff("the agent intake has no topics to read; set TOUCHSTONE_GATEWAYS__TOPICS")
+    if STREAMS in missing:
+        raise AgentSwitchedOff("the agent streams is not enabled; set TOUCHSTONE_STREAMS__ENABLED")
     if off := [name for name in missing if name in EXPORTERS]:
         groups = ", ".join(f"TOUCHSTONE_{name.replace('-', '_').upper()}__…" for name in off)
         raise AgentSwitchedOff(
@@ -100,7 +104,7 @@ def agents_without(left_out: Iterable[str], settings: Settings) -> list[str]:
     """
     left_out = set(left_out)
     known = [*(AGENTS | optional_agents(settings))]
-    if unknown := sorted(left_out - {*known, *EXPORTERS, INTAKE}):
+    if unknown := sorted(left_out - {*known, *EXPORTERS, INTAKE, STREAMS}):
         raise UnknownAgent(f"unknown agent {', '.join(unknown)}; choose from {', '.join(known)}")
     kept = [name for name in known if name not in left_out]
     if not kept:

@@ -39,7 +39,7 @@ from workers.settings.exports import (
     WebhookSettings,
 )
 from workers.settings.files import FileSettings
-from workers.settings.gateways import GatewaySettings, GatewayTopic, ReplaySettings
+from workers.settings.gateways import GatewaySettings, GatewayTopic, ReplaySettings, StreamSettings
 from workers.settings.inference import InferenceSettings
 from workers.settings.kafka import KafkaSettings
 from workers.settings.network import is_loopback
@@ -161,6 +161,7 @@ class Settings(BaseSettings):
     check: CheckSettings = Field(default_factory=CheckSettings)
     replay: ReplaySettings = Field(default_factory=ReplaySettings)
     gateways: GatewaySettings = Field(default_factory=GatewaySettings)
+    streams: StreamSettings = Field(default_factory=StreamSettings)
     files: FileSettings = Field(default_factory=FileSettings)
     grounding: GroundingThresholds = Field(default_factory=GroundingThresholds)
     quality: QualitySettings = Field(default_factory=QualitySettings)

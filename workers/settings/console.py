@@ -1,7 +1,7 @@
 """Define the settings of HTTP servers and of the synchronous check."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import (
     Field,
@@ -11,6 +11,7 @@ from pydantic import (
     model_validator,
 )
 
+from workers.decision.stream_stop import StopOn
 from workers.settings.groups import Count, Group, Positive
 from workers.settings.network import is_loopback
 from workers.settings.scopes import Scope
@@ -107,10 +108,6 @@ def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
         raise ValueError(
             f"{path}: {where} {detail['msg']}; write a JSON list of objects with name, token, scopes and tenants"
         ) from None
-
-
-StopOn = Literal["nothing", "contradicted_figure", "high_risk"]
-"""Findings that stop the stream of an answer."""
 
 
 class CheckSettings(Group):

@@ -13,13 +13,30 @@ from pydantic import (
 from workers.gateways.formats import BUILTIN, Format, format_named
 from workers.gateways.mapped import Mapped, read_mapping
 from workers.process.plugins import PluginError
-from workers.settings.groups import Count, Group
+from workers.settings.groups import Count, Group, Positive
 
 
 class ReplaySettings(Group):
     """Replays, which run while the live stream continues."""
 
     max_live_lag: Count = Field(default=1_000, description="Lag of the evaluating agents above which a replay waits.")
+
+
+class StreamSettings(Group):
+    """Answers that arrive in pieces on answers.chunks; the agent streams reads them."""
+
+    enabled: bool = Field(default=False, description="Run the agent streams.")
+    idle_seconds: Positive = Field(
+        default=30.0, description="Wait for the next chunk; the answer then ends without the rest and is marked as cut."
+    )
+    max_seconds: Positive = Field(
+        default=600.0, description="Maximum time from the first chunk to the last one; then as for idle_seconds."
+    )
+    keep_seconds: Count = Field(
+        default=86_400,
+        description="Time for which Redis keeps the chunks of an answer after its latest one, so that a chunk that is "
+        "delivered again makes no second answer.",
+    )
 
 
 MAX_MAPPING_BYTES = 1_000_000

@@ -12,7 +12,7 @@ from workers.settings.groups import Count, Group, Positive
 
 
 class RedisSettings(Group):
-    """The query history; its loss stops retry detection for five minutes and has no other effect."""
+    """The query history, whose loss stops retry detection for five minutes, and the chunks of answers that still arrive."""
 
     key_prefix: str = Field(default="touchstone:", description="Prefix of all keys.")
     timeout_seconds: Positive = Field(

@@ -27,12 +27,12 @@ from workers.console.identity.principal import Principal
 from workers.console.identity.security import Ingester
 from workers.console.resources import Shared
 from workers.console.routes.check import CALLER_GONE, NO_MODELS, DeadlineMs
+from workers.decision.stream_stop import StopOn
 from workers.errors import JudgementError, PoisonError, UnavailableError, describe
 from workers.gateways import pairs
 from workers.gateways.adapted import Received
 from workers.observability import metrics
 from workers.observability.logs import get_logger
-from workers.settings.console import StopOn
 
 MAX_SECONDS = 600.0
 """Maximum duration of a stream, seconds."""

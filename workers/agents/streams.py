@@ -1,0 +1,255 @@
+"""streams: answers.chunks → answers.sentences, and the whole answer → answers.generated.
+
+1. Each batch of chunks is stored in Redis before anything is sent. Chunks may come in any order and more than once.
+2. The sentences that the chunks finish are evaluated, and their findings sent.
+3. A complete answer is sent to answers.generated. The record that completed it is noted: when it is delivered again, the
+   answer is sent again with the same identifier; any other chunk of the answer has no effect then.
+4. An answer whose chunks stop, or never end, is sent without its rest, marked as cut.
+
+One batch at a time is in progress, so that a batch begins when the findings of the one before are acknowledged. After a
+restart the chunks come from Redis; only findings of the last batch can be sent twice, with the same identifiers.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pydantic import ValidationError
+from redis.asyncio import Redis
+
+from schemas.base import UnreadableEvent
+from schemas.identifiers import record_key
+from schemas.streams import AnswerChunk
+from schemas.topics import ANSWERS_CHUNKS, ANSWERS_SENTENCES
+from workers.agents.base import AgentContext, AgentDefinition, Handler, OwnedPartitions, event_output
+from workers.agents.intake import answer_outputs
+from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.errors import PoisonError, UnavailableError, UnreadableRecord
+from workers.evaluation.clauses.parser import load_parser
+from workers.gateways.adapted import Adapted
+from workers.intake.streamed_answer import StreamedAnswer
+from workers.observability.logs import get_logger
+from workers.privacy.record_masking import Privacy
+from workers.settings import Settings
+from workers.stores.redis.chunk_store import AnswerKey, ChunkStore
+
+AGENT = "streams"
+MAX_KNOWN = 2_000
+"""Maximum number of answers in memory; others are read from Redis again."""
+SWEEP_SECONDS = 1.0
+"""Interval between two looks for answers whose chunks have stopped."""
+MAX_DUE = 100
+"""Maximum number of answers that one look ends."""
+BY_TIME = "deadline"
+"""The end of an answer that no record completed."""
+
+_Make = Callable[[StreamedAnswer, Record, datetime], list[Output]]
+
+log = get_logger(__name__)
+
+
+def streams_agent(settings: Settings) -> AgentDefinition | None:
+    """Return the agent that reads chunks; ``None`` if the settings do not enable it."""
+    return AgentDefinition(AGENT, (ANSWERS_CHUNKS,), _open, ordered=True) if settings.streams.enabled else None
+
+
+async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
+    load_parser()
+    redis = Redis.from_url(context.addresses.redis, socket_timeout=context.settings.redis.timeout_seconds)
+    stack.push_async_callback(redis.aclose)
+    streams = Streams(
+        context, ChunkStore(redis, context.settings.redis.key_prefix, context.settings.streams.keep_seconds)
+    )
+    context.run_beside("stream-deadlines", streams.run)
+    return streams.handle
+
+
+@dataclass
+class _Known:
+    """Hold an answer in memory.
+
+    Attributes:
+        answer: the answer.
+        epoch: assignment under which it was read; after another one other workers may have changed it.
+        confirmed: offset up to which findings are known to be sent.
+        pending: place of the record whose findings were sent last.
+    """
+
+    answer: StreamedAnswer
+    epoch: int
+    confirmed: int = 0
+    pending: int = -1
+
+
+class Streams:
+    """Handle chunks, and end answers whose chunks have stopped.
+
+    Args:
+        context: settings, producer and clock.
+        store: the chunks.
+    """
+
+    def __init__(self, context: AgentContext, store: ChunkStore) -> None:
+        self._context, self._store = context, store
+        self._settings = context.settings
+        self._privacy = Privacy(context.settings.privacy, context.settings.kafka.max_input_bytes)
+        self._known: OrderedDict[AnswerKey, _Known] = OrderedDict()
+        self._lock = asyncio.Lock()
+
+    async def handle(self, works: Sequence[WorkItem]) -> Sequence[Result]:
+        """Return the outputs of a batch of chunks."""
+        async with self._lock:
+            return await self._handle(works)
+
+    async def _handle(self, works: Sequence[WorkItem]) -> list[Result]:
+        results: list[Result] = [[] for _ in works]
+        chunks: list[tuple[AnswerChunk, int]] = []
+        touched: dict[AnswerKey, int] = {}
+        confirmed: dict[AnswerKey, int] = {}
+        for place, work in enumerate(works):
+            try:
+                chunk = _read(work.record)
+            except (PoisonError, UnreadableEvent) as error:
+                results[place] = error
+                continue
+            key = (chunk.tenant, chunk.answer_id)
+            known = await self._load(key, work.record)
+            if known.answer.done and known.answer.done != _place(work.record):
+                continue  # a late or repeated chunk
+            if (offset := _confirmed(known, work.record)) is not None:
+                confirmed[key] = offset
+            known.answer.add(chunk)
+            chunks.append((chunk, work.record.partition))
+            touched[key] = place
+        now = self._context.now()
+        await self._store.save(
+            chunks, confirmed.items(), now.timestamp(), now.timestamp() + self._settings.streams.idle_seconds
+        )
+        for key, place in touched.items():
+            results[place] = await self._outputs(key, works[place].record)
+        return results
+
+    async def _load(self, key: AnswerKey, record: Record) -> _Known:
+        known = self._known.get(key)
+        if known is None or known.epoch != record.epoch:
+            answer = await self._read(key)
+            known = self._known[key] = _Known(answer, record.epoch, answer.checked)
+        self._known.move_to_end(key)
+        while len(self._known) > MAX_KNOWN:
+            self._known.popitem(last=False)
+        return known
+
+    async def _read(self, key: AnswerKey) -> StreamedAnswer:
+        answer = StreamedAnswer(*key, first_seen=self._context.now().timestamp())
+        if (kept := await self._store.load(key)) is not None:
+            answer.first_seen, answer.done, answer.checked = kept.first_seen, kept.done, kept.checked
+            for chunk in kept.chunks:
+                answer.add(chunk)
+        return answer
+
+    async def _outputs(self, key: AnswerKey, record: Record) -> Result:
+        """Return the findings on finished sentences, and the answer if it is complete."""
+        known = self._known[key]
+        known.answer.checked = known.confirmed
+        known.pending = record.offset
+        at = datetime.fromtimestamp(record.timestamp, UTC)
+        try:
+            outputs = await self._in_thread(self._sentences, known.answer, record, at)
+            overdue = self._context.now().timestamp() - known.answer.first_seen > self._settings.streams.max_seconds
+            if known.answer.is_complete or known.answer.is_too_long or overdue:
+                outputs += await self._in_thread(self._whole, known.answer, record, at)
+                known.answer.done = _place(record)
+                await self._store.end(key, record.partition, known.answer.done)
+        except ValidationError as error:
+            return UnreadableRecord(f"the fields of the answer are invalid: {error.errors()[0]['loc']}")
+        except (PoisonError, UnreadableEvent) as refusal:
+            return refusal
+        return outputs
+
+    async def _in_thread(self, make: _Make, answer: StreamedAnswer, record: Record, at: datetime) -> list[Output]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._context.steps_pool, make, answer, record, at)
+
+    def _sentences(self, answer: StreamedAnswer, _: Record, at: datetime) -> list[Output]:
+        version, settings = self._context.pipeline_version, self._settings
+        found = answer.finished_sentences(settings.grounding, settings.check.stop_on, at, version)
+        return [
+            event_output(
+                ANSWERS_SENTENCES, each, key=record_key(each.tenant, each.answer_id),
+                event_id=f"{each.answer_id}:{each.start}", agent=AGENT, time=at, pipeline_version=version,
+                value=self._privacy.value(each.to_bytes()),
+            )
+            for each in found
+        ]  # fmt: skip
+
+    def _whole(self, answer: StreamedAnswer, record: Record, at: datetime) -> list[Output]:
+        return answer_outputs(Adapted(answer.answer(at)), record, self._privacy, self._context, AGENT)
+
+    async def run(self, owned: OwnedPartitions) -> None:
+        """End answers whose chunks have stopped, until cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            try:
+                async with self._lock:
+                    for partition in sorted(owned()):
+                        await self.sweep(partition)
+            except UnavailableError as error:
+                log.warning("stream_sweep_failed", error=str(error))
+
+    async def sweep(self, partition: int) -> int:
+        """Send the answers of a partition whose chunks have stopped, without their rest.
+
+        Returns:
+            Number of ended answers.
+
+        Raises:
+            UnavailableError: Redis or the broker does not respond.
+        """
+        now = self._context.now()
+        due = await self._store.due(partition, now.timestamp(), MAX_DUE)
+        for key in due:
+            answer = await self._read(key)
+            if not answer.done:
+                # A fixed time, so that a repetition after a crash sends the same answer.
+                at = datetime.fromtimestamp(answer.first_seen, UTC) + timedelta(
+                    seconds=self._settings.streams.idle_seconds
+                )
+                record = Record(ANSWERS_CHUNKS.name, partition, 0, None, None)
+                try:
+                    await self._context.producer.send(
+                        await self._in_thread(self._whole, answer, record, at), agent=AGENT
+                    )
+                except (ValidationError, PoisonError, UnreadableEvent) as error:
+                    log.warning("stream_unreadable", error_class=type(error).__name__)
+                log.info("stream_cut", chunks=len(answer.texts))
+            await self._store.end(key, partition, answer.done or BY_TIME)
+            self._known.pop(key, None)
+        return len(due)
+
+
+def _confirmed(known: _Known, record: Record) -> int | None:
+    """Return the offset up to which findings are sent now, if it has moved: a later record follows their batch."""
+    if record.offset <= known.pending or known.answer.checked == known.confirmed:
+        return None
+    known.confirmed = known.answer.checked
+    return known.confirmed
+
+
+def _read(record: Record) -> AnswerChunk:
+    if record.refusal is not None or record.value is None:
+        raise UnreadableRecord(record.refusal or "the record has no value; send a chunk")
+    chunk = AnswerChunk.from_bytes(record.value)
+    if chunk.answer is not None:
+        try:
+            StreamedAnswer(chunk.tenant, chunk.answer_id, fields=chunk.answer).answer(datetime.now(UTC))
+        except ValidationError as error:
+            where = ".".join(str(part) for part in error.errors(include_input=False)[0]["loc"])
+            raise UnreadableRecord(f"answer.{where} is invalid; send the fields of GeneratedAnswer") from None
+    return chunk
+
+
+def _place(record: Record) -> str:
+    return f"{record.partition}:{record.offset}"
