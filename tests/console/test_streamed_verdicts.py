@@ -14,10 +14,10 @@ from tests.console.test_check import Checking, Model
 from tests.harness.paths import ROOT
 from workers.check.check_models import AnswerToCheck, CheckedAnswer, CheckedPart
 from workers.check.growing_answer import GrowingAnswer, checked_parts
+from workers.decision.stream_stop import StopOn
 from workers.evaluation.grounding import support
 from workers.evaluation.text.segmentation import segment
 from workers.settings import CheckSettings, Settings
-from workers.decision.stream_stop import StopOn
 
 CASES = [
     json.loads(line)

@@ -223,8 +223,8 @@ class Streams:
                         await self._in_thread(self._whole, answer, record, at), agent=AGENT
                     )
                 except (ValidationError, PoisonError, UnreadableEvent) as error:
-                    log.warning("stream_unreadable", error_class=type(error).__name__)
-                log.info("stream_cut", chunks=len(answer.texts))
+                    log.warning("stream_rejected", error_class=type(error).__name__)
+                log.info("stream_truncated", chunks=len(answer.texts))
             await self._store.end(key, partition, answer.done or BY_TIME)
             self._known.pop(key, None)
         return len(due)
