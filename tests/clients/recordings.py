@@ -35,7 +35,7 @@ def row(recording: dict[str, Any]) -> dict[str, bool]:
         "answer": ANSWER in answer.answer,
         "query": QUESTION in answer.query,
         "contexts": any(DOCUMENT in chunk.content for chunk in answer.contexts or ()),
-        "tools": bool(found.kept.get("steps")),
+        "tools": bool(found.answer.steps),
         "tokens": answer.usage is not None and answer.usage.prompt_tokens is not None,
         "model": answer.model.id != "unknown",
         "provider": bool(answer.model.provider),

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from schemas.answers import MAX_CONTEXTS, MAX_TURNS, GeneratedAnswer
+from schemas.answers import MAX_CONTEXTS, MAX_STEPS, MAX_TURNS, GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.feedback import ExecutionSignals, FeedbackEvent
 from workers.feedback.observed_events import execution_event
@@ -28,6 +28,8 @@ MAX_QUERY = 20_000
 MAX_CONTENT = 100_000
 """Length limits of an answer's fields (``schemas.base``), code points; longer values are cut, and the cut is noted."""
 MAX_TRACE_ID = 64
+MAX_STEP_OUTPUT = 5_000
+"""Maximum length of a step's output, code points."""
 MAX_CONVERSATION = 60_000
 """Maximum length of all earlier turns together, code points; the oldest are left out."""
 _SOURCE_OF = frozenset({"chunk_id", "number", "cited_text"})
@@ -95,6 +97,7 @@ class Draft:
         answer: text of the answer; ``None`` if the record holds none.
         contexts: fields of ``ContextChunk``; ``None`` if the format cannot carry contexts.
         conversation: fields of ``Turn`` before the query, the oldest first.
+        steps: fields of ``Step``, in their order.
         citations: fields of ``ProvidedCitation``.
         withheld: parts that the gateway has and did not send.
         error_type: the gateway's error type.
@@ -113,6 +116,7 @@ class Draft:
     answer: str | None = None
     contexts: list[dict[str, Any]] | None = None
     conversation: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     withheld: set[Withheld] = field(default_factory=set)
     model_id: str | None = None
@@ -205,6 +209,8 @@ def fitting(answer: GeneratedAnswer, max_bytes: int) -> tuple[GeneratedAnswer, b
     if "record" in answer.metadata:
         metadata = {name: part for name, part in answer.metadata.items() if name != "record"}
         return fitting(_noting_cut(answer, "record", {"metadata": metadata}), max_bytes)
+    if answer.steps:
+        return fitting(_noting_cut(answer, "steps", {"steps": []}), max_bytes)
     if answer.conversation:
         later = answer.conversation[(len(answer.conversation) + 1) // 2 :]
         return fitting(_noting_cut(answer, "conversation", {"conversation": later}), max_bytes)
@@ -237,6 +243,7 @@ def _fields(draft: Draft, received: Received, cut: list[str]) -> dict[str, Any]:
         "answer": draft.answer or "",
         "contexts": _contexts(draft.contexts, cut),
         "conversation": _turns(draft.conversation, cut),
+        "steps": _steps(draft.steps, cut),
         "citations": [
             shown for each in draft.citations[:MAX_CITATIONS] if not _SOURCE_OF.isdisjoint(shown := _citation(each))
         ],
@@ -301,6 +308,24 @@ def _turns(turns: Sequence[Mapping[str, Any]], cut: list[str]) -> list[dict[str,
     if len(kept) < len(turns):
         cut.append("conversation")
     return kept
+
+
+def _steps(steps: Sequence[Mapping[str, Any]], cut: list[str]) -> list[dict[str, Any]]:
+    """Return the first steps with their texts shortened."""
+    if len(steps) > MAX_STEPS:
+        cut.append("steps")
+    shown = []
+    for step in steps[:MAX_STEPS]:
+        identifiers = [_identifier(text(each)) for each in step.get("chunk_ids", ())[:MAX_CONTEXTS]]
+        shown.append({
+            **step,
+            "name": _clipped(step.get("name"), MAX_IDENTIFIER) or "",
+            "model": _clipped(step.get("model"), MAX_IDENTIFIER),
+            "input": (step.get("input") or "")[:MAX_SHORT],
+            "output": (step.get("output") or "")[:MAX_STEP_OUTPUT],
+            "chunk_ids": [each for each in identifiers if each],
+        })  # fmt: skip
+    return shown
 
 
 def _chunk(chunk: Mapping[str, Any], place: int, cut: list[str]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.thresholds import GroundingThresholds
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.formats import format_named
@@ -75,7 +77,7 @@ def test_what_a_program_makes_of_its_models_text_is_the_answer() -> None:
     (found,) = answers(inner, outer, root)
     assert (found.answer.answer, found.answer.query) == ("24 months.", "How long?")
     assert found.answer.answer_id == f"{'a' * 32}-{1:016x}"
-    assert [step["span"] for step in found.kept["steps"]] == ["span 2"]
+    assert [step.name for step in found.answer.steps] == ["span 2"]
 
 
 def test_the_same_call_in_a_call_is_one_answer() -> None:
@@ -152,7 +154,7 @@ def test_a_question_that_a_model_rewrote_is_a_step() -> None:
     first = call(1, asked="Rewrite: how long?", said=rewritten)
     (found,) = answers(first, call(2, asked=f"Answer: {rewritten}", said="24 months.", at=2))
     assert found.answer.answer == "24 months."
-    assert [step["text"] for step in found.kept["steps"]] == [rewritten]
+    assert [step.output for step in found.answer.steps] == [rewritten]
     earlier = call(2, asked=f"Answer: {rewritten}", said="24 months.", at=-5)
     assert len(answers(first, earlier)) == 2, "a step comes before what it is a step to"
 
@@ -261,3 +263,34 @@ def test_spans_of_known_operations_without_an_answer_are_not_counted(operation: 
     with pytest.raises(NothingToJudge) as nothing:
         answers(span(1, gen_ai__operation__name=operation, gen_ai__request__model="m"))
     assert dict(nothing.value.unread) == {}
+
+
+def test_the_calls_of_a_run_are_its_steps_in_the_order_of_their_start() -> None:
+    asked = {"role": "assistant", "content": None, "tool_calls": [{"id": "t1", "function": {"name": "sensors"}}]}
+    (found,) = answers(
+        frame(1, kind="AGENT", seconds=9, input__value="How many bar?", output__value="It runs at 4.8 bar."),
+        call(4, parent=1, at=4, said="The pump runs at 4.8 bar, I think.", gen_ai__request__model="small"),
+        retrieval(3, 1, "The pump runs at 4.2 bar.", at=2),
+        span(
+            5, 1, at=3, gen_ai__operation__name="execute_tool", gen_ai__tool__name="sensors",
+            gen_ai__tool__call__result="4.2 bar", failed=True,
+        ),
+        call(2, parent=1, at=1, said=asked),
+        call(6, parent=1, at=6, said="It runs at 4.8 bar."),
+    )  # fmt: skip
+    steps = found.answer.steps
+    assert [(step.kind, step.name, step.status) for step in steps] == [
+        ("model", "span 2", "success"),
+        ("retrieval", "span 3", "success"),
+        ("tool", "sensors", "error"),
+        ("model", "span 4", "success"),
+    ]
+    assert steps[1].chunk_ids == ["The pump runs at 4.2 bar."]
+    assert (steps[3].model, steps[3].output) == ("small", "The pump runs at 4.8 bar, I think.")
+    (claim,) = evaluate_grounding(prepare_grounding(found.answer), GroundingThresholds()).claims
+    assert (claim.verdict, claim.step) == ("contradicted", 4)
+
+
+def test_a_retrieval_and_one_call_are_no_run() -> None:
+    (found,) = answers(frame(1, seconds=9), retrieval(2, 1, "Text."), call(3, parent=1, at=3))
+    assert found.answer.steps == []

@@ -39,6 +39,13 @@ MAX_QUERY = 500
 Status = Literal["self_contained", "resolved", "not_resolved"]
 
 
+_FORMS = tuple(
+    re.compile(rf"\b(?:{forms})\b", re.IGNORECASE)
+    for forms in ("it|its", "he|him|his", "she|her|hers", "they|them|their")
+)
+"""Pronouns by what they stand for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """Hold a query after the turns before it.
@@ -47,11 +54,20 @@ class Resolution:
         status: whether the query needs the earlier turns, and whether they resolve it.
         text: the query to compare with.
         reason: reason why it was not resolved; empty otherwise.
+        topics: pronouns of the query, each with the mention that it stands for.
     """
 
     status: Status
     text: str
     reason: str = ""
+    topics: tuple[tuple[str, str], ...] = ()
+
+    def in_answer(self, text: str) -> str:
+        """Return a text of the answer with the same pronouns resolved: it goes on about what was asked."""
+        for pronoun, mention in self.topics:
+            forms = next((forms for forms in _FORMS if forms.fullmatch(pronoun)), None)
+            text = forms.sub(mention.replace("\\", r"\\"), text) if forms else text
+        return text
 
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -148,9 +164,10 @@ def _resolved(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> Resolution
         return Resolution("resolved", follow_up(own, base, said))
     replaced, unknown = _replacements(asked, own, earlier)
     if replaced:
+        topics = tuple((word, text) for start, end, text in replaced if (word := asked[start:end].lower()) in _PRONOUNS)
         for start, end, text in sorted(replaced, reverse=True):
             asked = f"{asked[:start]}{text}{asked[end:]}"
-        return Resolution("resolved", asked)
+        return Resolution("resolved", asked, topics=topics)
     if unknown:
         return Resolution("not_resolved", asked, f"no earlier turn tells what '{unknown}' is")
     return Resolution("self_contained", asked)

@@ -125,7 +125,7 @@ def said_before(
     spend(len(claim.plain) + sum(len(each.unit.text) for each in earlier))
     sourced = frozenset[str]().union(*(unit.words for unit in units))
     lacking = content_words(claim.plain) - sourced - _OF_SPEECH
-    pinned = _pinned(claim.plain)
+    pinned = pinned_words(claim.plain)
     recalls = _RECALLS.search(claim.plain) is not None
     if recalls and pinned and not pinned & lacking:
         # "the 3:45 you're aiming for": the sources have the figure, and the user has said that it is theirs.
@@ -149,7 +149,7 @@ def recalls_figures(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> boo
     """
     if _ASCRIBES.search(claim.plain) is None:
         return False
-    return bool(_pinned(claim.plain) - frozenset[str]().union(*(unit.words for unit in units)))
+    return bool(pinned_words(claim.plain) - frozenset[str]().union(*(unit.words for unit in units)))
 
 
 def _speaks_against(sentence: EarlierSentence, claim: ExtractedClaim) -> bool:
@@ -173,12 +173,11 @@ def _other_units(claim: str, text: str) -> bool:
     return False
 
 
-def _pinned(text: str) -> frozenset[str]:
+def pinned_words(text: str) -> frozenset[str]:
     """Return the stems of the figures and names of a text: what makes a statement this one and no other."""
-    details = read_details(text)
-    return frozenset(word for word in content_words(text) if word[0].isdigit()) | content_words(
-        " ".join((*details.names, *("-".join(code) for code in details.codes)))
-    )
+    details, words = read_details(text), content_words(text)
+    named = content_words(" ".join((*details.names, *("-".join(code) for code in details.codes))))
+    return frozenset(word for word in words if word[0].isdigit()) | (named & words)
 
 
 def contradicted_earlier(claim: ExtractedClaim, earlier: Sequence[EarlierSentence], answer: str) -> Contradicted | None:

@@ -76,6 +76,7 @@ from workers.evaluation.grounding.evidence import (
     word_cosines,
 )
 from workers.evaluation.grounding.risk import Measures, assess
+from workers.evaluation.grounding.run_steps import StepWords, first_step, words_of_steps
 from workers.evaluation.grounding.support import (
     DOUBTED_SHARE,
     MeasuredClaim,
@@ -121,6 +122,7 @@ class PreparedGrounding:
         query: the query after the earlier turns; ``None`` without earlier turns.
         earlier: statements of the earlier turns.
         answer: text of the answer, if there are earlier turns.
+        steps: words of the steps of the run.
     """
 
     tenant: str
@@ -137,6 +139,7 @@ class PreparedGrounding:
     query: Resolution | None = None
     earlier: tuple[EarlierSentence, ...] = ()
     answer: str = ""
+    steps: tuple[StepWords, ...] = ()
 
 
 def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
@@ -170,6 +173,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
         query=resolution,
         earlier=earlier_sentences(answer.conversation, content_words(answer.answer)),
         answer=answer.answer if answer.conversation else "",
+        steps=words_of_steps(answer.steps),
     )
 
 
@@ -397,6 +401,8 @@ def _claims(
         found = _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
         if claim.start in before:
             found = found.model_copy(update={"verdict": "said_before", "earlier": statement_of(before[claim.start])})
+        elif prepared.steps and found.verdict in ("unsupported", "contradicted"):
+            found = found.model_copy(update={"step": first_step(claim, prepared.units, prepared.steps)})
         claims.append(found)
     return claims
 

@@ -112,7 +112,7 @@ def prepare_quality(answer: GeneratedAnswer, earlier: Sequence[EarlierAnswer] = 
         query,
         _parts(query),
         candidates,
-        _with_most_words(query, candidates, MAX_EMBEDDED),
+        _embedded(query, candidates, resolution),
         _candidates(query, reference, segment(reference))[:MAX_REFERENCE],
         tuple(
             (before, _candidates(query, before.response, segment(before.response))[:MAX_EARLIER]) for before in earlier
@@ -168,6 +168,12 @@ def _candidates(query: str, text: str, sentences: Sequence[Sentence], contexts: 
     return _with_most_words(query, [text for text in dict.fromkeys(plain) if text], MAX_CANDIDATES)
 
 
+def _embedded(query: str, candidates: Sequence[str], resolution: Resolution | None) -> tuple[str, ...]:
+    """Return the sentences that are compared with the query; their pronouns are resolved as those of the query."""
+    found = _with_most_words(query, candidates, MAX_EMBEDDED)
+    return found if resolution is None else tuple(resolution.in_answer(text)[:MAX_TEXT] for text in found)
+
+
 def _with_most_words(query: str, texts: Sequence[str], most: int) -> tuple[str, ...]:
     """Return the texts with the most words of the query, at most ``most``, in their order."""
     if len(texts) <= most:
@@ -206,7 +212,8 @@ def _measure(prepared: PreparedQuality, vectors: Vectors) -> tuple[QualityMetric
         found = [vectors[candidate] for candidate in prepared.embedded]
         words = content_words(text)
         if not elliptical:
-            relevance = metrics.relevance(answer.query, text, vectors[prepared.query], found)
+            said = prepared.resolution.in_answer(text) if prepared.resolution else text
+            relevance = metrics.relevance(answer.query, said, vectors[prepared.query], found)
         addressed = [part for part in prepared.parts if metrics.part_is_addressed(part, words, vectors[part], found)]
     share = len(addressed) / len(prepared.parts) if prepared.parts else 1.0
     length, cut_off = metrics.prose_length(text, sentences), is_cut_off(text)

@@ -15,6 +15,7 @@ from typing import Any
 from workers.gateways.adapted import Adapted, Draft, Received, finished, named_apart
 from workers.gateways.apis.chat_messages import content_text, tool_results
 from workers.gateways.apis.replies import asked, check_known, reply_of
+from workers.gateways.apis.reply import Reply
 from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.lenient_reading import (
@@ -137,6 +138,7 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
         user_id=first_text(trace, "userId") or first_text(generation, "userId"),
         query=_text_of(trace.get("input")) or question.query,
         conversation=question.earlier,
+        steps=[_step(each, other) for each, other in read if each is not generation],
         answer=None if failed else said,
         contexts=reply.contexts,
         # Offsets refer to the generation's text and are invalid for any other text.
@@ -163,6 +165,21 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
         cost_usd=number(trace.get("totalCost")) or _cost(observations),
         kept=_kept(trace, generation),
     )
+
+
+def _step(generation: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+    """Return another generation of a trace as fields of ``Step``."""
+    return {
+        "kind": "model",
+        "name": first_text(generation, "name"),
+        "model": first_text(generation, "model", "providedModelName"),
+        "input": asked(_request(generation)).query,
+        "output": reply.text,
+        "status": "error" if generation.get("level") == "ERROR" else "success",
+        "span_id": first_text(generation, "id"),
+        "started_at": time(generation.get("startTime")),
+        "ended_at": time(generation.get("endTime")),
+    }
 
 
 def _kind(observation: Mapping[str, Any]) -> str:

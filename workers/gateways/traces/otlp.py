@@ -28,22 +28,18 @@ from workers.gateways.lenient_reading import (
     text,
     without,
 )
-from workers.gateways.model_names import model_name, provider_name
+from workers.gateways.model_names import provider_name
 from workers.gateways.traces.otlp_calls import ModelCall, call_of
 from workers.gateways.traces.otlp_roots import FoundAnswer, answers_of
 from workers.gateways.traces.otlp_spans import ExportedSpan, exported_events, exported_spans
+from workers.gateways.traces.otlp_steps import ANSWERED, REQUESTED, model_of, steps_of
 from workers.gateways.traces.otlp_tenants import spans_by_tenant
 from workers.gateways.traces.otlp_unread import unread_spans
 
 NAME = "otlp"
 MAX_SECONDS = 86_400.0
-MAX_STEPS = 20
-MAX_STEP_CHARACTERS = 500
-"""Bounds of what is kept of the calls that were steps to an answer."""
 _CALLER = "touchstone."
 """Prefix of attributes that set fields of the answer for which the conventions have no name."""
-_REQUESTED = ("gen_ai.request.model", "llm.request.model_name")
-_ANSWERED = ("gen_ai.response.model", "llm.response.model_name", "llm.model_name")
 _TOLD = frozenset(
     {
         "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.conversation.id", "gen_ai.request.model",
@@ -77,7 +73,7 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         retrievals = _retrievals(of_tenant)
         made = [call_of(span) for span in of_tenant if span.is_inference]
         of_these = answers_of(made, of_tenant)
-        drafts += [_draft(each, _contexts(each, retrievals.get(each.call.span.trace_id, ()))) for each in of_these]
+        drafts += [_draft(each, retrievals.get(each.call.span.trace_id, ())) for each in of_these]
         calls, answers = [*calls, *made], [*answers, *of_these]
     found: list[Adapted] = []
     refusals: list[UnadaptableRecord] = []
@@ -105,7 +101,7 @@ def _check_known(answer: FoundAnswer) -> None:
         )
 
 
-def _draft(answer: FoundAnswer, retrieved: list[dict[str, Any]]) -> Draft:
+def _draft(answer: FoundAnswer, retrievals: Sequence["_Retrieval"]) -> Draft:
     call, span = answer.call, answer.call.span
     named = answer.root or span
     attributes = {**(answer.root.attributes if answer.root else {}), **span.attributes}
@@ -124,13 +120,14 @@ def _draft(answer: FoundAnswer, retrieved: list[dict[str, Any]]) -> Draft:
         user_id=first_text(caller, "user_id") or first_text(attributes, "user.id", "enduser.id", "langfuse.user.id"),
         query=query,
         answer=None if answer.failed else answer.said,
-        contexts=_without_repeats([*retrieved, *call.asked.evidence, *call.results]),
+        contexts=_without_repeats([*_contexts(answer, retrievals), *call.asked.evidence, *call.results]),
         conversation=answer.earlier,
+        steps=steps_of(answer, [(each.span, each.documents) for each in _before(answer, retrievals)]),
         withheld=withheld,
-        model_id=_model(span),
+        model_id=model_of(span),
         provider=provider_name(
             span.text("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"),
-            *(span.text(name) for name in (*_REQUESTED, *_ANSWERED)),
+            *(span.text(name) for name in (*REQUESTED, *ANSWERED)),
         ),
         prompt_version=span.text("gen_ai.prompt.version", "llm.prompt_template.version"),
         temperature=number(attributes.get("gen_ai.request.temperature")),
@@ -152,7 +149,7 @@ def _draft(answer: FoundAnswer, retrieved: list[dict[str, Any]]) -> Draft:
         trace_id=span.trace_id,
         span_id=named.span_id,
         cost_usd=number(attributes.get("llm.cost.total")),
-        kept=_kept(span) | _steps(answer),
+        kept=_kept(span),
     )
 
 
@@ -173,27 +170,6 @@ def _without_repeats(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for (kind, _), chunk in kept.items()
         if kind == "tool" or chunk.get("source_type") != "tool" or chunk["content"] not in texts
     ]
-
-
-def _model(span: ExportedSpan) -> str | None:
-    return model_name(span.text(*_REQUESTED), span.text(*_ANSWERED))
-
-
-def _steps(answer: FoundAnswer) -> dict[str, Any]:
-    """Return the other calls of the same question, as fields to keep."""
-    steps = [
-        without(
-            {
-                "span_id": step.span.span_id,
-                "span": step.span.name,
-                "model": _model(step.span),
-                "text": (step.said or "")[:MAX_STEP_CHARACTERS],
-            },
-            frozenset(),
-        )
-        for step in answer.steps[:MAX_STEPS]
-    ]
-    return {"steps": steps} if steps else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,20 +204,25 @@ def _contexts(answer: FoundAnswer, retrievals: Sequence[_Retrieval]) -> list[dic
         answer: the answer.
         retrievals: retrievals of the same trace.
     """
-    call = answer.call.span
-    # A trace may hold several questions; sources within a question's root are those of no other one.
-    within = [each for each in retrievals if each.span.span_id in answer.inner]
-    retrievals = within or retrievals
-    # Spans without a trace are unrelated to each other.
-    before = [each for each in retrievals if each.span is call or (call.trace_id and _precedes(each.span, call))]
-    reranked = [each for each in before if each.span.lists.get("reranker.output_documents")]
+    kept = _before(answer, retrievals)
+    reranked = [each for each in kept if each.span.lists.get("reranker.output_documents")]
     found: dict[tuple[Any, str], dict[str, Any]] = {}
-    kept = [each for each in before if each in reranked or each.is_tool] if reranked else before
+    kept = [each for each in kept if each in reranked or each.is_tool] if reranked else kept
     for chunk in (chunk for retrieval in kept for chunk in retrieval.documents):
         found.setdefault((chunk.get("chunk_id"), chunk["content"]), chunk)
         if len(found) > MAX_CONTEXTS:
             break  # one more than an answer may carry, so that the cut is reported
     return list(found.values())
+
+
+def _before(answer: FoundAnswer, retrievals: Sequence[_Retrieval]) -> list[_Retrieval]:
+    """Return the retrievals and tools of a question that ended before the call of its answer."""
+    call = answer.call.span
+    # A trace may hold several questions; sources within a question's root are those of no other one.
+    within = [each for each in retrievals if each.span.span_id in answer.inner]
+    retrievals = within or retrievals
+    # Spans without a trace are unrelated to each other.
+    return [each for each in retrievals if each.span is call or (call.trace_id and _precedes(each.span, call))]
 
 
 def _precedes(span: ExportedSpan, call: ExportedSpan) -> bool:
