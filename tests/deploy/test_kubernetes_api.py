@@ -12,6 +12,9 @@ import yaml
 
 from tests.harness.kubernetes_api import KubernetesApi, KubernetesMissing
 from tests.harness.paths import ROOT
+from workers.measurement.sizing import overlay as overlay_of
+from workers.measurement.sizing import plan
+from workers.settings import Settings
 
 DEPLOY = ROOT / "deploy"
 BASE, EXAMPLE = DEPLOY / "kubernetes", DEPLOY / "kubernetes-example"
@@ -74,12 +77,12 @@ def test_an_upgrade_with_a_changed_setting_reaches_every_pod(
 ) -> None:
     apply(api, overlay(tmp_path / "present", folder, namespace))
     images = [{"name": name, "newTag": NEXT} for name in image_names(api, namespace)]
-    changed = {"name": "touchstone-settings", "behavior": "merge", "literals": ["TOUCHSTONE_KAFKA__PARTITIONS=24"]}
+    changed = {"name": "touchstone-settings", "behavior": "merge", "literals": ["TOUCHSTONE_KAFKA__PARTITIONS=48"]}
     apply(api, overlay(tmp_path / "next", folder, namespace, images=images, configMapGenerator=[changed]))
     (settings,) = [
         name
         for name, each in api.objects("configmaps", namespace).items()
-        if each["data"].get("TOUCHSTONE_KAFKA__PARTITIONS") == "24"
+        if each["data"].get("TOUCHSTONE_KAFKA__PARTITIONS") == "48"
     ]
     for pod in templates(api, namespace).values():
         for each in containers(pod):
@@ -133,6 +136,80 @@ def test_an_overlay_adds_the_agents_that_the_base_leaves_out(
     pods = templates(api, namespace)
     (settings,) = [found for found in api.objects("configmaps", namespace) if found.startswith("touchstone-settings")]
     assert {"configMapRef": {"name": settings}} in pods[f"touchstone-{name}"]["spec"]["containers"][0]["envFrom"]
+
+
+@pytest.fixture(scope="module")
+def kinds(api: KubernetesApi) -> None:
+    """The kinds of KEDA and of the Prometheus operator, by their own schemas."""
+    made = api.kubectl("apply", "--filename", ROOT / "tests" / "data" / "kubernetes_kinds.json")
+    assert made.returncode == 0, made.stderr
+    waited = api.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+    assert waited.returncode == 0, waited.stderr
+
+
+def components(tmp_path: Path, namespace: str, **content: Any) -> Path:
+    """Write an overlay of the base with KEDA and a monitor of pods; return its folder."""
+    own = tmp_path / "own"
+    own.mkdir()
+    places = [os.path.relpath(BASE / name, own) for name in ("keda", "monitoring")]
+    resources = [os.path.relpath(BASE, own), *content.pop("resources", [])]
+    kustomization = {"namespace": namespace, "resources": resources, "components": places, **content}
+    (own / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    return own
+
+
+@pytest.mark.usefixtures("kinds")
+def test_keda_scales_in_place_of_the_other_autoscalers(api: KubernetesApi, namespace: str, tmp_path: Path) -> None:
+    apply(api, components(tmp_path, namespace))
+    scaled = api.objects("scaledobjects.keda.sh", namespace)
+    assert {each["spec"]["scaleTargetRef"]["name"] for each in scaled.values()} == set(
+        api.objects("deployments", namespace)
+    ) - {"touchstone-console"}
+    assert api.objects("horizontalpodautoscalers", namespace) == {}
+    (monitor,) = api.objects("podmonitors.monitoring.coreos.com", namespace).values()
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    for template in templates(api, namespace).values():
+        assert monitor["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+        ports = {port["name"] for each in containers(template) for port in each.get("ports", [])}
+        assert endpoint["port"] in ports
+
+
+@pytest.mark.usefixtures("kinds")
+@pytest.mark.parametrize("name", ["exporting", "intake"])
+def test_keda_scales_the_agents_that_an_overlay_adds(
+    api: KubernetesApi, namespace: str, tmp_path: Path, name: str
+) -> None:
+    added = [os.path.relpath(BASE / name, tmp_path / "own"), os.path.relpath(BASE / "keda" / name, tmp_path / "own")]
+    apply(api, components(tmp_path, namespace, resources=added))
+    assert api.objects("horizontalpodautoscalers", namespace) == {}
+    assert f"touchstone-{name}" in api.objects("scaledobjects.keda.sh", namespace)
+
+
+@pytest.mark.usefixtures("kinds")
+def test_a_misspelt_field_of_their_kinds_would_be_refused(api: KubernetesApi, namespace: str, tmp_path: Path) -> None:
+    patch = '[{"op": "add", "path": "/spec/maxReplicas", "value": 3}]'
+    wrong = components(tmp_path, namespace, patches=[{"target": {"kind": "ScaledObject"}, "patch": patch}])
+    refused = api.kubectl("apply", "--validate=strict", "--kustomize", wrong)
+    assert 'unknown field "spec.maxReplicas"' in refused.stderr
+
+
+@pytest.mark.usefixtures("kinds")
+@pytest.mark.parametrize("keda", [True, False], ids=["keda", "adapter"])
+def test_the_overlay_of_a_plan_gives_its_pods_and_partitions(
+    api: KubernetesApi, namespace: str, tmp_path: Path, keda: bool
+) -> None:
+    found = plan(2_000, 2.6, Settings())
+    given = yaml.safe_load(overlay_of(found))
+    folder = components(tmp_path, namespace, **given) if keda else overlay(tmp_path / "own", BASE, namespace, **given)
+    apply(api, folder)
+    kind, most = ("scaledobjects.keda.sh", "maxReplicaCount") if keda else ("horizontalpodautoscalers", "maxReplicas")
+    scalers = api.objects(kind, namespace)
+    for each in found.pods:
+        assert scalers[f"touchstone-{each.name}"]["spec"][most] == each.pods
+    partitions = {
+        each["data"].get("TOUCHSTONE_KAFKA__PARTITIONS") for each in api.objects("configmaps", namespace).values()
+    }
+    assert str(found.partitions) in partitions
 
 
 def templates(api: KubernetesApi, namespace: str) -> dict[str, dict[str, Any]]:

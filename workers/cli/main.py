@@ -47,6 +47,7 @@ class Commands(LazyGroup):
         "golden": CommandPlace("analysis.golden_command", "app"),
         "runs": CommandPlace("analysis.runs", "app"),
         "doctor": CommandPlace("operation.doctor_command", "doctor"),
+        "plan": CommandPlace("operation.plan_command", "plan"),
         "topics": CommandPlace("operation.topics_command", "app"),
         "dlq": CommandPlace("operation.dead_letters_command", "app"),
         "schemas": CommandPlace("operation.schemas_command", "app"),

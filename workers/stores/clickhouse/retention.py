@@ -17,14 +17,18 @@ FIGURES = (*table_names(FACTS), *SUMS)
 """Tables without texts. They share one setting: an hour must not outlive the facts that it sums."""
 
 
+def days_kept(settings: RetentionSettings) -> dict[str, int]:
+    """Return the days for which the rows of each table are kept, 0 for ever."""
+    by_table: dict[str, int] = {table: getattr(settings, SAME.get(table, table)) for table in TIMES}
+    return by_table | dict.fromkeys(FIGURES, settings.figures)
+
+
 def ttl_expressions(settings: RetentionSettings) -> dict[str, str]:
     """Return the TTL of each table, empty for rows that are kept for ever."""
-    by_table = {table: (column, getattr(settings, SAME.get(table, table))) for table, column in TIMES.items()}
-    by_table |= dict.fromkeys(FIGURES, ("hour", settings.figures))
     return {
         # Not every ClickHouse version accepts a DateTime64 in a TTL.
-        table: f"toDateTime({column}) + toIntervalDay({days})" if days else ""
-        for table, (column, days) in by_table.items()
+        table: f"toDateTime({TIMES.get(table, 'hour')}) + toIntervalDay({days})" if days else ""
+        for table, days in days_kept(settings).items()
     }
 
 
