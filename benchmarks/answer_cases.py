@@ -6,6 +6,7 @@
     python -m benchmarks.answer_cases --cases tests/data/outsider_cases.jsonl --heldout
     python -m benchmarks.answer_cases --cases tests/data/conversation_cases.jsonl
     python -m benchmarks.answer_cases --cases tests/data/language_cases.jsonl --heldout
+    python -m benchmarks.answer_cases --cases tests/data/tool_cases.jsonl
 
 Each case goes through the local pipeline twice, once for an observer and once for a gatekeeper. Misses are listed
 for the open half only. The held-out half gives figures alone, so that nobody can tune on its cases. The settings
@@ -23,7 +24,7 @@ from typing import Literal, get_args
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.answers import ContextChunk, GeneratedAnswer, Turn
+from schemas.answers import ContextChunk, GeneratedAnswer, SourceType, ToolCall, Turn
 from schemas.base import RiskMode
 from schemas.enriched import EnrichedAnswer
 from workers.evaluation.text.wording import plain_text
@@ -68,6 +69,13 @@ Kind = Literal[
     "sum",
     "hedge",
     "cross",
+    "json_value",
+    "rows",
+    "derived",
+    "failed_tool",
+    "csv_xml",
+    "arguments",
+    "mixed",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 TRUTH = ("true", "false")
@@ -82,8 +90,19 @@ EXPECTED: Mapping[Kind, tuple[str, str]] = dict.fromkeys(KINDS, TRUTH) | {
     "said_before": ("said_before", "false"),
     "contradicts_earlier": ("true", "contradicts_earlier"),
     "relevance": ("relevant", "irrelevant"),
+    "failed_tool": ("true", "failed_tool_ignored"),
 }
 """By kind what is expected of the right case of a pair, and of the one that must be noticed."""
+
+
+class CaseContext(BaseModel):
+    """One context with its kind and, for a tool, its call."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source_type: SourceType = "document"
+    content: str
+    tool: ToolCall | None = None
 
 
 class AnswerCase(BaseModel):
@@ -98,7 +117,7 @@ class AnswerCase(BaseModel):
     query: str = Field(min_length=1)
     earlier_query: str | None = Field(default=None, description="The query before it, for retries.")
     conversation: list[Turn] = Field(default_factory=list, description="The turns before the query.")
-    contexts: list[str] | None = Field(default=None, description="Chunks; null where none were given.")
+    contexts: list[str | CaseContext] | None = Field(default=None, description="Chunks; null where none were given.")
     answer: str = ""
     expected: str
     reason: str = Field(min_length=1)
@@ -223,8 +242,11 @@ def answer_of(case: AnswerCase, mode: RiskMode) -> GeneratedAnswer:
         None
         if case.contexts is None
         else [
-            ContextChunk(chunk_id=f"{case.id}-{number}", content=content)
-            for number, content in enumerate(case.contexts, start=1)
+            ContextChunk(
+                chunk_id=f"{case.id}-{number}",
+                **(given.model_dump() if isinstance(given, CaseContext) else {"content": given}),
+            )
+            for number, given in enumerate(case.contexts, start=1)
         ]
     )
     return GeneratedAnswer(

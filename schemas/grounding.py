@@ -18,6 +18,7 @@ IssueType = Literal[
     "low_citation_coverage",
     "contradicted_facts",
     "cited_unsupported",
+    "failed_tool",
 ]
 Operation = Literal["sum", "mean", "difference", "product", "ratio", "share", "change", "part", "increase", "decrease"]
 Severity = Literal["low", "medium", "high"]

@@ -155,6 +155,7 @@ def facts(
     conflicts = len(grounding.conflicts) if grounding is not None else 0
     said_before = sum(claim.verdict == "said_before" for claim in claims)
     contradicting = len(grounding.earlier_contradictions) if grounding is not None else 0
+    hidden = sum(issue.type == "failed_tool" for issue in grounding.issues) if grounding is not None else 0
     # Facts with their own row are not listed twice.
     escalated = validation is not None and validation.should_escalate and not (tool_failure or refusal or empty)
     return {
@@ -162,6 +163,7 @@ def facts(
         "grounding_below_minimum": Fact(below, score, grounding_minimum),
         "empty_answer": Fact(empty, len(answer.answer.strip())),
         "tool_failure": Fact(tool_failure, answer.status),
+        "failed_tool": Fact(hidden > 0, hidden),
         "refusal": Fact(refusal, refusal),
         "high_hallucination_risk": Fact(risk == "high", risk),
         "gate_score_unknown": Fact(evaluation.score is None, evaluation.score),

@@ -20,6 +20,7 @@ Reason = Literal[
     "grounding_below_minimum",
     "empty_answer",
     "tool_failure",
+    "failed_tool",
     "refusal",
     "high_hallucination_risk",
     "gate_score_unknown",
@@ -99,6 +100,8 @@ TABLE: Mapping[Reason, Row] = {
     "grounding_below_minimum": Row(gatekeeper=Effect(state="fallback"), observer=Effect(state="warned", review=True)),
     "empty_answer": Row(gatekeeper=_HELD, observer=_REVIEW),
     "tool_failure": Row(gatekeeper=_HELD, observer=_REVIEW),
+    # A tool failed and the answer speaks as if it had worked; an answer that admits it is no failed call.
+    "failed_tool": Row(gatekeeper=_HELD, observer=Effect(state="warned", review=True)),
     "refusal": Row(gatekeeper=_HELD, observer=_REVIEW),
     "high_hallucination_risk": Row(gatekeeper=_HELD, observer=Effect(state="warned", review=True)),
     # A gatekeeper does not release an answer without an evaluation. For observers the gate score alone requests no

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from schemas.answers import GeneratedAnswer
 from schemas.feedback import BehaviourSignals, ExecutionSignals, LatencyTolerance
+from workers.evaluation.facts.tool_failures import failures_of
 from workers.evaluation.quality.failure_signals import stated_failure
 from workers.evaluation.quality.query_kinds import accepts_short_answer
 from workers.evaluation.text.words import reading_length
@@ -48,7 +49,13 @@ def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityT
     if reading_length(text) < (min(1, rules.min_answer_length) if is_fact else rules.min_answer_length):
         return "empty_response"
     failure = stated_failure(text, quality, first=OPENING)
-    return None if failure == "tool_failure" and _is_quoted(text, answer) else failure
+    is_told = failure == "tool_failure" and (_is_quoted(text, answer) or _is_of_tool(answer))
+    return None if is_told else failure
+
+
+def _is_of_tool(answer: GeneratedAnswer) -> bool:
+    """Return true if a tool of the answer failed: the answer tells the failure, and the model has not failed."""
+    return any(each.kind == "error" for each in failures_of(answer.contexts or ()))
 
 
 def _is_quoted(text: str, answer: GeneratedAnswer) -> bool:

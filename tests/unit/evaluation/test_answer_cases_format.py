@@ -15,7 +15,9 @@ OUTSIDERS = read_cases(CASES_FILE.with_name("outsider_cases.jsonl"))
 """Cases of authors who had seen neither the rules nor their misses."""
 IN_LANGUAGES = read_cases(CASES_FILE.with_name("language_cases.jsonl"))
 """The same in the twelve most used languages of the web beside English."""
-EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES)
+TOOLS = read_cases(CASES_FILE.with_name("tool_cases.jsonl"))
+"""Cases whose contexts are results of tools, by such an author."""
+EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES, *TOOLS)
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
 """Cases with earlier turns, of an author who had seen no rules either."""
@@ -31,6 +33,7 @@ def _differing_fields(case: AnswerCase, twin: AnswerCase) -> set[str]:
 def test_there_are_640_pairs_and_identifiers_are_unique() -> None:
     assert len(CASES) >= 480
     assert len(OUTSIDERS) >= 800
+    assert len(TOOLS) == 220
     assert len(BY_ID) == len(EVERYTHING)
 
 

@@ -26,6 +26,7 @@ REASON_WORDS: Mapping[str, str] = {
     "gate_score_below_minimum": "gate score below the minimum",
     "high_hallucination_risk": "high risk of hallucination",
     "medium_hallucination_risk": "medium risk of hallucination",
+    "failed_tool": "failed call of a tool that the answer does not admit",
     AUDIT: "random sample for quality control",
 }
 """Words for reasons that their code does not say plainly."""

@@ -82,11 +82,11 @@ from workers.evaluation.grounding.support import (
     MeasuredClaim,
     Support,
     VerifierScores,
-    evaluate_claims,
     evaluate_measured_claims,
     measure_claims,
     rule_margins,
 )
+from workers.evaluation.grounding.tool_evidence import ToolEvidence, failure_units, read_tools, with_tools
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
 from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
 from workers.evaluation.text.local_words import content_words
@@ -123,6 +123,7 @@ class PreparedGrounding:
         earlier: statements of the earlier turns.
         answer: text of the answer, if there are earlier turns.
         steps: words of the steps of the run.
+        tools: results of tools; ``None`` without any.
     """
 
     tenant: str
@@ -140,6 +141,7 @@ class PreparedGrounding:
     earlier: tuple[EarlierSentence, ...] = ()
     answer: str = ""
     steps: tuple[StepWords, ...] = ()
+    tools: ToolEvidence | None = None
 
 
 def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
@@ -154,6 +156,8 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     resolved = resolve_citations(answer, sentences)
     places, unchecked = _listed(resolved.claims)
     claims = tuple(resolved.claims[place] for place in places)
+    tools = read_tools(answer)
+    units = collect_evidence(contexts, content_words(answer.answer), claims[0].language if claims else "en")
     return PreparedGrounding(
         tenant=answer.tenant,
         answer_id=answer.answer_id,
@@ -161,7 +165,8 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
         cited=tuple(resolved.cited[place] for place in places),
         total=len(resolved.claims),
         unchecked=unchecked,
-        units=collect_evidence(contexts, content_words(answer.answer), claims[0].language if claims else "en"),
+        tools=tools,
+        units=units if units else tuple(failure_units(tools, [chunk.chunk_id for chunk in contexts])),
         records={
             number: facts
             for number, chunk in enumerate(contexts, 1)
@@ -226,7 +231,8 @@ def score_with_rules(
     calibration = calibration or shipped_calibration()
     checked = tuple(checked_claims(prepared)) if not prepared.skipped else ()
     similarity, leaning = similarities(checked, prepared.units)
-    measured = tuple(measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration))
+    by_words = measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration)
+    measured = tuple(with_tools(checked, by_words, prepared.tools))
     pairs: list[VerifierPair | None] = [None] * len(checked)
     of_records = np.array([_is_of_record(each, prepared.units) for each in measured], dtype=bool)
     if combination is not None and prepared.units:
@@ -300,9 +306,9 @@ def combine_with_verifier(
         # The verifier has read the claim with the evidence of all sources: its verdict holds for each of them.
         of_claims = opinion and opinion.on(claims)
         texts = [checked[claim] for claim in claims]
-        return evaluate_claims(
-            texts, units, similarity[part], leaning[part], prepared.records, calibration, minimum, of_claims
-        )
+        by_words = measure_claims(texts, units, similarity[part], leaning[part], prepared.records, calibration)
+        by_results = with_tools(texts, by_words, prepared.tools, frozenset(unit.number for unit in units))
+        return evaluate_measured_claims(by_results, calibration, minimum, of_claims, has_evidence=bool(units))
 
     cited = [numbers for claim, numbers in zip(prepared.claims, prepared.cited, strict=True) if claim.needs_grounding]
     texts = [claim.plain for claim in checked]
@@ -419,6 +425,7 @@ def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:
         "contradicted_facts": [claim.claim_id for claim in claims if claim.verdict == "contradicted"],
         "unverified_facts": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
         "cited_unsupported": [claim.claim_id for claim in claims if claim.cited_unsupported],
+        "failed_tool": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
     }
     return issue.model_copy(update={"claim_ids": about.get(issue.type, [])[:MAX_ISSUE_CLAIMS]})
 
@@ -492,6 +499,7 @@ def _measures(
     # four hundred truisms.
     groundable = len(checked) + prepared.unchecked
     supported = sum(support.verdict == "supported" for support in supports)
+    hidden = prepared.tools.hidden_failures if prepared.tools is not None and supported < groundable else ()
     return Measures(
         uncertainty=len(prepared.uncertainty),
         context_similarity=min(1.0, weighted / sum(lengths)) if lengths else None,
@@ -502,6 +510,7 @@ def _measures(
         cited_unsupported=sum(bool(attribution.cited_unsupported) for attribution in attributions),
         unchecked=prepared.unchecked,
         unknown_figures=sum(bool(support.unknown_figures) for support in supports),
+        failed_tools=tuple(each.name for each in hidden),
     )
 
 

@@ -8,6 +8,7 @@
 | low_citation_coverage | share of sentences cited below the threshold | medium |
 | contradicted_facts | any claim contradicted (ours) | high |
 | cited_unsupported | a claim cites a source that does not support it (ours) | medium |
+| failed_tool | a tool failed or found nothing, the answer does not say so and has claims without support (ours) | high |
 
 The baseline risk is the mean of the severities' weights (low 0.2, medium 0.5, high 0.9), and each
 issue a threshold on one measure. That mean falls when a milder issue is added (high 0.9, high and two medium 0.63),
@@ -29,6 +30,7 @@ from workers.evaluation.thresholds import GroundingThresholds
 
 ISSUE_WEIGHTS: dict[IssueType, float] = {
     "contradicted_facts": 0.7,
+    "failed_tool": 0.5,
     "low_citation_coverage": 0.1,
     "uncertainty_language": 0.1,
 }
@@ -43,6 +45,7 @@ SUGGESTIONS: dict[IssueType, str] = {
     "low_citation_coverage": "Add more citations to support claims",
     "uncertainty_language": "Reduce uncertainty markers or add supporting evidence",
     "contradicted_facts": "Correct the claims that the sources contradict",
+    "failed_tool": "Call the tool again, or say that it failed",
     "cited_unsupported": "Cite the sources that support the claims",
 }
 """Suggestion for each issue."""
@@ -62,6 +65,8 @@ class Measures:
         cited_unsupported: claims that cite a source which does not support them.
         unchecked: claims beyond the limit, which were not checked.
         unknown_figures: claims with a figure that no evidence has or gives.
+        failed_tools: names of tools that failed or found nothing, where the answer does not say so and has claims without
+            support.
     """
 
     uncertainty: int
@@ -73,6 +78,7 @@ class Measures:
     cited_unsupported: int = 0
     unchecked: int = 0
     unknown_figures: int = 0
+    failed_tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +144,10 @@ def find_issues(measures: Measures, thresholds: GroundingThresholds) -> list[Gro
             f"{measures.cited_unsupported} of {measures.groundable} facts cite a source that does not support them"
         )
         add("cited_unsupported", "medium", message, measures.cited_unsupported, 0.0)
+    if measures.failed_tools:
+        names = ", ".join(measures.failed_tools[:3])[:200]
+        message = f"Failed or empty calls are not admitted: {names}"
+        add("failed_tool", "high", message, len(measures.failed_tools), 0.0)
     return issues
 
 

@@ -15,6 +15,7 @@ from schemas.quality import EarlierAnswer, FailureSignal, QualityFindings, Quali
 from workers.evaluation.claims.short_answers import needs_question
 from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
 from workers.evaluation.facts.contradiction_checks import compare
+from workers.evaluation.facts.tool_failures import failures_of
 from workers.evaluation.quality import quality_metrics as metrics
 from workers.evaluation.quality.consistency import evaluate_consistency
 from workers.evaluation.quality.failure_signals import (
@@ -137,6 +138,9 @@ def evaluate_quality(prepared: PreparedQuality, vectors: Vectors, thresholds: Qu
     is_fact = accepts_short_answer(answer.query, answer.query_type)
     # The length of a text that was not sent is unknown.
     found = [] if "answer" in answer.withheld else find_signals(answer.answer, thresholds, is_fact=is_fact)
+    if found and any(each.kind == "error" for each in failures_of(answer.contexts or ())):
+        # An answer that tells the failure of one of its tools is no failed call.
+        found = [signal for signal in found if signal.type != "tool_failure"]
     signals = count_each_type_once([*reported, *found])
     failures = _failures(answer, signals)
     measured, notes = (QualityMetrics(), {}) if failures else _measure(prepared, vectors)

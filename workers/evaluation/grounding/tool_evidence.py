@@ -1,0 +1,146 @@
+"""Evaluate claims against the results of tools, beside the comparison of words.
+
+The results decide where a claim has details of theirs (``workers.evaluation.facts.tool_claims``). A call that failed is
+no evidence: a claim that rests on it alone is contradicted, unless it admits the failure.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from schemas.answers import GeneratedAnswer
+from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.facts.tool_claims import ToolFinding, check_claim
+from workers.evaluation.facts.tool_failures import Failure, admits, failures_of
+from workers.evaluation.facts.tool_lists import disordered
+from workers.evaluation.facts.tool_results import ToolResults
+from workers.evaluation.grounding.evidence import EvidenceUnit
+from workers.evaluation.grounding.support import MeasuredClaim
+from workers.evaluation.text.words import content_words
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEvidence:
+    """Hold the results of an answer's tools.
+
+    Attributes:
+        question: the question of the answer.
+        results: the results of all tools.
+        by_number: the results of each tool alone, by number of the context.
+        failures: the calls that failed or found nothing.
+        is_admitted: whether the answer says so.
+        has_others: whether other contexts than failed calls are evidence.
+    """
+
+    question: str
+    results: ToolResults
+    by_number: dict[int, ToolResults]
+    failures: tuple[Failure, ...] = ()
+    is_admitted: bool = False
+    has_others: bool = True
+
+    @property
+    def hidden_failures(self) -> tuple[Failure, ...]:
+        """Return the failures that the answer does not admit."""
+        return () if self.is_admitted else self.failures
+
+
+def read_tools(answer: GeneratedAnswer) -> ToolEvidence | None:
+    """Return the results of an answer's tools; ``None`` without any."""
+    contexts = answer.contexts or []
+    if not any(chunk.source_type == "tool" for chunk in contexts):
+        return None
+    failures = failures_of(contexts)
+    failed = {each.number for each in failures}
+    tools = {number: chunk for number, chunk in enumerate(contexts, 1) if chunk.source_type == "tool"}
+    documents = [chunk.content for chunk in contexts if chunk.source_type != "tool"]
+    times = [
+        f"{chunk.tool.called_at:%Y-%m-%dT%H:%M}" for chunk in tools.values() if chunk.tool and chunk.tool.called_at
+    ]
+    told = [answer.query, *times, *(chunk.content for number, chunk in tools.items() if number in failed)]
+    arguments = {number: chunk.tool.arguments for number, chunk in tools.items() if chunk.tool and chunk.tool.arguments}
+    fitting = [chunk.content for number, chunk in tools.items() if number not in failed]
+    return ToolEvidence(
+        question=answer.query,
+        results=ToolResults(fitting, list(arguments.values()), told, documents),
+        by_number={
+            number: ToolResults([chunk.content], [arguments[number]] if number in arguments else [], told)
+            for number, chunk in tools.items()
+            if number not in failed
+        },
+        failures=tuple(failures),
+        is_admitted=any(admits(answer.answer, each.kind, answer.query) for each in failures),
+        has_others=len(failed) < len(contexts),
+    )
+
+
+def failure_units(tools: ToolEvidence | None, chunks: Sequence[str]) -> Iterator[EvidenceUnit]:
+    """Yield what failed calls tell, so that an admission has evidence; of a call without words.
+
+    Args:
+        tools: the results.
+        chunks: identifiers of the contexts, in order.
+    """
+    for each in tools.failures if tools else ():
+        text = f"{each.name}: {'the call failed' if each.kind == 'error' else 'no results'}"
+        yield EvidenceUnit(each.number, chunks[each.number - 1], 0, 0, text, content_words(text), True)
+
+
+def with_tools(
+    claims: Sequence[ExtractedClaim],
+    measured: Sequence[MeasuredClaim],
+    tools: ToolEvidence | None,
+    numbers: frozenset[int] | None = None,
+) -> list[MeasuredClaim]:
+    """Return measured claims with what the results of tools decide.
+
+    Args:
+        claims: the claims.
+        measured: their measures.
+        tools: the results of tools; without them nothing changes.
+        numbers: the contexts that the claims were compared with; all if absent.
+    """
+    if tools is None:
+        return list(measured)
+    findings = [_finding(claim, tools, numbers) for claim in claims]
+    if numbers is None:
+        for place in disordered([claim.plain for claim in claims], tools.question, tools.results):
+            findings[place] = ToolFinding("contradicted", "comparative")
+    return [
+        each if finding is None else _decided(each, finding) for each, finding in zip(measured, findings, strict=True)
+    ]
+
+
+def _finding(claim: ExtractedClaim, tools: ToolEvidence, numbers: frozenset[int] | None) -> ToolFinding | None:
+    failed = [each for each in tools.failures if numbers is None or each.number in numbers]
+    if any(admits(claim.plain, each.kind, tools.question) for each in failed):
+        return ToolFinding("supported")
+    if numbers is None:
+        results = tools.results
+    elif len(numbers) == 1 and (number := next(iter(numbers))) in tools.by_number:
+        results = tools.by_number[number]
+    else:
+        return None
+    if not tools.has_others and not tools.is_admitted:
+        return ToolFinding("contradicted", "negation")
+    finding = check_claim(claim.plain, tools.question, results)
+    if finding is None and failed and tools.is_admitted and not tools.results.has_documents:
+        return ToolFinding("supported")  # what an answer adds to its admission: advice, an offer
+    return finding
+
+
+def _decided(measured: MeasuredClaim, finding: ToolFinding) -> MeasuredClaim:
+    if finding.verdict == "supported":
+        return replace(
+            measured,
+            values=np.zeros_like(measured.values),
+            best=1.0,
+            mismatches=(),
+            contradicts=False,
+            denied=False,
+            unknown_figures=0,
+        )
+    mismatches = tuple(dict.fromkeys((*measured.mismatches, *((finding.mismatch,) if finding.mismatch else ()))))
+    is_contradicted = finding.verdict == "contradicted" or measured.contradicts
+    return replace(measured, mismatches=mismatches, contradicts=is_contradicted)
