@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from schemas.export import example
 from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
 from workers.errors import StoreUnavailable
+from workers.stores.lancedb.memory_rows import memory_row, memory_schema, question_digest
 from workers.stores.lancedb.memory_store import (
     CACHED_BYTES,
+    TABLE,
     MemoryStore,
     TurnFeedback,
+    connect,
     forget_turns,
-    memory_schema,
 )
 
 TENANT = "acme"
@@ -158,11 +161,139 @@ async def test_sessions_are_told_apart_whatever_their_names(store: MemoryStore, 
     assert len(await store.turns()) == 3
 
 
-async def test_many_writes_are_compacted_and_stay(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.stores.lancedb.memory_store.COMPACT_EVERY", 5)
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def scans(plan: str) -> bool:
+    """Return True if a plan reads every row instead of asking an index."""
+    return "ScalarIndexQuery" not in plan and "ANN" not in plan
+
+
+async def fragments(store: MemoryStore) -> int:
+    return int((await store._table.stats())["fragment_stats"]["num_fragments"])
+
+
+async def test_many_writes_are_compacted_by_the_keeper_alone_and_stay(
+    store: MemoryStore,
+) -> None:
     for number in range(12):
         await store.remember([(turn(f"turn_{number}"), VECTOR)])
+    assert await fragments(store) >= 12
+    assert "compaction" in await store.keep_up(NOW, 0)
+    assert await fragments(store) == 1
     assert await store.count() == 12
+    assert await store.keep_up(NOW, 0) == [], "nothing has changed"
+
+
+async def test_turns_are_looked_up_by_indices_which_the_keeper_builds(store: MemoryStore) -> None:
+    await store.remember([(turn(f"turn_{number}", query=f"Question {number}?"), VECTOR) for number in range(50)])
+    assert {"index:question", "index:turn_id", "index:session_id", "compaction"} <= set(await store.keep_up(NOW, 0))
+    later = turn("turn_50", query="QUESTION 7?", timestamp=datetime(2026, 11, 1, tzinfo=UTC))
+    await store.remember([(later, VECTOR)])
+    for where in (
+        f"(question = '{question_digest(TENANT, 'Question 7?')}' OR question IS NULL) AND tenant = '{TENANT}'",
+        f"turn_id = '{turn_id(TENANT, 'turn_3')}'",
+        f"tenant = '{TENANT}' AND answer_id IN ('turn_3', 'turn_4')",
+        "session_id = 's'",
+    ):
+        assert not scans(await store._table.query().where(where).explain_plan())
+    found = await store.same_question(TENANT, "question 7?", NOW, 5)
+    assert {row["answer_id"] for row in found} == {"turn_7", "turn_50"}, "the last one is in no index yet"
+
+
+@pytest.mark.parametrize("dimensions", [16, 4])
+async def test_vectors_get_an_index_once_there_are_many_and_small_groups_are_found_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dimensions: int
+) -> None:
+    store = MemoryStore(str(tmp_path / "memory"), dimensions)
+    await store.open()
+    monkeypatch.setattr("workers.stores.lancedb.memory_upkeep.VECTORS_FROM", 2_000)
+    rng = np.random.default_rng(4)
+    vectors = rng.standard_normal((3_000, dimensions)).astype(np.float32)
+    turns = [
+        (
+            turn(f"turn_{n}", tenant="small" if n % 500 == 3 else TENANT, session_id=f"s{n % 1_000}", user_id=None),
+            vectors[n],
+        )
+        for n in range(3_000)
+    ]
+    await store.remember(turns[:1_900])
+    assert "index:vector" not in await store.keep_up(NOW, 0)
+    await store.remember(turns[1_900:])
+    assert "index:vector" in await store.keep_up(NOW, 0)
+    plan = await store._table.query().nearest_to(vectors[0]).explain_plan()
+    assert "ANN" in plan
+    exact = vectors @ vectors[5] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vectors[5])
+    best = [f"turn_{n}" for n in np.argsort(-exact) if n % 500 != 3][:10]
+    found = await store.nearest(TENANT, vectors[5], 10)
+    assert found[0]["answer_id"] == "turn_5"
+    assert len({row["answer_id"] for row in found} & set(best)) >= 8
+    assert [row["similarity"] for row in found] == pytest.approx(
+        [float(exact[int(row["answer_id"][5:])]) for row in found], abs=1e-4
+    )
+    # A tenant or a conversation of few turns, wherever its vectors are, is found whole.
+    assert len(await store.nearest("small", vectors[5], 10)) == 6
+    assert {row["answer_id"] for row in await store.nearest(TENANT, vectors[5], 10, session_id="s8")} == {
+        "turn_8", "turn_1008", "turn_2008",
+    }  # fmt: skip
+    await store.close()
+
+
+async def test_turns_older_than_the_retention_are_removed_with_their_feedback(store: MemoryStore) -> None:
+    old, young = datetime(2026, 8, 1, tzinfo=UTC), datetime(2026, 11, 1, tzinfo=UTC)
+    await store.remember([(turn("old", timestamp=old), VECTOR), (turn("young", timestamp=young), VECTOR)])
+    await store.rate([TurnFeedback(TENANT, name, 0.5, 1) for name in ("old", "young")])
+    assert "retention" not in await store.keep_up(NOW, 0)
+    assert "retention" in await store.keep_up(NOW, 90)
+    assert [row["answer_id"] for row in await store.turns()] == ["young"]
+    assert await store._feedback.count_rows() == 1
+    assert "retention" not in await store.keep_up(NOW, 90)
+
+
+async def test_a_memory_of_an_earlier_version_gets_digests_and_keeps_its_turns(tmp_path: Path) -> None:
+    place = str(tmp_path / "memory")
+    database = await connect(place)
+    schema = memory_schema(4)
+    earlier = await database.create_table(TABLE, schema=schema.remove(schema.get_field_index("question")))
+    rows = [memory_row(turn(f"turn_{n}", query=f"Question {n % 2}?"), VECTOR) for n in range(5)]
+    await earlier.add([{name: value for name, value in row.items() if name != "question"} for row in rows])
+    before = datetime(2027, 1, 1, tzinfo=UTC)
+    stores = [MemoryStore(place, 4) for _ in range(3)]
+    await asyncio.gather(*(store.open() for store in stores))
+    first, second, third = stores
+    try:
+        assert len(await first.same_question(TENANT, "question 1?", before, 5)) == 2
+        assert "digests" in await second.keep_up(NOW, 0)
+        assert len(await third.same_question(TENANT, "question 1?", before, 5)) == 2
+        assert await first._table.count_rows("question IS NULL") == 0
+        assert await first.count() == 5
+    finally:
+        for store in stores:
+            await store.close()
+
+
+async def test_turns_that_are_written_while_memory_is_kept_up_are_not_lost(tmp_path: Path) -> None:
+    writer, keeper = (MemoryStore(str(tmp_path / "memory"), 4) for _ in range(2))
+    await writer.open()
+    await keeper.open()
+    written = asyncio.Event()
+
+    async def keep() -> None:
+        while not written.is_set():
+            with suppress(StoreUnavailable):  # the next round does the rest
+                await keeper.keep_up(NOW, 30)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(keep())
+        for number in range(25):
+            name = f"turn_{number}"
+            when = datetime(2026, 11, 19, tzinfo=UTC) if number % 2 else datetime(2026, 1, 1, tzinfo=UTC)
+            await writer.remember([(turn(name, timestamp=when), VECTOR)])
+        written.set()
+    await keeper.keep_up(NOW, 30)
+    assert sorted(int(row["answer_id"][5:]) for row in await writer.turns()) == list(range(1, 25, 2))
+    await writer.close()
+    await keeper.close()
 
 
 async def test_the_memory_of_another_model_is_refused_with_the_remedy(store: MemoryStore, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from schemas.memory import ConversationTurn
 from schemas.topics import FEEDBACK_REWARDS, MEMORY_TURNS
 from workers.agents.base import AgentContext, AgentDefinition, Handler
+from workers.agents.tasks.memory_keeper import MemoryKeeper
 from workers.delivery.records import Result, WorkItem
 from workers.errors import JudgementError, TransientError
 from workers.inference.embedding import EmbeddingService
@@ -16,6 +17,7 @@ from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback, turn_
 async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
     embedder = await stack.enter_async_context(context.services.embedder())
     memory = await stack.enter_async_context(context.services.memory())
+    context.run_beside("upkeep", MemoryKeeper(context, memory).run)
 
     async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         results: list[Result] = []

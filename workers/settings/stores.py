@@ -83,6 +83,9 @@ class MemorySettings(Group):
     uri: str | None = Field(
         default=None, description="LanceDB path or object store; by default inside the state directory."
     )
+    retention_days: Days = Field(
+        default=365, description="Age of remembered turns that are removed, days; 0 keeps them for ever."
+    )
     remember_without_context: bool = Field(
         default=False, description="Remember answers that were not checked against any context."
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -14,6 +15,14 @@ from numpy.typing import NDArray
 from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
 from workers.errors import StoreUnavailable
+from workers.stores.lancedb.memory_rows import TURN_COLUMNS, memory_row, memory_schema, question_digest
+from workers.stores.lancedb.memory_upkeep import (
+    COMPACT_EVERY,
+    EARLIER_VERSIONS,
+    build_indices,
+    digest_questions,
+    remove_before,
+)
 
 TABLE = "episodic_memory"
 FEEDBACK_TABLE = "turn_feedback"
@@ -22,13 +31,12 @@ FEEDBACK_TABLE = "turn_feedback"
 ANSWER = ("tenant", "answer_id")
 """Columns that identify a turn."""
 
-COMPACT_EVERY = 200
-"""Writes between two compactions. Each write adds a file and a version."""
-
-
 CACHED_BYTES = 16 * 2**20
 """Limit in bytes of each of the two caches of a connection. The defaults of LanceDB are 1 and 6 GB. Every write
 makes a version with its own file list, so they fill with unused versions: 0.17 MB for each write."""
+
+REFINED = 20
+"""Candidates of the vector index for each wanted turn, which are compared by their vectors."""
 
 READERS_NEED = timedelta(minutes=1)
 """Age up to which a removal keeps earlier versions of files: another process may be reading them.
@@ -38,30 +46,6 @@ The next compaction removes them."""
 def turn_text(turn: ConversationTurn) -> str:
     """Return the text from which a turn's vector is computed."""
     return f"{turn.query} {turn.response}"
-
-
-def memory_schema(dimensions: int) -> pa.Schema:
-    """Return the columns of the table: the fields of a turn and the identifiers of its answer."""
-    return pa.schema(
-        [
-            pa.field("turn_id", pa.string(), nullable=False),
-            pa.field("answer_id", pa.string(), nullable=False),
-            pa.field("tenant", pa.string(), nullable=False),
-            pa.field("timestamp", pa.timestamp("us", tz="UTC")),
-            pa.field("user_id", pa.string()),
-            pa.field("session_id", pa.string()),
-            pa.field("query", pa.string()),
-            pa.field("response", pa.string()),
-            pa.field("context_chunks", pa.list_(pa.string())),
-            pa.field("query_type", pa.string()),
-            pa.field("quality_score", pa.float64()),
-            pa.field("hallucination_risk", pa.string()),
-            pa.field("grounding_score", pa.float64()),
-            pa.field("user_feedback", pa.float64()),
-            pa.field("revision", pa.int32()),
-            pa.field("vector", pa.list_(pa.float32(), dimensions)),
-        ]
-    )
 
 
 FEEDBACK_SCHEMA = pa.schema(
@@ -122,7 +106,7 @@ class MemoryStore:
         self._table: Any = None
         self._feedback: Any = None
         self._lock = asyncio.Lock()
-        self._writes = 0
+        self._compacted = 0
 
     async def open(self) -> None:
         """Open the table, and create it if need be.
@@ -133,7 +117,7 @@ class MemoryStore:
         try:
             # An interval of zero shows writes of other processes at once. By default they stay unseen.
             database = await connect(self._uri, read_consistency_interval=timedelta(0))
-            self._table = await database.create_table(TABLE, schema=memory_schema(self._dimensions), exist_ok=True)
+            self._table = await self._opened(database)
             self._feedback = await database.create_table(FEEDBACK_TABLE, schema=FEEDBACK_SCHEMA, exist_ok=True)
         except (OSError, RuntimeError, ValueError) as error:
             reason = await self._difference() or type(error).__name__
@@ -141,6 +125,19 @@ class MemoryStore:
                 f"the memory at {self._uri} cannot be opened ({reason}); set TOUCHSTONE_MEMORY__URI to another "
                 "address, or set the model with which it was created"
             ) from error
+
+    async def _opened(self, database: Any) -> Any:
+        """Open or create the table of turns, and add the column that earlier versions lack."""
+        schema = memory_schema(self._dimensions)
+        try:
+            return await database.create_table(TABLE, schema=schema, exist_ok=True)
+        except ValueError:
+            table = await database.open_table(TABLE)
+            if "question" not in (await table.schema()).names:
+                # Two processes may do this in one moment: the second one fails, and finds the column.
+                with suppress(OSError, RuntimeError, ValueError):
+                    await table.add_columns([schema.field("question")])
+            return await database.create_table(TABLE, schema=schema, exist_ok=True)
 
     async def _difference(self) -> str:
         """Describe how the existing table differs; empty if none can be opened."""
@@ -161,7 +158,7 @@ class MemoryStore:
             StoreUnavailable: the store did not acknowledge.
         """
         rows = pa.Table.from_pylist(
-            [_row(turn, vector) for turn, vector in _latest(turns)], schema=memory_schema(self._dimensions)
+            [memory_row(turn, vector) for turn, vector in _latest(turns)], schema=memory_schema(self._dimensions)
         )
         if not rows.num_rows:
             return
@@ -203,10 +200,6 @@ class MemoryStore:
                 .when_not_matched_insert_all()
                 .execute(rows)
             )
-            self._writes += 1
-            if self._writes % COMPACT_EVERY == 0:
-                for written in (self._table, self._feedback):
-                    await written.optimize(cleanup_older_than=timedelta(hours=1))
         except (OSError, RuntimeError) as error:
             raise StoreUnavailable(f"the memory did not acknowledge a write ({type(error).__name__})") from error
 
@@ -239,8 +232,7 @@ class MemoryStore:
         query = self._table.query()
         if session_id is not None:
             query = query.where(f"session_id = {_quoted(session_id)}")
-        columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
-        rows: list[dict[str, Any]] = (await query.select(columns).to_arrow()).to_pylist()
+        rows: list[dict[str, Any]] = (await query.select(TURN_COLUMNS).to_arrow()).to_pylist()
         return rows
 
     async def same_question(self, tenant: str, query: str, before: datetime, limit: int) -> list[dict[str, Any]]:
@@ -258,8 +250,10 @@ class MemoryStore:
         Raises:
             StoreUnavailable: the table cannot be read.
         """
+        # Turns of earlier versions have no digest until the keeper of memory has added it.
         where = (
-            f"tenant = {_quoted(tenant)} AND lower(query) = lower({_quoted(query)}) "
+            f"(question = '{question_digest(tenant, query)}' OR question IS NULL) "
+            f"AND tenant = {_quoted(tenant)} AND lower(query) = lower({_quoted(query)}) "
             f"AND timestamp < TIMESTAMP '{before.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
         )
         try:
@@ -290,20 +284,49 @@ class MemoryStore:
         conditions = {"tenant": tenant} | ({"user_id": user_id} if user_id else {})
         conditions |= {"session_id": session_id} if session_id else {}
         where = " AND ".join(f"{name} = {_quoted(value)}" for name, value in conditions.items())
-        columns = [name for name in memory_schema(self._dimensions).names if name != "vector"]
+        search = self._table.query().nearest_to(vector).distance_type("cosine").where(where).limit(limit)
+        # Of one person or conversation there are few turns: all of them are compared. Else the index finds candidates,
+        # and goes on until there are enough; they are compared by their vectors.
+        few = bool(user_id or session_id)
+        search = search.bypass_vector_index() if few else search.maximum_nprobes(0).refine_factor(REFINED)
         try:
-            found = await (
-                self._table.query()
-                .nearest_to(vector)
-                .distance_type("cosine")
-                .where(where)
-                .limit(limit)
-                .select([*columns, "_distance"])
-                .to_arrow()
-            )
+            found = await search.select([*TURN_COLUMNS, "_distance"]).to_arrow()
         except (OSError, RuntimeError, ValueError) as error:
             raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
         return [row | {"similarity": 1.0 - row.pop("_distance")} for row in found.to_pylist()]
+
+    async def keep_up(self, now: datetime, retention_days: int) -> list[str]:
+        """Remove old turns, compact files, and build missing indices. Only one process should do this.
+
+        Args:
+            now: current time.
+            retention_days: age of turns that are removed; 0 removes none.
+
+        Returns:
+            What was done, for the log.
+
+        Raises:
+            StoreUnavailable: the store did not acknowledge; the next round does the rest.
+        """
+        done = []
+        try:
+            async with self._lock:
+                if await digest_questions(self._table, lambda rows: self._upsert(self._table, rows, ANSWER)):
+                    done.append("digests")
+                since = now - timedelta(days=retention_days)
+                if retention_days and await remove_before(self._table, self._feedback, since):
+                    done.append("retention")
+            done += [f"index:{column}" for column in await build_indices(self._table, self._feedback)]
+            versions = await self._table.version() + await self._feedback.version()
+            if versions - self._compacted >= COMPACT_EVERY or done:
+                async with self._lock:
+                    for table in (self._table, self._feedback):
+                        await table.optimize(cleanup_older_than=EARLIER_VERSIONS)
+                self._compacted = await self._table.version() + await self._feedback.version()
+                done.append("compaction")
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the upkeep of memory failed ({type(error).__name__})") from error
+        return done
 
     async def close(self) -> None:
         """Close the table."""
@@ -372,8 +395,3 @@ def _latest(
         if known is None or turn.revision >= known[0].revision:
             best[turn.tenant, turn.answer_id] = (turn, vector)
     return list(best.values())
-
-
-def _row(turn: ConversationTurn, vector: NDArray[np.float32]) -> dict[str, Any]:
-    fields = turn.model_dump(include=set(memory_schema(1).names))
-    return fields | {"turn_id": turn_id(turn.tenant, turn.answer_id), "vector": vector}

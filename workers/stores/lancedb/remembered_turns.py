@@ -12,9 +12,10 @@ import pyarrow as pa
 from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
 from workers.errors import StoreUnavailable
-from workers.stores.lancedb.memory_store import FEEDBACK_TABLE, TABLE, connect, memory_schema
+from workers.stores.lancedb.memory_rows import DERIVED, memory_schema
+from workers.stores.lancedb.memory_store import FEEDBACK_TABLE, TABLE, connect
 
-TOLD_BY_OTHERS = ("turn_id", "user_feedback", "vector")
+TOLD_BY_OTHERS = ("turn_id", "user_feedback", *DERIVED)
 """Columns of a turn that are derived: from its tenant and answer, from rewards, and from its texts."""
 
 COLUMNS = [name for name in memory_schema(1).names if name not in TOLD_BY_OTHERS]
