@@ -35,4 +35,4 @@ class MemoryKeeper:
             log.warning("memory_upkeep_failed", error=str(error))
             return
         if done:
-            log.info("memory_upkeep_done", done=done)
+            log.info("memory_maintained", done=done)
