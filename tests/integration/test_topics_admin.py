@@ -7,12 +7,21 @@ from unittest.mock import AsyncMock
 import pytest
 import structlog
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 import workers.runtime.worker
-from schemas.topics import ALERTS_RAISED, ANSWERS_GROUNDING, REPORT_TOPICS, TOPICS
+from schemas.topics import (
+    ALERTS_RAISED,
+    ANSWERS_GROUNDING,
+    ANSWERS_RELEASED,
+    PRIVACY_ERASURES,
+    REPORT_TOPICS,
+    TOPICS,
+    Topic,
+)
 from workers.delivery import topic_administration
 from workers.delivery.topic_administration import TopicAdministration, TopicsNotReady
-from workers.delivery.topic_findings import topic_configuration
+from workers.delivery.topic_findings import TopicFinding, TopicState, find_topic, topic_configuration
 from workers.errors import BrokerUnavailable
 from workers.runtime.worker import Worker
 from workers.settings import Settings
@@ -230,3 +239,45 @@ async def test_another_cleanup_policy_is_told(
     await administration.create()
     with pytest.raises(TopicsNotReady, match=r"cleanup\.policy compact and needs delete"):
         await administration.require()
+
+
+def policies(settings: Settings, topic: Topic, policy: str) -> TopicFinding:
+    """What is found of a topic that is as created but for its policy."""
+    kafka = settings.kafka
+    configuration = topic_configuration(topic, kafka) | {"cleanup.policy": policy}
+    state = TopicState(kafka.partitions, 0, kafka.replication, configuration)
+    return find_topic(topic, topic.name, state, kafka.partitions, kafka)
+
+
+async def test_texts_of_a_compacted_topic_go_where_the_settings_say_when(
+    settings: Settings, addresses: Addresses, broker: AIOKafkaAdminClient
+) -> None:
+    settings.kafka.retention_days = {"answers.released": 90}
+    name = settings.topic_name(ANSWERS_RELEASED.name)
+    async with TopicAdministration(settings, addresses.kafka) as administration:
+        await administration.create()
+        (found,) = [each for each in await administration.check() if each.topic == ANSWERS_RELEASED]
+        assert found.problems + found.differences == ()
+        described = await broker.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name)])
+        configuration = {entry[0]: entry[1] for entry in described[0].resources[0][4]}
+        assert set(configuration["cleanup.policy"].split(",")) == {"compact", "delete"}
+        assert configuration["retention.ms"] == str(90 * 86_400_000)
+        await administration.require()
+
+
+def test_a_topic_that_only_compacts_still_works_and_is_told(settings: Settings) -> None:
+    settings.kafka.retention_days = {"answers.released": 90}
+    found = policies(settings, ANSWERS_RELEASED, "compact")
+    assert found.problems == ()
+    assert "has cleanup.policy compact and `touchstone topics create` sets compact,delete" in found.differences[0]
+    for policy in ("compact,delete", "delete,compact", "delete, compact"):
+        found = policies(settings, ANSWERS_RELEASED, policy)
+        assert found.problems + found.differences == ()
+    assert "needs compact,delete" in policies(settings, ANSWERS_RELEASED, "delete").problems[0]
+
+
+def test_a_register_of_erasures_that_deletes_by_age_is_a_problem(settings: Settings) -> None:
+    for policy in ("compact,delete", "delete"):
+        found = policies(settings, PRIVACY_ERASURES, policy)
+        assert f"has cleanup.policy {policy} and needs compact;" in found.problems[0]
+        assert found.differences == ()

@@ -153,5 +153,5 @@ async def _forget_queries(settings: Settings, addresses: Addresses, digest: str)
 
 
 def _kept_until(requested_at: datetime, kafka: KafkaSettings) -> dict[str, datetime]:
-    kept = {topic.name: kafka.retention_of(topic) for topic in TOPICS}
+    kept = {topic.name: kafka.retention_of(topic) for topic in TOPICS if topic.cleanup == "delete"}
     return {name: requested_at + retention for name, retention in kept.items() if retention is not None}

@@ -8,6 +8,7 @@ The three addresses can also be set by their usual names:
 
 import os
 from collections.abc import Iterable
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, Self
@@ -22,7 +23,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from schemas.topics import TOPICS, Topic
+from schemas.topics import ANSWERS_RELEASED, TOPICS, Topic
 from workers.decision.policy import DecisionPolicy
 from workers.evaluation.thresholds import FeedbackRules, GateThresholds, GroundingThresholds
 from workers.observability.logs import LogFormat
@@ -204,6 +205,16 @@ class Settings(BaseSettings):
         if ours:
             raise ValueError(
                 f"gateways.topics: {min(ours)} is a topic of Touchstone; its records need no gateway format"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _final_states_are_kept_as_long_as_they_are_read(self) -> Self:
+        kept = self.kafka.retention_of(ANSWERS_RELEASED)
+        if kept is not None and kept < timedelta(days=self.review.finality_days):
+            raise ValueError(
+                f"kafka.retention_days: answers.released must be kept for at least the {self.review.finality_days:g} days "
+                "of review.finality_days, from which the agent decisions knows what is final"
             )
         return self
 

@@ -11,7 +11,7 @@ from pydantic import (
     model_validator,
 )
 
-from schemas.topics import DEFAULT_PARTITIONS, Topic, topic_named
+from schemas.topics import DEFAULT_PARTITIONS, PRIVACY_ERASURES, Topic, topic_named
 from workers.settings.groups import Count, Group, Positive
 
 RECORD_OVERHEAD_BYTES = 48_588
@@ -35,7 +35,7 @@ class KafkaSettings(Group):
     retention_days: dict[str, Positive] = Field(
         default_factory=dict,
         description="Retention of created topics in days, by topic without prefix (JSON); by default that of "
-        "`touchstone topics list`. Compacted topics keep their records.",
+        "`touchstone topics list`. A compacted topic gets the policy `compact,delete`, so that its texts go.",
     )
     client_rack: str | None = Field(
         default=None,
@@ -120,14 +120,18 @@ class KafkaSettings(Group):
                 topic = topic_named(name)
             except KeyError as error:
                 raise ValueError(error.args[0]) from None
-            if topic.cleanup == "compact":
-                raise ValueError(f"{name} is compacted and keeps the last record of each key; leave it out")
+            if topic == PRIVACY_ERASURES:
+                raise ValueError(f"{name} keeps every erasure, because an erased person stays erased; leave it out")
         return days
 
     def retention_of(self, topic: Topic) -> timedelta | None:
         """Return the retention of a topic, ``None`` if it keeps its records."""
         days = self.retention_days.get(topic.name)
         return topic.retention if days is None else timedelta(days=days)
+
+    def cleanup_of(self, topic: Topic) -> str:
+        """Return cleanup.policy of a topic. A compacted topic with a retention also deletes by age."""
+        return "compact,delete" if topic.cleanup == "compact" and topic.name in self.retention_days else topic.cleanup
 
     @property
     def max_message_bytes(self) -> int:

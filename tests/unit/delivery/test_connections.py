@@ -13,7 +13,7 @@ from tests.harness.secured_kafka import make_certificates
 from workers.delivery.connections import TlsFilesUnreadable, connection_arguments, ssl_context
 from workers.delivery.topic_findings import topic_configuration
 from workers.privacy.erasure import _kept_until
-from workers.settings import KafkaSettings
+from workers.settings import KafkaSettings, Settings
 
 PASSWORD = SecretStr("secret")
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -109,7 +109,7 @@ def test_clients_of_a_process_share_their_tokens(tmp_path: Path) -> None:
     ("name", "days", "told"),
     [
         ("answers.generate", 1, "unknown topic 'answers.generate'; choose one of"),
-        ("answers.released", 1, "answers.released is compacted"),
+        ("privacy.erasures", 90, "privacy.erasures keeps every erasure"),
         ("answers.generated", 0, "greater than 0"),
     ],
 )
@@ -118,8 +118,18 @@ def test_a_retention_that_no_topic_can_have_is_refused(name: str, days: float, t
         KafkaSettings(retention_days={name: days})
 
 
+def test_final_states_are_kept_as_long_as_they_are_read() -> None:
+    short, enough = (KafkaSettings(retention_days={"answers.released": days}) for days in (29, 30))
+    with pytest.raises(ValidationError, match=r"at least the 30 days of review\.finality_days"):
+        Settings(kafka=short)
+    assert Settings(kafka=enough).kafka.cleanup_of(ANSWERS_RELEASED) == "compact,delete"
+
+
 def test_the_retention_of_a_topic_is_created_and_counts_for_erasures() -> None:
     kafka = KafkaSettings(retention_days={"answers.generated": 1.5})
     assert topic_configuration(ANSWERS_GENERATED, kafka)["retention.ms"] == "129600000"
     assert _kept_until(NOW, kafka)["answers.generated"] == NOW + timedelta(hours=36)
     assert topic_configuration(ANSWERS_RELEASED, kafka)["retention.ms"] == "-1"
+    compacted = KafkaSettings(retention_days={"answers.released": 90})
+    assert topic_configuration(ANSWERS_RELEASED, compacted)["cleanup.policy"] == "compact,delete"
+    assert "answers.released" not in _kept_until(NOW, compacted), "an erasure removes it at once"
