@@ -13,9 +13,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+import tests.chaos.kafka_scenarios
+import tests.chaos.scenarios  # noqa: F401  # both register their scenarios
 from tests.chaos.oracle import Verdict, judge
+from tests.chaos.registry import SCENARIOS, Scenario
 from tests.chaos.run import Run, Skipped
-from tests.chaos.scenarios import SCENARIOS, Scenario
 from tests.harness.deployment import Deployment
 from workers.settings.addresses import Addresses, local_addresses
 
@@ -35,10 +37,13 @@ class Outcome:
     total_seconds: float
     peak_bytes: int
     degraded_expected: int
+    lost_expected: list[str]
 
     @property
     def passed(self) -> bool:
-        return self.verdict.kept and self.verdict.degraded == self.degraded_expected
+        verdict = self.verdict
+        rest = verdict.doubled or verdict.worsened or verdict.broken_identifiers
+        return not rest and verdict.lost == self.lost_expected and verdict.degraded == self.degraded_expected
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -49,6 +54,7 @@ class Outcome:
             "total_seconds": round(self.total_seconds, 1),
             "peak_megabytes": round(self.peak_bytes / 1e6),
             "passed": self.passed,
+            "lost_and_reported": len(self.lost_expected),
             **self.verdict.as_dict(),
         }
 
@@ -82,7 +88,7 @@ async def play(
         run.observe()
         return Outcome(
             scenario, verdict, run.faults, run.recovered_seconds, time.monotonic() - started, run.peak_bytes,
-            run.expected_degraded,
+            run.expected_degraded, sorted(run.expected_lost),
         )  # fmt: skip
     except (AssertionError, TimeoutError, RuntimeError) as error:
         states = [await worker.state() for worker in deployment.workers]

@@ -1,7 +1,7 @@
 """One scenario's run: a deployment, its proxies and what it has sent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,6 +34,7 @@ class Run:
         poison: unreadable records sent.
         faults: faults injected.
         expected_degraded: answers that must end degraded, and no more.
+        expected_lost: answers that the broker has deleted and the worker has reported as lost.
     """
 
     deployment: Deployment
@@ -45,6 +46,7 @@ class Run:
     peak_bytes: int = 0
     recovered_seconds: float = 0.0
     expected_degraded: int = 0
+    expected_lost: set[str] = field(default_factory=set)
     proxies: list[TcpProxy | KafkaProxy] = field(default_factory=list)
     broker: ProxiedBroker | None = None
     kafka: KafkaCluster | None = None
@@ -127,6 +129,10 @@ class Run:
         row = await self.deployment.query(self.client, "SELECT uniqExact(answer_id) FROM {db}.answers")
         return int(row[0])
 
+    async def stored_identifiers(self) -> set[str]:
+        result = await self.client.query(f"SELECT DISTINCT answer_id FROM {self.deployment.name}.answers")
+        return {str(row[0]) for row in result.result_rows}
+
     async def settled(self) -> int:
         """Answers stored, and records that assembly has dead-lettered, as ClickHouse knows them."""
         row = await self.deployment.query(
@@ -145,13 +151,13 @@ class Run:
     async def until_settled(self) -> None:
         """Until everything sent is stored or dead-lettered; the time counts as recovery."""
 
+        wanted = len(self.sent - self.expected_lost) + self.poison
+
         async def everything() -> bool:
             self.observe()
-            return await self.settled() >= len(self.sent) + self.poison
+            return await self.settled() >= wanted
 
-        self.recovered_seconds = await until(
-            everything, f"{len(self.sent) + self.poison} records settled", self.patience, interval=0.5
-        )
+        self.recovered_seconds = await until(everything, f"{wanted} records settled", self.patience, interval=0.5)
 
     def observe(self) -> None:
         """Keep the highest memory of any worker."""
@@ -191,7 +197,9 @@ class Run:
         await self.deployment.prepare()
         return self.broker.proxy
 
-    async def own_kafka(self, size: int = 1) -> KafkaCluster:
+    async def own_kafka(
+        self, size: int = 1, *, properties: Mapping[str, str] | None = None, version: str | None = None
+    ) -> KafkaCluster:
         """A cluster of Apache Kafka that the scenario may harm.
 
         Raises:
@@ -200,7 +208,9 @@ class Run:
         if self.deployment.addresses.light_broker:
             raise Skipped("the light broker is one node and keeps its log in memory")
         try:
-            self.kafka = await KafkaCluster.start(self.deployment.directory / "kafka", size)
+            self.kafka = await KafkaCluster.start(
+                self.deployment.directory / "kafka", size, properties=properties, version=version
+            )
         except KafkaMissing as reason:
             raise Skipped(str(reason)) from reason
         self.deployment.addresses = replace(self.deployment.addresses, kafka=self.kafka.addresses)

@@ -3,44 +3,17 @@
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from schemas.topics import ANSWERS_CITATIONS, ANSWERS_ENRICHED, DEAD_LETTERS, REPORT_TOPICS
 from tests.chaos.faults.sitecustomize import MARKER
 from tests.chaos.proxy import Mode
+from tests.chaos.registry import scenario
 from tests.chaos.run import Run
 from tests.harness.answers import answer
 from tests.harness.deployment import until
 
 JUDGES = ["citations", "grounding", "quality"]
 REST = ["assembly", "release", "memory", "analytics"]
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """One kind of trouble.
-
-    Attributes:
-        name: for the command line.
-        faults: what is done, in words.
-        play: does it.
-    """
-
-    name: str
-    faults: str
-    play: Callable[[Run], Awaitable[None]]
-
-
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(name: str, faults: str) -> Callable[[Callable[[Run], Awaitable[None]]], Callable[[Run], Awaitable[None]]]:
-    def register(play: Callable[[Run], Awaitable[None]]) -> Callable[[Run], Awaitable[None]]:
-        SCENARIOS[name] = Scenario(name, faults, play)
-        return play
-
-    return register
 
 
 async def _with_poison(run: Run, values: list[bytes]) -> None:
@@ -302,70 +275,6 @@ async def broker_cut(run: Run) -> None:
         return await run.settled() >= len(run.sent)
 
     run.recovered_seconds = await until(everything, "everything settled", run.patience)
-
-
-@scenario("broker_restart", "the broker is killed and started again, then stopped and started again, with its log")
-async def broker_restart(run: Run) -> None:
-    [broker] = (await run.own_kafka()).nodes
-    worker = await run.worker()
-    for number, end in enumerate((broker.kill, broker.stop)):
-        await run.send(run.answers // 2, start=number * (run.answers // 2))
-        await run.until_assembled(worker, number * (run.answers // 2) + 1)
-        await end()
-        await broker.start()
-        run.faults += 1
-    await run.until_settled()
-    assert worker.running, "the worker recovers without a restart"
-
-
-@scenario("broker_frozen", "the broker stands still for 15 s, connections stay")
-async def broker_frozen(run: Run) -> None:
-    [broker] = (await run.own_kafka()).nodes
-    worker = await run.worker()
-    await run.send()
-    await run.until_assembled(worker, 1)
-    broker.pause()
-    await asyncio.sleep(15)
-    broker.resume()
-    run.faults = 1
-    await run.until_settled()
-    assert worker.running, "the worker recovers without a restart"
-
-
-@scenario("replicas_lost", "two of three brokers are killed for 40 s, so that min.insync.replicas is not met")
-async def replicas_lost(run: Run) -> None:
-    cluster = await run.own_kafka(3)
-    worker = await run.worker()
-    async with run.traffic(max(10, run.answers // 50), 1.0):
-        await run.until_assembled(worker, 1)
-    await run.send(run.answers, "b")
-    lost = cluster.nodes[1:]
-    for node in lost:
-        await node.kill()
-    await asyncio.sleep(40)
-    for node in lost:
-        await node.spawn()
-    for node in lost:
-        await node.wait_started()
-    run.faults = len(lost)
-    await run.until_settled()
-    assert worker.running, "the worker recovers without a restart"
-
-
-@scenario("brokers_frozen", "each of three brokers in turn stands still for 60 s")
-async def brokers_frozen(run: Run) -> None:
-    cluster = await run.own_kafka(3)
-    worker = await run.worker()
-    await run.send(run.answers // 2)
-    await run.until_assembled(worker, 1)
-    for node in cluster.nodes:
-        node.pause()
-        await asyncio.sleep(60)
-        node.resume()
-        run.faults += 1
-    await run.send(run.answers - run.answers // 2, start=run.answers // 2)
-    await run.until_settled()
-    assert worker.running, "the worker recovers without a restart"
 
 
 @scenario("valkey_away", "Valkey is not there at the start, comes back and goes away again")

@@ -157,6 +157,7 @@ class Deployment:
         environment: of its workers, beside what the deployment sets.
         partitions: of each topic.
         replication: replicas of each topic.
+        min_insync_replicas: of each topic; by default one less than replicas.
         int8: folder of the model in int8, to run it as the image does; without, the model is in fp32.
         workers: those that were started.
     """
@@ -167,6 +168,7 @@ class Deployment:
     environment: dict[str, str] = field(default_factory=dict)
     partitions: int = DEFAULT_PARTITIONS
     replication: int = 1
+    min_insync_replicas: int | None = None
     int8: Path | None = None
     workers: list[WorkerProcess] = field(default_factory=list)
 
@@ -179,6 +181,7 @@ class Deployment:
                 group_prefix=self.name,
                 partitions=self.partitions,
                 replication=self.replication,
+                min_insync_replicas=self.min_insync_replicas,
             ),
             state_dir=self.directory / "state",
         )

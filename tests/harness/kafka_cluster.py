@@ -104,6 +104,15 @@ class KafkaNode:
         if self._draft.exists():
             self._draft.replace(self.archive)
 
+    def upgrade(self, version: str) -> None:
+        """Run another version from the next start on, with the same data.
+
+        Raises:
+            KafkaMissing: that version is not there.
+        """
+        self.installation = installation(version)
+        self.archive = self.archive.with_name(f"kafka-{version}.jsa")
+
     def pause(self) -> None:
         """Freeze the process; its connections stay."""
         assert self.process is not None

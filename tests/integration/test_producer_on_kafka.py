@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 from aiokafka.errors import (
     InvalidProducerEpoch,
     NotLeaderForPartitionError,
@@ -193,3 +194,17 @@ async def test_producers_that_are_refused_one_after_another_end_the_process(
             await producer.send(on_every_partition(b"x"), agent="probe")
     with pytest.raises(ProducerEnded, match="OutOfOrderSequenceNumber"):
         await producer.send(on_every_partition(b"x"), agent="probe")
+
+
+async def test_a_partition_that_was_added_meanwhile_is_written_at_once(
+    settings: Settings, addresses: Addresses, producer: ConfirmedProducer
+) -> None:
+    await producer.send(on_every_partition(b"before"), agent="probe")
+    admin = AIOKafkaAdminClient(bootstrap_servers=addresses.kafka)
+    await admin.start()
+    await admin.create_partitions({settings.topic_name(ANSWERS_GENERATED.name): NewPartitions(PARTITIONS + 1)})
+    await admin.close()
+    await producer.send([Output(ANSWERS_GENERATED, b"k", b"after", partition=PARTITIONS)], agent="probe")
+    assert sorted(await stored(settings, addresses, PARTITIONS + 1)) == [b"after", *[b"before"] * PARTITIONS]
+    with pytest.raises(BrokerUnavailable, match="UnknownTopicOrPartitionError"):
+        await producer.send([Output(ANSWERS_GENERATED, b"k", b"x", partition=PARTITIONS + 1)], agent="probe")

@@ -11,7 +11,7 @@ from faust.types import TP
 
 from schemas.topics import Topic
 from workers.delivery.access_tokens import access_tokens
-from workers.delivery.connections import ssl_context
+from workers.delivery.connections import METADATA_SECONDS, ssl_context
 from workers.delivery.consumer import LedgerConsumer, LedgerTransport
 from workers.delivery.fetching import readable_name, refusal_of
 from workers.delivery.ledger import Partition
@@ -254,6 +254,7 @@ def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.
         stream_buffer_maxsize=delivery.stream_buffer,
         stream_wait_empty=False,
         consumer_auto_offset_reset="earliest",
+        consumer_metadata_max_age_ms=int(METADATA_SECONDS * 1000),
         consumer_max_fetch_size=FETCH_BYTES,
         topic_allow_declare=False,
         topic_disable_leader=True,

@@ -7,6 +7,9 @@ from workers.delivery.access_tokens import access_tokens
 from workers.errors import TouchstoneError
 from workers.settings import KafkaSettings
 
+METADATA_SECONDS = 30.0
+"""Maximum age of what a client knows of topics, in seconds: added partitions and topics made again are found then."""
+
 
 class TlsFilesUnreadable(TouchstoneError):
     """Report that a certificate or key for the broker cannot be read; the message names the files."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
+from aiokafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, UnknownTopicOrPartitionError
 from aiokafka.partitioner import DefaultPartitioner
 
 from schemas.identifiers import named_by_key
@@ -133,8 +133,11 @@ class ProducerClient:
             await self.connection.close()
 
     async def _enqueue(self, output: Output) -> asyncio.Future[Any]:
+        name = self._settings.broker_name(output.topic)
+        if output.partition is not None:
+            await self._know_partition(name, output.partition)
         future: asyncio.Future[Any] = await self._producer.send(
-            self._settings.broker_name(output.topic),
+            name,
             value=output.value,
             key=output.key,
             headers=output.headers,
@@ -142,3 +145,16 @@ class ProducerClient:
             timestamp_ms=output.timestamp_ms,
         )
         return future
+
+    async def _know_partition(self, topic: str, partition: int) -> None:
+        """Learn of a partition that was added after the last look. aiokafka would fail with an assertion.
+
+        Raises:
+            UnknownTopicOrPartitionError: the topic has no such partition.
+        """
+        known = self.connection.cluster.partitions_for_topic(topic)
+        if known is None or partition in known:
+            return  # aiokafka looks up topics that it does not know
+        await self.connection.force_metadata_update()
+        if partition not in (self.connection.cluster.partitions_for_topic(topic) or ()):
+            raise UnknownTopicOrPartitionError(f"{topic} has no partition {partition}")

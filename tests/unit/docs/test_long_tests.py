@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.chaos.scenarios import SCENARIOS
+from tests.chaos.driver import SCENARIOS
 from tests.chaos.test_scenarios import ANSWERS
 from tests.harness.paths import ROOT
 
