@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.driver import ScenarioBroken, play
+from tests.chaos.registry import Scenario
 from tests.chaos.run import Run, Skipped
-from tests.chaos.scenarios import Scenario
 from workers.settings.addresses import Addresses
 
 
