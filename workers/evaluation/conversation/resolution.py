@@ -55,12 +55,14 @@ class Resolution:
         text: the query to compare with.
         reason: reason why it was not resolved; empty otherwise.
         topics: pronouns of the query, each with the mention that it stands for.
+        adds: the follow-up, which asks the question before it about something else.
     """
 
     status: Status
     text: str
     reason: str = ""
     topics: tuple[tuple[str, str], ...] = ()
+    adds: str = ""
 
     def in_answer(self, text: str) -> str:
         """Return a text of the answer with the same pronouns resolved: it goes on about what was asked."""
@@ -161,7 +163,7 @@ def _resolved(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> Resolution
             return Resolution("not_resolved", asked, "no earlier turn asks what the query continues")
         base = _resolved(earlier[before].text, earlier[before].doc, earlier[:before]).text
         said = earlier[before + 1].text if before + 1 < len(earlier) else ""
-        return Resolution("resolved", follow_up(own, base, said))
+        return Resolution("resolved", follow_up(own, base, said), adds=asked)
     replaced, unknown = _replacements(asked, own, earlier)
     if replaced:
         topics = tuple((word, text) for start, end, text in replaced if (word := asked[start:end].lower()) in _PRONOUNS)

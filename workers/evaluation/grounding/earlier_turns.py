@@ -24,6 +24,8 @@ from workers.evaluation.text.words import content_words
 
 MAX_TURNS = 16
 """Most turns that claims are compared with, the latest ones."""
+MAX_READ = 5_000
+"""Most code points of a turn that are read."""
 MAX_UNITS = 200
 """Most sentences of turns that claims are compared with, the latest ones."""
 MIN_COVERED = 0.5
@@ -45,6 +47,10 @@ _OF_SPEECH = content_words(
 )
 """Words about what was said, which no source needs to have."""
 _FIGURE = re.compile(r"(?<!\w)\d+(?:[.,:]\d+)*")
+_CASE = re.compile(
+    r"\b(for|in|at|on|with|without|to|from|under|of|per)\s+(?:the\s+|an?\s+|your\s+|our\s+)?([^\W\d_][\w-]*)",
+    re.IGNORECASE,
+)
 _PARTS = re.compile(r"[;:]\s+|,\s+(?:and|but|while)\s+")
 _CORRECTS = re.compile(
     r"\b(?:correct(?:ion|ed|ing)?|mistaken|mistake|wrong(?:ly)?|slip|sorry|apolog\w+|misspoke|misread|revis(?:e|ing)\s+my|contrary\s+to|unlike\s+what"
@@ -97,9 +103,10 @@ def earlier_sentences(turns: Sequence[Turn], answer_words: frozenset[str]) -> tu
     """
     first = max(0, len(turns) - MAX_TURNS)
     chunks = [
-        ContextChunk(chunk_id=f"turn-{place}", content=turn.content)
+        ContextChunk(chunk_id=f"turn-{place}", content=turn.content[:MAX_READ])
         for place, turn in enumerate(turns[first:], first + 1)
     ]
+    spend(sum(len(chunk.content) for chunk in chunks))
     found = []
     seen: set[int] = set()
     for unit in collect_evidence(chunks, answer_words):
@@ -122,7 +129,7 @@ def said_before(
 
     All figures and names that the sources lack must be in that sentence, and nothing in it may speak against the claim.
     """
-    spend(len(claim.plain) + sum(len(each.unit.text) for each in earlier))
+    spend(len(claim.plain) + len(earlier))
     sourced = frozenset[str]().union(*(unit.words for unit in units))
     lacking = content_words(claim.plain) - sourced - _OF_SPEECH
     pinned = pinned_words(claim.plain)
@@ -155,6 +162,7 @@ def recalls_figures(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> boo
 def _speaks_against(sentence: EarlierSentence, claim: ExtractedClaim) -> bool:
     """Return true if a sentence has other details than a claim, or names another subject than its antecedent."""
     text = sentence.unit.text
+    spend(len(text))
     if OPPOSED & set(compare(claim.plain, text)) or _other_units(claim.plain, text):
         return True
     subject = read_details(claim.antecedent or claim.question).names - read_details(claim.plain).names
@@ -180,26 +188,34 @@ def pinned_words(text: str) -> frozenset[str]:
     return frozenset(word for word in words if word[0].isdigit()) | (named & words)
 
 
-def contradicted_earlier(claim: ExtractedClaim, earlier: Sequence[EarlierSentence], answer: str) -> Contradicted | None:
+def contradicted_earlier(
+    claim: ExtractedClaim, earlier: Sequence[EarlierSentence], answer: str, follow_up: str = ""
+) -> Contradicted | None:
     """Return the earlier sentence of an answer that a claim contradicts; ``None`` if none, or if the answer says so.
 
     Args:
         claim: the claim.
         earlier: sentences of the earlier turns.
         answer: the answer, which may say that it corrects an earlier one.
+        follow_up: the query, if it asks the question before it about something else ("And over 90 days?").
     """
     own = [each for each in earlier if each.role == "assistant"]
     if not own or _CORRECTS.search(answer):
         return None
-    spend(len(claim.plain) + sum(len(each.unit.text) for each in own))
+    spend(len(claim.plain) + len(own))
     words = content_words(f"{claim.antecedent} {claim.plain}")
     cosines = word_cosines([words], [each.unit.words for each in own])[0]
     for place in sorted(range(len(own)), key=lambda each: (-cosines[each], -each))[:3]:
         other = own[place]
+        spend(len(other.unit.text))
         shared = len(words & other.unit.words)
+        if _of_another_case(claim.plain, other.unit.text, content_words(follow_up)):
+            continue
         if shared < MIN_COMMON * min(len(words), len(other.unit.words)):
             continue
         mismatches = tuple(each for each in compare(claim.plain, other.unit.text) if each in OPPOSED)
+        if "name" in mismatches and len(mismatches) > 1:
+            continue  # another value of another subject
         if not mismatches and _differ_in_one_figure(claim.plain, other.unit.text):
             mismatches = ("number",)
         if mismatches:
@@ -207,12 +223,37 @@ def contradicted_earlier(claim: ExtractedClaim, earlier: Sequence[EarlierSentenc
     return None
 
 
+def _of_another_case(claim: str, text: str, asked: frozenset[str]) -> bool:
+    """Return true if a claim speaks of another case than a sentence, so that other values are no contradiction.
+
+    That is so if the claim has what the follow-up asks about and the sentence has not, if both have several figures and
+    none in common ("30 days 2.1 %", "90 days 2.6 %"), or if they have other words behind the same preposition ("for
+    adults", "for children").
+    """
+    words, others = content_words(claim), content_words(text)
+    if asked & words - others:
+        return True
+    figures, remaining = set(_FIGURE.findall(claim)), set(_FIGURE.findall(text))
+    if min(len(figures), len(remaining)) > 1 and not figures & remaining:
+        return True
+    cases, other_cases = _cases(claim), _cases(text)
+    return any(cases[name].isdisjoint(other_cases[name]) for name in cases.keys() & other_cases.keys())
+
+
+def _cases(text: str) -> dict[str, set[str]]:
+    """Return the words behind the prepositions of a text; figures there may be the value itself ("in 1898")."""
+    found: dict[str, set[str]] = {}
+    for name, word in _CASE.findall(text):
+        found.setdefault(name.lower(), set()).update(content_words(word))
+    return {name: words for name, words in found.items() if words}
+
+
 def _differ_in_one_figure(one: str, two: str) -> bool:
     """Return true for "TLS 1.2 and newer" and "TLS 1.1 and newer": the same words with another figure."""
     figures, others = set(_FIGURE.findall(one)), set(_FIGURE.findall(two))
     words, remaining = (frozenset(w for w in content_words(each) if not w[0].isdigit()) for each in (one, two))
     shorter = min(len(words), len(remaining))
-    if not len(figures) == len(others) == 1 or figures == others or shorter < 2:
+    if not len(figures - others) == len(others - figures) == 1 or shorter < 2:
         return False
     return len(words & remaining) >= MIN_SAME * shorter
 

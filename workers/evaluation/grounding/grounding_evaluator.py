@@ -387,8 +387,9 @@ def _said_before(prepared: PreparedGrounding, claims: Sequence[ExtractedClaim]) 
 
 
 def _earlier_contradictions(prepared: PreparedGrounding) -> Iterator[EarlierContradiction]:
+    follow_up = prepared.query.adds if prepared.query else ""
     for claim in checked_claims(prepared) if prepared.earlier else ():
-        found = contradicted_earlier(claim, prepared.earlier, prepared.answer)
+        found = contradicted_earlier(claim, prepared.earlier, prepared.answer, follow_up)
         if found is not None:
             yield EarlierContradiction(
                 claim_id=claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end),

@@ -105,6 +105,45 @@ def test_contradicting_an_earlier_answer_without_saying_so_is_told(answer: str, 
         assert each.claim_id in {claim.claim_id for claim in found.claims}
 
 
+@pytest.mark.parametrize(
+    ("before", "query", "answer"),
+    [
+        ("Over 30 days the deposit pays 2.1 % a year.", "And over 90 days?", "Over 90 days it pays 2.6 % a year."),
+        (
+            "In France you have 30 days to return shoes.",
+            "Same for Spain?",
+            "In Spain you have 14 days to return shoes.",
+        ),
+        ("The pass costs 78 euros for adults.", "What do kids pay?", "The pass costs 39 euros for children."),
+        ("The store is open until 18:00 on Saturdays.", "And on Sundays?", "The store is open until 14:00 on Sundays."),
+        ("The FX20 drives at 18 km/h.", "How fast is the FX35?", "The FX35 drives at 16 km/h."),
+        ("The Basic plan has 5 seats.", "What about the Pro plan?", "The Pro plan has 25 seats."),
+        ("Line 4 stopped at 09:30.", "And line 2?", "Line 2 stopped at 14:05."),
+        ("You can cancel within 14 days.", "How long is the warranty?", "The warranty lasts 24 months."),
+        ("In 2022 sales rose by 4 %.", "And in 2023?", "In 2023 sales fell by 2 %."),
+        ("Parking is free for guests.", "For visitors too?", "No, parking is not free for visitors."),
+    ],
+)
+def test_another_case_is_no_contradiction(before: str, query: str, answer: str) -> None:
+    turns = [Turn(role="user", content="What are the terms?"), Turn(role="assistant", content=before)]
+    assert grounded(answer, turns, ["Terms apply."], query).earlier_contradictions == []
+
+
+@pytest.mark.parametrize(
+    ("before", "query", "answer"),
+    [
+        ("The works were founded in 1898.", "Write one line, please.", "The works were founded in 1889."),
+        ("The gateway accepts TLS 1.1 and newer.", "Is it safe?", "The gateway accepts only TLS 1.2 and newer."),
+        ("Parking is free for guests.", "Where do I park?", "Park at the gate. Parking is not free for guests."),
+        ("The report was written by Ilse Marquand.", "Who was it?", "The report was written by Dana Whitmore."),
+        ("The room seats 80 guests.", "Can I book it?", "Yes, you can. The room seats 60 guests."),
+    ],
+)
+def test_another_value_of_the_same_case_is_a_contradiction(before: str, query: str, answer: str) -> None:
+    turns = [Turn(role="user", content="What are the terms?"), Turn(role="assistant", content=before)]
+    assert grounded(answer, turns, ["Terms apply."], query).earlier_contradictions
+
+
 def test_a_user_may_be_contradicted() -> None:
     said = [Turn(role="user", content="I think the plan costs 9 euros a month.")]
     found = grounded("The plan costs 12 euros a month.", said, ["The plan costs 12 euros a month."])
@@ -113,5 +152,8 @@ def test_a_user_may_be_contradicted() -> None:
 
 def test_the_comparison_is_counted_on_the_budget() -> None:
     turns = [Turn(role="assistant", content="The pump needs 4.2 bar at line 7. " * 200)] * 16
-    with pytest.raises(BudgetExceeded), spending(Budget(limit=20_000)):
-        grounded("The valve needs 9.9 bar. " * 20, turns, LAPTOP)
+    answer = "".join(f"The valve at line {number} needs 9.9 bar. " for number in range(400))
+    with pytest.raises(BudgetExceeded), spending(Budget(limit=100_000)):
+        grounded(answer, turns, LAPTOP)
+    with spending(Budget()) as _:
+        grounded(answer, turns, LAPTOP)

@@ -16,6 +16,7 @@ def test_the_examples_of_conversations_and_runs_show_what_they_are_for() -> None
     assert follow_up.query is not None
     assert follow_up.query.text == "What interest do I get on the fixed deposit over 90 days?"
     assert [claim.verdict for claim in follow_up.claims] == ["supported"]
+    assert follow_up.earlier_contradictions == []
     assert [claim.verdict for claim in said.claims] == ["supported", "said_before"]
     assert [each.earlier.turn for each in opposed.earlier_contradictions] == [2]
     assert [(claim.verdict, claim.step) for claim in run.claims] == [("contradicted", 3)]
