@@ -45,7 +45,7 @@ ONE_TENANT = {
     "waiter": "outage", "patient": "patience", "rival": "patience", "looker": "changes", "voter": "votes",
     "editor": "edits", "drafter": "drafts", "passenger": "passages", "messenger": "messages", "sleeper": "sessions",
     "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks", "bulk-rival": "bulks",
-    "counted": "counted", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
+    "counted": "counted", "charted": "charted", "pager": "pages", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
     "first-opinion": "opinions", "second-opinion": "opinions",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""

@@ -47,7 +47,6 @@ async def store_requests(store: AnalyticsStore, requests: Sequence[ReviewRequest
 
 async def store_decision(store: AnalyticsStore, request: ReviewRequest, *, ruling: Any = "final", **said: Any) -> None:
     """Write the rows of a decision, as the agents do."""
-    decision = decided(
-        request, **({"by": "first", "profile": {}, "at": AT, "action": "approve"} | said), second_review=ruling == "second"
-    )  # fmt: skip
+    values: dict[str, Any] = {"by": "first", "profile": {}, "at": AT, "action": "approve"} | said
+    decision = decided(request, **values, second_review=ruling == "second")
     await store.store([decision_row(decision, ruling), *([closing_row(decision)] if ruling == "final" else [])])

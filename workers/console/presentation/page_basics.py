@@ -1,6 +1,6 @@
 """Render templates as pages, and send unknown callers to the login page."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import HTMLResponse, RedirectResponse
@@ -65,6 +66,12 @@ def _lapse(span: timedelta) -> str:
     return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
 
 
+def _behind(since: datetime, at: datetime, seconds: int) -> str:
+    """Return the query part of a search for the answers of an interval of a chart, as far as the period reaches."""
+    until = at + timedelta(seconds=seconds)
+    return urlencode({"evaluated_since": since.isoformat(), "evaluated_until": until.isoformat()})
+
+
 OWN_VERDICTS = (
     ("supported", "supported"), ("contradicted", "contradicted"), ("unsupported", "unsupported"), ("cannot_tell", "can't tell"),
 )  # fmt: skip
@@ -75,8 +82,21 @@ ENVIRONMENT.filters |= {
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "DECIDED": DECIDED, "RULINGS": RULINGS, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
+    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
+
+
+def _icons() -> dict[str, Markup]:
+    """Return the icons (Lucide, ISC licence) as elements that are hidden from screen readers."""
+    found = {}
+    for path in Path(__file__).with_name("icons").glob("*.svg"):
+        drawn = path.read_text().partition('stroke-linejoin="round"\n>')[2]
+        # The files belong to this package; nothing of an answer is in them.
+        found[path.stem] = Markup(f'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">{drawn}')  # noqa: S704
+    return found
+
+
+ENVIRONMENT.globals["ICONS"] = _icons()
 
 
 class LoginNeeded(Exception):

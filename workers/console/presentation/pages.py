@@ -48,6 +48,7 @@ async def overview(
     if Scope.READ not in principal.scopes:
         return RedirectResponse("/review" if Scope.REVIEW in principal.scopes else "/audit/decisions", 303)
     figures = await overview_of(principal, resources, period, tenant)
+    tenants = await resources.overview.tenants(principal.chosen_tenants(None), figures.since)
     who = Reviewer(principal.name, principal.tenants)
     stats = await resources.review.stats(who) if resources.review else None
     may_review = resources.review is not None and Scope.REVIEW in principal.scopes
@@ -55,6 +56,7 @@ async def overview(
     return page(
         "overview.html", request, principal,
         figures=figures, stats=stats, disagreements=disagreements, period=period, tenant=tenant or "",
+        tenants=sorted({*tenants, *filter(None, [tenant])}),
     )  # fmt: skip
 
 

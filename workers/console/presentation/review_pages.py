@@ -32,6 +32,8 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 PAGE_SIZE = 50
 FIGURES_DAYS = 7
+MOST_TRAIL = 20
+"""Maximum number of earlier pages of the list that an address remembers."""
 
 
 def filters_of(request: Request) -> Filters:
@@ -52,6 +54,12 @@ def address_of(filters: Filters) -> str:
     return urlencode(filters.model_dump(exclude_defaults=True, exclude_none=True))
 
 
+def _page_address(filters: Filters, cursor: str, trail: list[str]) -> str:
+    """Return the query part of a page of the list; the trail holds the cursors of the pages before it."""
+    chosen = filters.model_dump(exclude_defaults=True, exclude_none=True)
+    return urlencode(chosen | {"cursor": cursor, "trail": trail[-MOST_TRAIL:]}, doseq=True)
+
+
 async def filter_values(team: TeamActions, who: Reviewer, filters: Filters) -> Mapping[str, Any]:
     """Return the values that the template of the filters needs."""
     facets = await team.facets(who)
@@ -70,14 +78,15 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
     filters = filters_of(request)
     if filters.tenant is not None:
         principal.require_tenant(filters.tenant)
+    cursor, trail = request.query_params.get("cursor", ""), request.query_params.getlist("trail")[-MOST_TRAIL:]
     who = Reviewer(principal.name, principal.tenants)
     with refusals():
-        found = await service.queue(filters, who, cursor=request.query_params.get("cursor") or None, limit=PAGE_SIZE)
+        found = await service.queue(filters, who, cursor=cursor or None, limit=PAGE_SIZE)
     resources.accesses.note_page(principal, "queue", [(item.tenant, item.answer_id) for item in found.items])
-    more = urlencode({**filters.model_dump(exclude_defaults=True, exclude_none=True), "cursor": found.next_cursor})
     return page(
         "queue.html", request, principal,
-        found=found, more=more if found.next_cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,
+        found=found, more=_page_address(filters, found.next_cursor, [*trail, cursor]) if found.next_cursor else None,
+        previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,
         reviewers=await team.reviewers(who, FIGURES_DAYS), **await filter_values(team, who, filters),
     )  # fmt: skip
 

@@ -68,6 +68,10 @@ class SearchQuery(BaseModel):
     state: ReleaseState | None = None
     since: UtcDatetime | None = Field(default=None, description="Only answers completed at this time or later.")
     until: UtcDatetime | None = Field(default=None, description="Only answers completed before this time.")
+    evaluated_since: UtcDatetime | None = Field(
+        default=None, description="Only answers evaluated at this time or later; the overview counts by this time."
+    )
+    evaluated_until: UtcDatetime | None = Field(default=None, description="Only answers evaluated before this time.")
 
     def chosen(self, principal: Principal) -> AnswerFilter:
         """Convert the filters to a store query within the tenants of the principal.
@@ -78,6 +82,7 @@ class SearchQuery(BaseModel):
         return AnswerFilter(
             principal.chosen_tenants(self.tenant), self.q, self.model, self.risk or "", self.state or "",
             Period(self.since, self.until), self.model_part, self.tenant_part,
+            Period(self.evaluated_since, self.evaluated_until),
         )  # fmt: skip
 
 

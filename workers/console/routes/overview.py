@@ -51,6 +51,16 @@ class ModelFigures(Figures):
     rewarded: int
 
 
+class ModelPoint(BaseModel):
+    """Figures of one model in an interval of the charts."""
+
+    at: datetime
+    model_id: str
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
 class SourceFigures(BaseModel):
     """A source that does not support the claims that cite it."""
 
@@ -90,6 +100,7 @@ class Overview(BaseModel):
     totals: Figures
     series: list[Point]
     models: list[ModelFigures]
+    model_series: list[ModelPoint] = Field(description="The five models with the most answers, over time.")
     worst_sources: list[SourceFigures]
     alerts: list[RaisedAlert]
     backlog: Backlog
@@ -127,6 +138,7 @@ async def overview_of(principal: Principal, resources: Shared, period: PeriodNam
         totals=Figures.model_validate(_finite(found.totals)),
         series=[Point.model_validate(_finite(row)) for row in found.series],
         models=[ModelFigures.model_validate(_finite(row)) for row in found.models],
+        model_series=[ModelPoint.model_validate(row) for row in found.model_series],
         worst_sources=[SourceFigures.model_validate(row) for row in found.sources],
         alerts=[RaisedAlert.model_validate(row) for row in found.alerts],
         backlog=Backlog.model_validate(backlog),

@@ -86,6 +86,7 @@ WHERE run = {{run:String}}
        OR (tenant, answer_id) IN
           (SELECT tenant, answer_id FROM {database}.review_queue WHERE state = {{state:String}} AND state IN ('released', 'warned', 'replaced', 'rejected')))
   AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}
+  AND enriched_at >= {{evaluated_since:DateTime64(3, 'UTC')}} AND enriched_at < {{evaluated_until:DateTime64(3, 'UTC')}}
 """
 _SUMMARY = """
 SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms,
@@ -172,6 +173,7 @@ class AnswerFilter:
         risk: low, medium or high.
         state: state of the answer: that of its final decision, else that of its evaluation.
         period: time of completion.
+        evaluated: time of evaluation, by which the overview counts.
     """
 
     tenants: Sequence[str] = ()
@@ -182,6 +184,7 @@ class AnswerFilter:
     period: Period = Period()
     model_part: str = ""
     tenant_part: str = ""
+    evaluated: Period = Period()
 
     @property
     def words(self) -> list[str]:
@@ -333,6 +336,7 @@ def _filter(chosen: AnswerFilter) -> dict[str, Any]:
         "tenants": list(chosen.tenants), "text": chosen.text, "words": chosen.words or [chosen.text or " "],
         "model": chosen.model, "model_part": chosen.model_part, "tenant_part": chosen.tenant_part, "risk": chosen.risk,
         "state": chosen.state, **times_of(chosen.period),
+        **{f"evaluated_{name}": time for name, time in times_of(chosen.evaluated).items()},
     }  # fmt: skip
 
 

@@ -26,6 +26,22 @@ SELECT toStartOfInterval(enriched_at, toIntervalSecond({{{{bucket:UInt32}}}})) A
 FROM ({JUDGED}) GROUP BY at ORDER BY at
 """
 
+MOST_MODELS = 5
+"""Number of models that are drawn over time, those with the most answers."""
+MODEL_SERIES = f"""
+SELECT toStartOfInterval(enriched_at, toIntervalSecond({{{{bucket:UInt32}}}})) AS at, model_id, count() AS answers,
+       sum(ifNull(prompt_tokens, 0)) AS prompt_tokens, sum(ifNull(completion_tokens, 0)) AS completion_tokens
+FROM ({JUDGED})
+WHERE model_id IN (SELECT model_id FROM ({JUDGED}) GROUP BY model_id ORDER BY count() DESC, model_id LIMIT {MOST_MODELS})
+GROUP BY at, model_id ORDER BY at, model_id
+"""
+
+TENANTS = """
+SELECT DISTINCT tenant FROM {database}.answers
+WHERE run = 'live' AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND enriched_at >= {{since:DateTime64(3, 'UTC')}} ORDER BY tenant LIMIT 500
+"""
+
 TOTALS = f"SELECT {FIGURES} FROM ({JUDGED})"
 
 MODELS = f"""
@@ -88,6 +104,7 @@ class OverviewRows:
     series: list[Row]
     totals: Row
     models: list[Row]
+    model_series: list[Row]
     sources: list[Row]
     alerts: list[Row]
     backlog: Row
@@ -109,7 +126,7 @@ class OverviewStore(Reading):
             StoreUnavailable: ClickHouse does not respond.
         """
         bucket = bucket_seconds((until - since).total_seconds())
-        statements = (SERIES, TOTALS, MODELS, SOURCES, ALERTS, BACKLOG, DEAD_LETTERS)
+        statements = (SERIES, TOTALS, MODELS, MODEL_SERIES, SOURCES, ALERTS, BACKLOG, DEAD_LETTERS)
         parts = await asyncio.gather(
             *(
                 self.rows(
@@ -122,8 +139,23 @@ class OverviewStore(Reading):
                 for statement in statements
             )
         )
-        series, totals, models, sources, alerts, backlog, dead_letters = parts
-        return OverviewRows(bucket, series, totals[0], models, sources, alerts, backlog[0], dead_letters[0]["open"])
+        series, totals, models, model_series, sources, alerts, backlog, dead_letters = parts
+        return OverviewRows(
+            bucket, series, totals[0], models, model_series, sources, alerts, backlog[0], dead_letters[0]["open"]
+        )
+
+    async def tenants(self, tenants: Sequence[str], since: datetime) -> list[str]:
+        """Return the tenants with answers since a time.
+
+        Args:
+            tenants: tenants to choose from; all if empty.
+            since: earliest time of evaluation.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found = await self.rows(TENANTS, tenants=list(tenants), since=without_zone(since))
+        return [row["tenant"] for row in found]
 
 
 def bucket_seconds(period_seconds: float) -> int:

@@ -43,6 +43,19 @@ const KINDS = {
   ],
 };
 
+const PALETTE = [data, good, doubt, bad, colour("citation memory")];
+const MODEL_KINDS = { models: (point) => point.answers, tokens: (point) => point.prompt_tokens + point.completion_tokens };
+const WHOLE = new Set(["risk", "models", "tokens"]);
+
+/** Series of a chart; those of models follow from the figures. */
+function seriesOf(kind, figures) {
+  const value = MODEL_KINDS[kind];
+  if (!value) return KINDS[kind];
+  const found = new Map(figures.model_series.map((point) => [`${point.at} ${point.model_id}`, value(point)]));
+  const names = figures.models.map((model) => model.model_id).filter((name) => figures.model_series.some((point) => point.model_id === name));
+  return names.map((name, index) => [name, PALETTE[index % PALETTE.length], (point) => found.get(`${point.at} ${name}`) ?? 0]);
+}
+
 const seconds = (time) => Date.parse(time) / 1000;
 const isoOf = (time) => new Date(time * 1000).toISOString();
 
@@ -63,7 +76,7 @@ function shadeUnfinished(chart, from, until) {
 /** Options of a chart: counts and seconds begin at zero, shares span 0 to 1, the time is the whole period. */
 function optionsOf(element, figures, series) {
   const kind = element.dataset.chart;
-  const counts = kind === "risk";
+  const counts = WHOLE.has(kind);
   const [since, until] = [seconds(figures.since), seconds(figures.until)];
   const last = figures.series.length ? seconds(figures.series.at(-1).at) : until;
   return {
@@ -85,7 +98,7 @@ function optionsOf(element, figures, series) {
         label,
         stroke,
         width: 2,
-        dash: [[], [6, 4], [2, 3]][index],
+        dash: [[], [6, 4], [2, 3], [8, 3, 2, 3], [1, 4]][index],
         points: { show: figures.series.length < 60, size: 5 },
         spanGaps: true,
         value: (_, value) => (value == null ? "–" : counts ? String(value) : value.toFixed(2)),
@@ -95,12 +108,32 @@ function optionsOf(element, figures, series) {
 }
 
 function draw(element, figures) {
-  const series = KINDS[element.dataset.chart];
+  const series = seriesOf(element.dataset.chart, figures);
   const times = figures.series.map((point) => seconds(point.at));
   const values = series.map(([, , value]) => figures.series.map((point) => value(point, lengthOf(point, figures))));
   charts.get(element)?.destroy();
-  charts.set(element, new uPlot(optionsOf(element, figures, series), [times, ...values], element));
+  const chart = new uPlot(optionsOf(element, figures, series), [times, ...values], element);
+  charts.set(element, chart);
+  chart.over.addEventListener("click", () => openAnswers(chart, element.dataset.chart, figures));
   sizes.observe(element);
+}
+
+const NEAR_PX = 16;
+const FILTERS = { risk: "risk", models: "model", tokens: "model" };
+
+/** List the answers of the interval under the pointer; near a line of a risk or a model, those of it alone. */
+function openAnswers(chart, kind, figures) {
+  const place = chart.cursor.idx;
+  const point = figures.series[place];
+  if (!point) return;
+  const from = seconds(point.at);
+  const search = new URLSearchParams({ evaluated_since: isoOf(Math.max(from, seconds(figures.since))), evaluated_until: isoOf(from + figures.bucket_seconds) });
+  if (holder.dataset.tenant) search.set("tenant", holder.dataset.tenant);
+  const distance = (each) => Math.abs(chart.valToPos(each.value, "y") - chart.cursor.top);
+  const lines = chart.series.slice(1).map(({ label }, index) => ({ label, value: chart.data[index + 1][place] }));
+  const [nearest] = lines.filter((each) => each.value != null).sort((one, other) => distance(one) - distance(other));
+  if (FILTERS[kind] && nearest?.value && distance(nearest) <= NEAR_PX) search.set(FILTERS[kind], nearest.label);
+  location.assign(`/search?${search}`);
 }
 
 /** Seconds of an interval that have passed. */
@@ -143,4 +176,5 @@ async function renew() {
 
 renew();
 setInterval(() => document.visibilityState === "visible" && renew(), RENEW_MS);
+addEventListener("appearance", () => location.reload());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());

@@ -1,0 +1,151 @@
+"""The console is pleasant everywhere: colours, density, icons, charts that lead to answers, pages back and forth."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.console import ConsoleThread
+from tests.harness.held_answers import held
+from workers.console.presentation import review_pages
+
+pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def charted(console: ConsoleThread) -> ConsoleThread:
+    """The console with three held answers of one tenant."""
+    held(console, "charted", 3)
+    held(console, "pages", 5)
+    return console
+
+
+@pytest.fixture
+def page(browser: Browser, charted: ConsoleThread) -> Iterator[Page]:
+    with logged_in(browser, charted, "charted") as (page, seen):
+        yield page
+        assert seen.complaints == []
+
+
+def ground(page: Page) -> str:
+    colour: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return colour
+
+
+def test_colours_and_density_are_chosen_and_kept(page: Page) -> None:
+    assert ground(page) == "rgb(255, 255, 255)"
+    theme, density = page.locator("#theme"), page.locator("#density")
+    theme.press("Enter")
+    expect(theme).to_contain_text("light")
+    theme.press("Enter")
+    expect(theme).to_contain_text("dark")
+    assert ground(page) == "rgb(16, 21, 29)"
+    assert page.evaluate("getComputedStyle(document.querySelector('th')).paddingTop") == "7.2px"
+    density.press("Enter")
+    expect(density).to_have_attribute("aria-pressed", "true")
+    page.goto("/search")
+    assert ground(page) == "rgb(16, 21, 29)", "the choice does not last"
+    expect(page.locator("#density")).to_have_attribute("aria-pressed", "true")
+    for path in ("/", "/search", "/queue", "/audit/accesses"):
+        page.goto(path)
+        assert serious_violations(page) == [], path
+
+
+def test_the_console_works_where_the_browser_stores_nothing(browser: Browser, charted: ConsoleThread) -> None:
+    with logged_in(browser, charted, "charted") as (page, seen):
+        page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")
+        page.goto("/search")
+        page.locator("#theme").click()
+        expect(page.locator("#theme")).to_contain_text("light")
+        assert seen.complaints == []
+
+
+def test_icons_are_drawings_of_the_console(page: Page) -> None:
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('svg.icon')].map((each) => each.getBoundingClientRect().width)"
+    )
+    assert len(sizes) >= 7
+    assert all(width > 10 for width in sizes)
+
+
+def counts(console: ConsoleThread) -> list[int]:
+    """Return the answers of each interval of the charts."""
+    figures = console.client("charted").get("/api/overview", params={"period": "24h"}).raise_for_status().json()
+    return [point["answers"] for point in figures["series"]]
+
+
+def click_on_last_point(page: Page, chart: str, share: float) -> None:
+    """Click on the last interval of a chart, at a share of its height."""
+    page.goto("/?period=24h&tenant=charted")
+    expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
+    over = page.locator(f"[data-chart='{chart}'] .u-over")
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box
+    over.click(position={"x": box["width"] - 2, "y": box["height"] * share})
+
+
+def test_a_click_on_a_point_lists_the_answers_behind_it(page: Page, charted: ConsoleThread) -> None:
+    click_on_last_point(page, "throughput", 0.5)
+    expect(page.locator("#evaluated_since")).to_be_visible()
+    expect(page.locator("#total strong")).to_have_text(str(counts(charted)[-1]))
+    assert "tenant=charted" in page.url
+    assert serious_violations(page) == []
+    page.goto("/?period=24h&tenant=charted")
+    page.get_by_text("The charts as a table").click()
+    page.locator("details a[href^='/search?evaluated_since']").first.click()
+    expect(page.locator("#total strong")).to_have_text(str(counts(charted)[0]))
+
+
+def test_a_click_on_a_line_of_a_model_lists_its_answers_alone(page: Page, charted: ConsoleThread) -> None:
+    found = counts(charted)
+    click_on_last_point(page, "models", 1 - found[-1] / (1.05 * max(found)))
+    expect(page.locator("#evaluated_since")).to_be_visible()
+    assert page.locator("#model").input_value()
+    expect(page.locator("#total strong")).to_have_text(str(found[-1]))
+
+
+def test_tenants_are_offered_as_far_as_the_token_reaches(page: Page, charted: ConsoleThread) -> None:
+    assert page.locator("#tenant option").all_inner_texts() == ["all", "charted"]
+    every = charted.client().get("/", headers={"Accept": "text/html"}).text
+    assert '<option value="charted">' in every
+    assert '<option value="pages">' in every
+
+
+def test_the_list_of_the_queue_leads_back(
+    browser: Browser, charted: ConsoleThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review_pages, "PAGE_SIZE", 2)
+    with logged_in(browser, charted, "pager") as (page, _):
+        page.goto("/queue?min_risk=low")
+
+        def rows() -> list[str]:
+            return [row.get_attribute("data-row") or "" for row in page.locator("[data-row]").all()]
+
+        def turn(rel: str) -> None:
+            with page.expect_navigation():
+                page.locator(f"a[rel={rel}]").click()
+
+        seen = [rows()]
+        for _ in range(2):
+            turn("next")
+            seen.append(rows())
+        assert [len(each) for each in seen] == [2, 2, 1]
+        assert len({row for each in seen for row in each}) == 5
+        assert page.locator("a[rel=next]").count() == 0
+        for before in seen[1::-1]:
+            turn("prev")
+            assert rows() == before
+        assert page.locator("a[rel=prev]").count() == 0
+        assert "min_risk=low" in page.url
+
+
+@pytest.mark.parametrize("size", [(390, 844), (640, 450)], ids=["phone", "zoom-200"])
+def test_pages_fit_a_narrow_window(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for path in ("/", "/search", "/queue", "/review", "/audit/decisions", "/audit/accesses", "/answers/charted-0"):
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        assert serious_violations(page) == [], path
