@@ -158,7 +158,7 @@ def model_server() -> Iterator[tuple[str, Kept]]:
                 request["modelId"] = path.split("/")[2]  # the client takes it as an argument
             kept.pairs.append({"path": path, "request": request, "response": response})
             if request.get("stream"):
-                return self._stream(response)
+                return self._events(response) if "output" in response else self._stream(response)
             return self._answer(response)
 
         def _chunks(self) -> Iterator[bytes]:
@@ -184,6 +184,29 @@ def model_server() -> Iterator[tuple[str, Kept]]:
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def _events(self, response: Any) -> None:
+            """Send a response of the Responses API as a stream."""
+            (item,) = response["output"]
+            (part,) = item["content"]
+            place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+            events: list[dict[str, Any]] = [
+                {"type": "response.created", "response": {**response, "output": [], "status": "in_progress"}},
+                {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}},
+                {"type": "response.content_part.added", **place, "part": {**part, "text": ""}},
+                *({"type": "response.output_text.delta", **place, "delta": word} for word in _words(part["text"])),
+                {"type": "response.output_text.done", **place, "text": part["text"]},
+                {"type": "response.content_part.done", **place, "part": part},
+                {"type": "response.output_item.done", "output_index": 0, "item": item},
+                {"type": "response.completed", "response": response},
+            ]
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.end_headers()
+            for number, event in enumerate(events):
+                time.sleep(kept.pause)
+                content = json.dumps({**event, "sequence_number": number})
+                self.wfile.write(f"event: {event['type']}\ndata: {content}\n\n".encode())
 
         def _stream(self, response: Any) -> None:
             head = {name: response[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}

@@ -233,6 +233,67 @@ def test_other_apis_are_checked_after_the_call(proxy: Proxy, path: str) -> None:
     assert HELD in text or FALLBACK_TEXT in text
 
 
+def events_of(proxy: Proxy, path: str, answer: str) -> list[dict[str, Any]]:
+    """Return the events of a stream of another API."""
+    asked: dict[str, Any] = {"input": QUESTION} if path == "/v1/responses" else {"max_tokens": 100}
+    lines = proxy.ask(answer, path, stream=True, **asked).text.splitlines()
+    found = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+    assert not any("error" in event for event in found), found
+    return found
+
+
+def text_of(events: list[dict[str, Any]]) -> str:
+    deltas = [
+        event["delta"] for event in events if event["type"] in ("response.output_text.delta", "content_block_delta")
+    ]
+    return "".join(delta if isinstance(delta, str) else delta["text"] for delta in deltas)
+
+
+@pytest.mark.parametrize("path", ["/v1/responses", "/v1/messages"])
+def test_a_stream_of_another_api_shows_what_is_right(proxy: Proxy, path: str) -> None:
+    answer = f"{RIGHT} It begins with the date of delivery [1]. That is all."
+    events = events_of(proxy, path, answer)
+    assert text_of(events) == answer
+    assert events[-1]["type"] in ("response.completed", "message_stop")
+    assert len(events) > 8, "word by word, as the model wrote"
+
+
+@pytest.mark.parametrize("path", ["/v1/responses", "/v1/messages"])
+def test_a_stream_of_another_api_ends_before_the_sentence_that_is_wrong(proxy: Proxy, path: str) -> None:
+    proxy.kept.pause = 0.05
+    right = "The period begins with delivery [1]."
+    try:
+        events = events_of(proxy, path, f"{right} {WRONG} That is all you need to know.")
+    finally:
+        proxy.kept.pause = 0.0
+    assert "36 months" not in json.dumps(events), "neither as it comes, nor where the last events repeat it"
+    assert text_of(events).endswith((HELD, FALLBACK_TEXT))
+    if path == "/v1/messages":
+        kinds = [event["type"] for event in events]
+        assert kinds[-3:] == ["content_block_stop", "message_delta", "message_stop"]
+        assert events[-2]["delta"]["stop_reason"] == "refusal"
+    else:
+        (item,) = events[-1]["response"]["output"]
+        assert item["content"][0]["text"] == text_of(events), "the last event has the text that was shown"
+
+
+def test_a_finding_that_stops_a_stream_ends_it_for_an_observer_as_well(
+    start: Callable[..., Proxy], console: ConsoleThread
+) -> None:
+    config = configuration(risk_mode="observer", stop_on="contradicted_figure") | {"litellm_settings": {}}
+    observer = start(config, LITELLM_TOUCHSTONE_URL=console.url, LITELLM_TOUCHSTONE_TOKEN=secret("ingest"))
+    observer.kept.pause = 0.05
+    for path in ("/v1/messages", "/v1/responses"):
+        events = events_of(
+            observer, path, f"The period begins with delivery [1]. {WRONG} That is all you need to know."
+        )
+        assert text_of(events).endswith(HELD)
+        assert "36 months" not in json.dumps(events)
+    texts, reasons = observer.streamed(f"The period begins with delivery [1]. {WRONG} That is all you need to know.")
+    assert ("".join(texts).endswith(HELD), reasons) == (True, ["content_filter"])
+    assert observer.streamed(f"{RIGHT} {RIGHT}")[1] == ["stop"]
+
+
 @pytest.fixture(scope="module")
 def lonely(start: Callable[..., Proxy]) -> Proxy:
     """A proxy with two guardrails whose console is away."""

@@ -14,8 +14,9 @@ brings ``aiohttp``: install Touchstone with the gateway, or copy this file there
 
 * An answer is replaced by the text that Touchstone releases: with a disclaimer, "insufficient evidence", or a message
   while it is held. The log of the call keeps the answer of the model.
-* A stream shows text only up to a sentence with which the answer so far is released or warned of. Whatever was shown
-  stays; the rest follows the verdict on the whole answer.
+* A stream (Chat Completions, Messages, Responses) shows text only up to a sentence with which the answer so far is
+  released or warned of. Whatever was shown stays; the rest follows the verdict on the whole answer.
+* ``stop_on`` says which findings on a sentence end a stream at once, with the message in place of the rest.
 * Without a verdict in time, the answer is held (``fail_closed``) or shown as it is (``fail_open``).
 """
 
@@ -23,9 +24,10 @@ import asyncio
 import json
 import logging
 import os
+import re
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
 import aiohttp
@@ -41,6 +43,7 @@ SHOWN_STATES = ("released", "warned")
 CALLER_FIELDS = ("contexts", "session_id", "user_id", "query_type", "prompt_version")
 """Fields of an answer that a request's ``metadata`` may hold."""
 _END = object()
+_EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 log = logging.getLogger("touchstone.guardrail")
 
@@ -60,6 +63,8 @@ class TouchstoneGuardrail(CustomGuardrail):
             disclaimer.
         unreachable_fallback: without a verdict, ``fail_closed`` holds the answer and ``fail_open`` shows it as it is.
         held_message: text in place of an answer that is held.
+        stop_on: findings that end a stream: ``contradicted_figure``, ``high_risk`` or ``nothing``; by default the
+            console's setting.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class TouchstoneGuardrail(CustomGuardrail):
         risk_mode: str = "gatekeeper",
         unreachable_fallback: str = "fail_closed",
         held_message: str = HELD_MESSAGE,
+        stop_on: str | None = None,
         **arguments: Any,
     ) -> None:
         super().__init__(**arguments)
@@ -82,6 +88,9 @@ class TouchstoneGuardrail(CustomGuardrail):
             )
         if risk_mode not in ("gatekeeper", "observer"):
             raise ValueError("risk_mode of the Touchstone guardrail must be gatekeeper or observer")
+        if stop_on not in (None, "nothing", "contradicted_figure", "high_risk"):
+            raise ValueError("stop_on of the Touchstone guardrail must be nothing, contradicted_figure or high_risk")
+        self.stop_on = stop_on
         self.held_message = held_message
         self.fails_open = unreachable_fallback == "fail_open"
         self.seconds = int(deadline_ms) / 1_000
@@ -204,6 +213,7 @@ class _CheckedStream:
         self._shown = 0
         self._passes = False
         self._template: Any = None
+        self._dialect: Any = None
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
         self._talking: asyncio.Task[None] | None = None
@@ -219,6 +229,8 @@ class _CheckedStream:
                 await asyncio.wait([coming, told], return_when=asyncio.FIRST_COMPLETED)
                 if coming.done():
                     if (chunk := coming.result()) is _END:
+                        if self._dialect is not None:
+                            self._take_events(self._dialect.last_events())
                         break
                     self._take(chunk)
                     coming = asyncio.ensure_future(_next(chunks))
@@ -227,6 +239,10 @@ class _CheckedStream:
                     told = asyncio.ensure_future(self._events.get())
                 for each in self._released_chunks():
                     yield each
+            if verdict is not None and isinstance(self._dialect, _Responses):
+                while (chunk := await coming) is not _END:  # the last events repeat the text
+                    self._held += ((self._length + 1, event) for event in self._dialect.events(chunk))
+                    coming = asyncio.ensure_future(_next(chunks))
             if verdict is None and not self._passes:
                 verdict = await self._verdict(told)
             for each in self._last_chunks(verdict):
@@ -238,29 +254,37 @@ class _CheckedStream:
 
     def _take(self, chunk: Any) -> None:
         """Hold a chunk back, and send its text to the check."""
-        choices = _get(chunk, "choices")
-        if choices is None or any(_get(choice, "index") for choice in choices):
-            self._fail("only streams of chat completions with one choice can be checked")
+        self._dialect = self._dialect or _dialect_of(chunk)
+        if self._dialect is None or self._dialect.is_several(chunk):
+            self._fail("this kind of stream cannot be checked")
             if not self._passes:
-                raise CheckFailed("Touchstone checks streams of chat completions with one choice only")
-        delta = _get(choices[0], "delta") if choices else None
-        if _get(delta, "tool_calls") or _get(delta, "function_call"):
-            self._passes = True  # a response that calls tools is no answer, whatever text is beside the call
-        text = _get(delta, "content")
-        if isinstance(text, str) and text and not self._passes:
-            if self._talking is None:
-                self._template = chunk
-                head = {"id": _get(chunk, "id"), **self._pair}
-                self._lines.put_nowait(json.dumps(head, default=str).encode() + b"\n")
-                self._talking = asyncio.ensure_future(self._talk())
-            self._length += len(text)
-            self._lines.put_nowait(json.dumps({"text": text}).encode() + b"\n")
-        self._held.append((self._length, chunk))
+                raise CheckFailed("Touchstone checks streams of text with one choice only")
+            self._held.append((self._length, chunk))
+            return
+        self._take_events(self._dialect.events(chunk))
+
+    def _take_events(self, events: list[Any]) -> None:
+        for event in events:
+            self._passes |= self._dialect.calls_tool(event)  # whatever text is beside the call is no answer
+            text = self._dialect.text(event)
+            if isinstance(text, str) and text and not self._passes:
+                self._say(event, text)
+            self._held.append((self._length, event))
+
+    def _say(self, event: Any, text: str) -> None:
+        if self._talking is None:
+            self._template = event
+            head = {"id": self._dialect.identifier(event), **self._pair}
+            self._lines.put_nowait(json.dumps(head, default=str).encode() + b"\n")
+            self._talking = asyncio.ensure_future(self._talk())
+        self._length += len(text)
+        self._lines.put_nowait(json.dumps({"text": text}).encode() + b"\n")
 
     async def _talk(self) -> None:
         """Send the lines and receive the events of the check."""
         try:
-            async with self._guardrail.post("/v1/check/stream", self._body(), format="openai") as response:
+            stop = {"stop_on": self._guardrail.stop_on} if self._guardrail.stop_on else {}
+            async with self._guardrail.post("/v1/check/stream", self._body(), format="openai", **stop) as response:
                 if response.status != 200:
                     self._events.put_nowait(("error", await response.json(content_type=None)))
                     return
@@ -283,6 +307,8 @@ class _CheckedStream:
         """Take an event; return the verdict, if it is one."""
         if name == "verdict":
             return told
+        if name == "stop":
+            return {"state": "held"}
         if name == "sentences":
             self._released = told["end"] if told["state"] in SHOWN_STATES else self._released
             return None
@@ -310,7 +336,7 @@ class _CheckedStream:
         self._guardrail.warn(reason)
         self._passes = self._guardrail.fails_open
 
-    def _released_chunks(self) -> "list[Any]":
+    def _released_chunks(self) -> list[Any]:
         """Remove and return the chunks whose text is released; all of them if the answer is shown as it is."""
         found = []
         while self._held and (self._passes or self._held[0][0] <= self._released):
@@ -318,25 +344,239 @@ class _CheckedStream:
             found.append(chunk)
         return found
 
-    def _last_chunks(self, verdict: dict[str, Any] | None) -> "list[Any]":
+    def _last_chunks(self, verdict: dict[str, Any] | None) -> list[Any]:
         """Return the chunks after the verdict: the rest of the answer with its disclaimer, or a message."""
         held = [chunk for _, chunk in self._held]
         if verdict is None:
             return held
         if verdict["state"] in SHOWN_STATES:
             notice = "" if self._is_json else verdict.get("notice", "")
-            ends = [place for place, chunk in enumerate(held) if not _content(chunk) and self._is_last(chunk)]
-            place = min(ends, default=len(held))
-            return [*held[:place], *([_chunk(self._template, notice)] if notice else []), *held[place:]]
-        message = verdict.get("content") or self._guardrail.held_message
-        blocked = _chunk(self._template, f"\n\n{message}" if self._shown else message)
-        usage = [chunk for chunk in held if not _get(chunk, "choices")]
-        return [blocked, _chunk(self._template, None, "content_filter"), *usage]
+            if notice:
+                held = self._dialect.ended(held, self._template, notice)
+        else:
+            message = verdict.get("content") or self._guardrail.held_message
+            held = self._dialect.blocked(held, self._template, f"\n\n{message}" if self._shown else message)
+        return held
+
+
+class _Chat:
+    """Read and end streams of Chat Completions."""
+
+    @staticmethod
+    def is_several(chunk: Any) -> bool:
+        """Return whether a chunk cannot be checked."""
+        choices = _get(chunk, "choices")
+        return choices is None or any(_get(choice, "index") for choice in choices)
+
+    @staticmethod
+    def events(chunk: Any) -> list[Any]:
+        """Return the events of a chunk."""
+        return [chunk]
+
+    @staticmethod
+    def last_events() -> list[Any]:
+        """Return no further events."""
+        return []
+
+    @staticmethod
+    def identifier(event: Any) -> Any:
+        """Return the identifier of the response, if the event has it."""
+        return _get(event, "id")
+
+    @staticmethod
+    def _delta(event: Any) -> Any:
+        choices = _get(event, "choices")
+        return _get(choices[0], "delta") if choices else None
+
+    @classmethod
+    def calls_tool(cls, event: Any) -> bool:
+        """Return whether the model calls a tool."""
+        delta = cls._delta(event)
+        return bool(_get(delta, "tool_calls") or _get(delta, "function_call"))
+
+    @classmethod
+    def text(cls, event: Any) -> Any:
+        """Return the text of an event."""
+        return _get(cls._delta(event), "content")
+
+    @classmethod
+    def ended(cls, held: list[Any], template: Any, notice: str) -> list[Any]:
+        """Return the last events with a notice after the text."""
+        ends = [place for place, chunk in enumerate(held) if not cls.text(chunk) and cls._is_last(chunk)]
+        place = min(ends, default=len(held))
+        return [*held[:place], _chunk(template, notice), *held[place:]]
+
+    @staticmethod
+    def blocked(held: list[Any], template: Any, message: str) -> list[Any]:
+        """Return the last events with a message in place of the rest."""
+        usage: list[Any] = [chunk for chunk in held if not _get(chunk, "choices")]
+        return [_chunk(template, message), _chunk(template, None, "content_filter"), *usage]
 
     @staticmethod
     def _is_last(chunk: Any) -> bool:
         choices = _get(chunk, "choices")
         return not choices or bool(_get(choices[0], "finish_reason"))
+
+
+class _Messages:
+    """Read and end streams of Anthropic's Messages, whose chunks are bytes of server-sent events, cut anywhere."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    @staticmethod
+    def is_several(_: Any) -> bool:
+        """Return whether a chunk cannot be checked."""
+        return False
+
+    def events(self, chunk: Any) -> list[Any]:
+        """Return the events that a chunk completes."""
+        self._rest += chunk.encode() if isinstance(chunk, str) else chunk
+        *events, self._rest = _EVENT_END.split(self._rest)
+        return [event + b"\n\n" for event in events if event.strip()]
+
+    def last_events(self) -> list[Any]:
+        """Return the event that no chunk completed."""
+        return [self._rest + b"\n\n"] if self._rest.strip() else []
+
+    @staticmethod
+    def identifier(_: Any) -> None:
+        """Return no identifier: only the first event has it."""
+        return
+
+    @staticmethod
+    def _data(event: bytes) -> dict[str, Any]:
+        try:
+            found = json.loads(b"".join(line[5:] for line in event.splitlines() if line.startswith(b"data:")))
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @staticmethod
+    def _event(data: dict[str, Any]) -> bytes:
+        return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
+
+    def calls_tool(self, event: bytes) -> bool:
+        """Return whether the model calls a tool."""
+        return "tool_use" in str((self._data(event).get("content_block") or {}).get("type"))
+
+    def text(self, event: bytes) -> Any:
+        """Return the text of an event."""
+        data = self._data(event)
+        return (data.get("delta") or data.get("content_block") or {}).get("text")
+
+    def ended(self, held: list[Any], template: Any, notice: str) -> list[Any]:
+        """Return the last events with a notice after the text."""
+        texts = [place for place, event in enumerate(held) if self.text(event)]
+        place = texts[-1] + 1 if texts else 0
+        return [*held[:place], self._with_text(held[texts[-1]] if texts else template, notice), *held[place:]]
+
+    def blocked(self, held: list[Any], template: Any, message: str) -> list[Any]:
+        """Return the last events with a message in place of the rest."""
+        data = self._data(template)
+        begun = [{**data, "content_block": {"type": "text", "text": ""}}] if "content_block" in data else []
+        usage = [data.get("usage") for event in held if (data := self._data(event)).get("type") == "message_delta"]
+        delta = {"stop_reason": "refusal", "stop_sequence": None}
+        end = {"type": "message_delta", "delta": delta, "usage": next(iter(usage), None) or {"output_tokens": 0}}
+        stop = {"type": "content_block_stop", "index": self._data(template).get("index", 0)}
+        last = [self._event(event) for event in (stop, end, {"type": "message_stop"})]
+        return [*map(self._event, begun), self._with_text(template, message), *last]
+
+    def _with_text(self, template: bytes, text: str) -> bytes:
+        index = self._data(template).get("index", 0)
+        return self._event(
+            {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}}
+        )
+
+
+class _Responses:
+    """Read and end streams of the Responses API, whose last events repeat the text."""
+
+    DELTA = "response.output_text.delta"
+
+    def __init__(self) -> None:
+        self._has_deltas = False
+
+    @staticmethod
+    def is_several(_: Any) -> bool:
+        """Return whether a chunk cannot be checked."""
+        return False
+
+    @staticmethod
+    def events(chunk: Any) -> list[Any]:
+        """Return the events of a chunk."""
+        return [chunk]
+
+    @staticmethod
+    def last_events() -> list[Any]:
+        """Return no further events."""
+        return []
+
+    @staticmethod
+    def identifier(_: Any) -> None:
+        """Return no identifier: only the first event has it."""
+        return
+
+    @staticmethod
+    def calls_tool(event: Any) -> bool:
+        """Return whether the model calls a function."""
+        return "function_call" in str(_get(_get(event, "item"), "type"))
+
+    def text(self, event: Any) -> Any:
+        """Return the text of an event; of the last one if no event before it had any."""
+        if _kind(event) == self.DELTA:
+            self._has_deltas = True
+            return _get(event, "delta")
+        if self._has_deltas or _get(event, "response") is None:
+            return None
+        parts = [part for item in _get(_get(event, "response"), "output") or () for part in _get(item, "content") or ()]
+        return "".join(text for part in parts if isinstance(text := _get(part, "text"), str))
+
+    def ended(self, held: list[Any], template: Any, notice: str) -> list[Any]:
+        """Return the last events with a notice after the text."""
+        deltas = [place for place, event in enumerate(held) if _kind(event) == self.DELTA]
+        place = deltas[-1] + 1 if deltas else 0
+        tail = [self._with_text(event, lambda text: text + notice) for event in held[place:]]
+        return [*held[:place], *self._delta(template, notice), *tail]
+
+    def blocked(self, held: list[Any], template: Any, message: str) -> list[Any]:
+        """Return the last events with a message in place of the rest."""
+        hidden = "".join(_get(event, "delta") for event in held if _kind(event) == self.DELTA)
+        tail = [event for event in held if _kind(event) != self.DELTA]
+
+        def shown(text: str) -> str:
+            return (text[: len(text) - len(hidden)] if hidden and text.endswith(hidden) else "") + message
+
+        return [*self._delta(template, message), *(self._with_text(event, shown) for event in tail)]
+
+    def _delta(self, template: Any, text: str) -> list[Any]:
+        return [_edited(template, delta=text)] if _kind(template) == self.DELTA else []
+
+    @classmethod
+    def _with_text(cls, event: Any, changed: Callable[[str], str]) -> Any:
+        """Return an event with another text wherever it repeats the text of the answer."""
+        if isinstance(_get(event, "text"), str):
+            return _edited(event, text=changed(_get(event, "text")))
+        for name in ("part", "item", "response"):
+            if _get(event, name) is not None:
+                return _edited(event, **{name: cls._with_text(_get(event, name), changed)})
+        for name in ("content", "output"):
+            if isinstance(_get(event, name), list):
+                return _edited(event, **{name: [cls._with_text(each, changed) for each in _get(event, name)]})
+        return event
+
+
+def _kind(event: Any) -> str:
+    kind = _get(event, "type")
+    return str(getattr(kind, "value", kind))
+
+
+def _dialect_of(chunk: Any) -> Any:
+    if isinstance(chunk, bytes | str):
+        return _Messages()
+    if _get(chunk, "choices") is not None:
+        return _Chat()
+    return _Responses() if _kind(chunk).startswith("response.") else None
 
 
 def _wants_json(data: Any) -> bool:
@@ -349,11 +589,6 @@ async def _next(chunks: Any) -> Any:
         return await chunks.__anext__()
     except StopAsyncIteration:
         return _END
-
-
-def _content(chunk: Any) -> Any:
-    choices = _get(chunk, "choices")
-    return _get(_get(choices[0], "delta"), "content") if choices else None
 
 
 def _chunk(template: Any, content: str | None, finish_reason: str | None = None) -> Any:
@@ -389,7 +624,7 @@ def _with_text(response: Any, text: str, blocked: bool) -> Any:
     return _edited(response, content=_one_text(_get(response, "content"), text), **ended)
 
 
-def _one_text(blocks: Any, text: str) -> "list[Any]":
+def _one_text(blocks: Any, text: str) -> list[Any]:
     """Return the blocks of a message with its text in the first block with one."""
     found = []
     for block in blocks:
