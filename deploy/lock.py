@@ -42,8 +42,8 @@ def main() -> None:
         "torch_cpu.lock", "PyTorch's CPU build, for an index that has it; written by `make lock`.", {"torch": CPU_BUILD}
     )
     write("torch_cuda.lock", "PyTorch as on the default index; written by `make lock`.", cuda)
-    builder = compile_entries("-", given="hatchling")
-    write("build.lock", "What builds the project's wheel in the image; written by `make lock`.", builder)
+    builder = compile_entries("-", given="hatchling\ncyclonedx-bom")
+    write("build.lock", "What builds the image's wheel and its bill of materials; written by `make lock`.", builder)
 
 
 if __name__ == "__main__":

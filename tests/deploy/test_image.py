@@ -12,8 +12,8 @@ pytestmark = [pytest.mark.containers, pytest.mark.timeout(3_600)]
 
 IMAGE = f"docker.io/library/touchstone-worker:{PROJECT['project']['version']}"
 CONFINED = ("--rm", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "all", "--security-opt", "no-new-privileges")
-MAX_BYTES = 1_900_000_000
-"""Limit on the size with PyTorch's CPU build and a Debian base; 1.84 GB were measured (docs/operations/deployment.md)."""
+MAX_BYTES = 1_750_000_000
+"""Limit on the size with PyTorch's CPU build and a Debian base (docs/operations/container-tests.md)."""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,19 @@ def test_it_has_no_compiler_no_installer_and_no_path_of_the_build(image: str) ->
     assert [name for name in launchers if not name.startswith("python")] == ["touchstone"]
     found = started(image, "/opt/touchstone", "-name", "direct_url.json", program="find").stdout
     assert found == ""
+
+
+def test_its_bill_of_materials_names_what_is_installed(image: str) -> None:
+    bill = json.loads(started(image, "/opt/touchstone/share/touchstone.cdx.json", program="cat").stdout)
+    assert bill["bomFormat"] == "CycloneDX"
+    named = {each["name"].lower().replace("_", "-").replace(".", "-"): each for each in bill["components"]}
+    listed = "import importlib.metadata as m, json; print(json.dumps({d.name: d.version for d in m.distributions()}))"
+    installed = json.loads(started(image, "-c", listed, program="python").stdout)
+    assert len(installed) > 100
+    for name, version in installed.items():
+        assert named[name.lower().replace("_", "-").replace(".", "-")]["version"] == version
+    assert [each for each in named.values() if each.get("licenses")]
+    assert "/wheels" not in json.dumps(bill) and "/source" not in json.dumps(bill)
 
 
 def test_its_size_and_its_environment(image: str) -> None:
