@@ -35,9 +35,10 @@ browser: ## Install Chromium for the browser tests, where that can be done; with
 	|| echo "no Chromium, so the browser tests are skipped; install it with: apt-get install chromium"
 
 tools: ## As root: Debian's packages whose tools some tests use
-	@command -v promtool >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq \
-		&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus >/dev/null; } \
-		|| echo "promtool is not installed; its tests are skipped"
+	@command -v promtool >/dev/null && command -v prometheus-alertmanager >/dev/null || { [ "$$(id -u)" = 0 ] \
+		&& apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			prometheus prometheus-alertmanager >/dev/null; } \
+		|| echo "promtool or Alertmanager is not installed; their tests are skipped"
 
 test: install browser tools ## Run all tests, in two processes with services of their own
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder

@@ -46,7 +46,7 @@ worker() {
 
 servers() {
     local target
-    for target in kafka valkey prometheus clickhouse; do
+    for target in kafka valkey prometheus alertmanager clickhouse; do
         # The name and the version that docker-compose.yml asks for.
         local image
         image=$(sed -n "s#^    image: \(.*/$target[^/]*:.*\)#\1#p" docker-compose.yml)

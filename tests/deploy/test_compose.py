@@ -25,7 +25,7 @@ from tests.harness.paths import ROOT
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(3_600)]
 
-SERVERS = ("kafka", "valkey", "clickhouse", "prometheus")
+SERVERS = ("kafka", "valkey", "clickhouse", "prometheus", "alertmanager")
 OURS = ("worker", "judging", "console")
 VARIABLES = (
     "CLICKHOUSE_PASSWORD", "CLICKHOUSE_READER_PASSWORD", "VALKEY_PASSWORD", "GRAFANA_PASSWORD", "CONSOLE_TOKEN",
@@ -118,6 +118,8 @@ def test_prometheus_scrapes_every_process(compose: Compose) -> None:
 
     expected = {"prometheus": ["up"], "touchstone": ["up", "up"], "touchstone-console": ["up"]}
     wait_until(lambda: targets() == expected, "all targets are up")
+    known = json.loads(get("http://127.0.0.1:9090/api/v1/alertmanagers"))["data"]["activeAlertmanagers"]
+    assert [each["url"].rpartition(":")[2] for each in known] == ["9093/api/v2/alerts"]
     rules = json.loads(get("http://127.0.0.1:9090/api/v1/rules"))["data"]["groups"]
     assert {rule["health"] for group in rules for rule in group["rules"]} <= {"ok", "unknown"}
 

@@ -130,7 +130,7 @@ def image_environment() -> dict[str, str]:
 
 
 def test_compose_file_names_the_servers_and_the_worker(services: dict[str, dict[str, Any]]) -> None:
-    assert set(services) == {"kafka", "valkey", "clickhouse", "prometheus", "grafana", *OURS}
+    assert set(services) == {"kafka", "valkey", "clickhouse", "prometheus", "alertmanager", "grafana", *OURS}
     assert re.fullmatch(r"apache/kafka:4\.\d+\.\d+", services["kafka"]["image"])
     assert services["valkey"]["image"].startswith("valkey/valkey:8")
     assert services["clickhouse"]["image"].startswith("clickhouse/clickhouse-server:25.8.")
