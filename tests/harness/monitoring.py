@@ -84,13 +84,31 @@ def shorten(content: Any) -> Any:
     if not isinstance(content, str):
         return content
     if re.fullmatch(r"\d+s", content):
-        return "1s"
-    text = re.sub(r"(?<=\[)1h(?=\])|^1h$", "60m", content)
-    return re.sub(r"(?<=\[)(\d+)m(?=\])|^(\d+)m$", lambda m: f"{SECONDS_OF_A_MINUTE * int(m[1] or m[2])}s", text)
+        return "2s" if content == "15s" else "1s"
+    text = re.sub(r"\b(\d+)h\b", lambda hours: f"{60 * int(hours[1])}m", content)
+    return re.sub(r"(?<![\w:])(\d+)m\b", lambda minutes: f"{SECONDS_OF_A_MINUTE * int(minutes[1])}s", text)
 
 
 def read_shortened(path: Path) -> Any:
     return shorten(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def write_configuration(folder: Path, alertmanager: int, webhook: str) -> None:
+    """Write the shipped files with short minutes, this port of Alertmanager, and a webhook for each receiver."""
+    (folder / "rules").mkdir()
+    for path in (DEPLOY / "prometheus" / "rules").glob("*.rules.yml"):
+        (folder / "rules" / path.name).write_text(yaml.safe_dump(read_shortened(path)))
+    configuration = read_shortened(DEPLOY / "prometheus" / "prometheus.yml")
+    configuration["alerting"]["alertmanagers"] = [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager}"]}]}]
+    jobs = {job["job_name"]: job for job in configuration["scrape_configs"]}
+    del jobs["touchstone"]["dns_sd_configs"]
+    jobs["touchstone"]["file_sd_configs"] = [{"files": ["targets.json"], "refresh_interval": "1s"}]
+    configuration["scrape_configs"] = [jobs["touchstone"]]
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
+    routing = read_shortened(DEPLOY / "alertmanager" / "alertmanager.yml")
+    for each in routing["receivers"]:
+        each["webhook_configs"] = [{"url": webhook}]
+    (folder / "alertmanager.yml").write_text(yaml.safe_dump(routing))
 
 
 @asynccontextmanager
@@ -106,29 +124,16 @@ async def monitoring(folder: Path) -> AsyncIterator[Monitoring]:
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing:
         raise MonitoringMissing(f"{', '.join(missing)} not installed (make tools)")
-    (folder / "rules").mkdir()
-    for path in (DEPLOY / "prometheus" / "rules").glob("*.rules.yml"):
-        (folder / "rules" / path.name).write_text(yaml.safe_dump(read_shortened(path)))
     prometheus, alertmanager = free_port(), free_port()
-    configuration = read_shortened(DEPLOY / "prometheus" / "prometheus.yml")
-    configuration["alerting"]["alertmanagers"] = [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager}"]}]}]
-    jobs = {job["job_name"]: job for job in configuration["scrape_configs"]}
-    del jobs["touchstone"]["dns_sd_configs"]
-    jobs["touchstone"]["file_sd_configs"] = [{"files": ["targets.json"], "refresh_interval": "1s"}]
-    configuration["scrape_configs"] = [jobs["touchstone"]]
-    (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
     async with serving(AlertReceiver(), "/alerts") as receiver:
         assert isinstance(receiver, AlertReceiver)
-        routing = read_shortened(DEPLOY / "alertmanager" / "alertmanager.yml")
-        for each in routing["receivers"]:
-            each["webhook_configs"] = [{"url": f"{receiver.url}/alerts"}]
-        (folder / "alertmanager.yml").write_text(yaml.safe_dump(routing))
+        write_configuration(folder, alertmanager, f"{receiver.url}/alerts")
         started = Monitoring(receiver, folder / "targets.json")
         started.watch()
         commands = (
             [PROGRAMS[0], "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb",
              f"--web.listen-address=127.0.0.1:{prometheus}"],
-            [PROGRAMS[1], "--config.file=alertmanager.yml", "--storage.path=alerts",
+            [PROGRAMS[1], "--config.file=alertmanager.yml", "--storage.path=alertmanager",
              f"--web.listen-address=127.0.0.1:{alertmanager}", "--cluster.listen-address="],
         )  # fmt: skip
         processes = [await _start(folder, command) for command in commands]

@@ -81,6 +81,9 @@ UNEVALUATED = Counter(
     "Answers that readers see although their grounding was not evaluated",
     ["state"],
 )
+for _state in ("released", "warned"):
+    # There from the start: an increase from nothing to one is none for Prometheus, and one such answer is an alert.
+    UNEVALUATED.labels(_state)
 UNJOINED_REPORTS = Counter(
     "touchstone_unjoined_reports_total",
     "Reports of evaluator plug-ins stored without their answer: they came late, or the join does not wait for them",
