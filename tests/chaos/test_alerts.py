@@ -95,16 +95,27 @@ async def test_no_traffic_raises_its_alert_also_if_there_never_was_any(run: Run,
 
 async def test_failed_evaluations_raise_their_alerts(run: Run, tmp_path: Path) -> None:
     switch = tmp_path / "broken"
-    switch.touch()
     worker = await run.worker(environment=run.faulty("model_error", switch))
-    failing = ("TouchstoneJudgementsFail", "TouchstoneDegradedAnswers", "TouchstoneUnevaluatedAnswers")
+    switch.touch()
+    failing = ("TouchstoneJudgementsFail", "TouchstoneDegradedAnswers")
     async with watched(tmp_path, worker.metrics_port) as shipped, run.traffic(BURST, PAUSE):
         for alert in failing:
             await shipped.alerts.until_state(alert, "firing")
-        assert shipped.alerts.receivers["TouchstoneUnevaluatedAnswers"] == {"on-call"}
         switch.unlink()
         for alert in failing:
             await shipped.alerts.until_state(alert, "resolved")
+
+
+async def test_answers_without_an_evaluation_of_their_grounding_raise_their_alert(run: Run, tmp_path: Path) -> None:
+    agents = [name for name in AGENTS if name != "grounding"]
+    worker = await run.worker(agents, {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "2"})
+    async with watched(tmp_path, worker.metrics_port) as shipped, run.traffic(BURST, PAUSE):
+        alerts = shipped.alerts
+        await alerts.until_state("TouchstoneUnevaluatedAnswers", "firing")
+        assert alerts.receivers["TouchstoneUnevaluatedAnswers"] == {"on-call"}
+        other = await run.worker(["grounding"])
+        shipped.watch(worker.metrics_port, other.metrics_port)
+        await alerts.until_state("TouchstoneUnevaluatedAnswers", "resolved")
 
 
 async def test_a_missing_worker_and_a_missing_agent_raise_their_alerts(run: Run, tmp_path: Path) -> None:
