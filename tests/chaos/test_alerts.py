@@ -16,7 +16,7 @@ from tests.harness.monitoring import Monitoring, MonitoringMissing, monitoring
 from workers.runtime.agent_choice import AGENTS
 from workers.settings.addresses import Addresses
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(3_000)]
+pytestmark = pytest.mark.timeout(3_000)
 
 BURST, PAUSE = 4, 1.0
 """Answers of the traffic, and the seconds between two bursts."""
@@ -59,6 +59,7 @@ async def send_feedback(run: Run, start: int, count: int) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.long
 async def test_faults_of_stores_and_records_raise_their_alerts(run: Run, tmp_path: Path) -> None:
     clickhouse, valkey = await run.proxy_clickhouse(), await run.proxy_valkey()
     worker = await run.worker()
@@ -85,6 +86,7 @@ async def test_faults_of_stores_and_records_raise_their_alerts(run: Run, tmp_pat
             await alerts.until_state(alert, "firing")
 
 
+@pytest.mark.long
 async def test_no_traffic_raises_its_alert_also_if_there_never_was_any(run: Run, tmp_path: Path) -> None:
     worker = await run.worker()
     async with watched(tmp_path, worker.metrics_port) as shipped:
@@ -93,6 +95,7 @@ async def test_no_traffic_raises_its_alert_also_if_there_never_was_any(run: Run,
             await shipped.alerts.until_state("TouchstoneNoTraffic", "resolved")
 
 
+@pytest.mark.long
 async def test_failed_evaluations_raise_their_alerts(run: Run, tmp_path: Path) -> None:
     switch = tmp_path / "broken"
     worker = await run.worker(environment=run.faulty("model_error", switch))
@@ -106,6 +109,7 @@ async def test_failed_evaluations_raise_their_alerts(run: Run, tmp_path: Path) -
             await shipped.alerts.until_state(alert, "resolved")
 
 
+@pytest.mark.long
 async def test_answers_without_an_evaluation_of_their_grounding_raise_their_alert(run: Run, tmp_path: Path) -> None:
     agents = [name for name in AGENTS if name != "grounding"]
     worker = await run.worker(agents, {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "2"})
@@ -118,6 +122,7 @@ async def test_answers_without_an_evaluation_of_their_grounding_raise_their_aler
         await alerts.until_state("TouchstoneUnevaluatedAnswers", "resolved")
 
 
+@pytest.mark.long
 async def test_a_missing_worker_and_a_missing_agent_raise_their_alerts(run: Run, tmp_path: Path) -> None:
     worker = await run.worker()
     async with watched(tmp_path, worker.metrics_port) as shipped:
@@ -134,6 +139,7 @@ async def test_a_missing_worker_and_a_missing_agent_raise_their_alerts(run: Run,
         await alerts.until_state("TouchstoneAgentMissing", "resolved")
 
 
+@pytest.mark.long
 async def test_lag_and_an_open_breaker_raise_their_alerts(run: Run, tmp_path: Path) -> None:
     clickhouse = await run.proxy_clickhouse()
     worker = await run.worker(["feedback", "assembly"])
