@@ -3,8 +3,8 @@
     touchstone bench pipeline --json pipeline.json
     python -m benchmarks.plot pipeline.json --out docs/reference/performance.svg
 
-Takes the documents of ``pipeline`` (latency), ``seed`` (ratio), ``limit`` (tokens a second), ``scale`` and ``growth``
-(workers, growth of judgement), in any number; each gives its panels, and what is not given is not drawn. Documents of
+Takes the documents of ``pipeline`` (latency), ``seed`` (ratio), ``limit`` (tokens a second), ``scale``, ``growth`` and
+``slopes`` (workers, growth of judgement, cost by what is stored), in any number; each gives its panels, and what is not given is not drawn. Documents of
 ``seed`` are told apart by the names of their files.
 """
 
@@ -54,8 +54,8 @@ def panels(documents: Documents) -> Iterator[Panel]:
         SystemExit: a document is of none of the benchmarks that are drawn.
     """
     for name, document in documents:
-        if not {"latency", "distinct", "tokens_per_second", "workers", "growth"} & set(document):
-            raise SystemExit(f"{name}: not written by the benchmarks pipeline, seed, limit, scale or growth")
+        if not {"latency", "distinct", "tokens_per_second", "workers", "growth", "slopes"} & set(document):
+            raise SystemExit(f"{name}: not written by the benchmarks pipeline, seed, limit, scale, growth or slopes")
     seeds = {name: document for name, document in documents if "distinct" in document}
     if seeds:
         yield Panel("Answers a second, against the baseline detector", lambda axes: _ratios(axes, seeds))
@@ -69,6 +69,8 @@ def panels(documents: Documents) -> Iterator[Panel]:
         if "workers" in document:
             title = f"Answers a second by workers, {document['cores']} cores"
             yield Panel(title, lambda axes, of=document: _workers(axes, of["workers"]))
+        for part, sizes in document.get("slopes", {}).items():
+            yield Panel(f"Milliseconds by size, {part.replace('_', ' ')}", lambda axes, of=sizes: _slopes(axes, of))
         for along in dict.fromkeys(row["along"] for row in document.get("growth", ())):
             rows = [row for row in document["growth"] if row["along"] == along]
             yield Panel(f"CPU of judgement by {along}", lambda axes, of=rows: _growth(axes, of))
@@ -131,6 +133,16 @@ def _workers(axes: "Axes", rows: Sequence[Mapping[str, float]]) -> None:
     axes.plot(counts, rates, "o-", label="measured")
     axes.plot(counts, [rates[0] * count / counts[0] for count in counts], ":", color="0.5", label="in proportion")
     axes.set(xlabel="workers", ylabel="answers a second", xticks=counts, ylim=(0, None))
+    axes.grid(alpha=0.3)
+    axes.legend()
+
+
+def _slopes(axes: "Axes", sizes: Mapping[str, Mapping[str, float]]) -> None:
+    for name in next(iter(sizes.values())):
+        if name.endswith("_ms"):
+            label = name.removesuffix("_ms").replace("_", " ")
+            axes.plot([int(size) for size in sizes], [figures[name] for figures in sizes.values()], "o-", label=label)
+    axes.set(xlabel="stored", ylabel="milliseconds", xscale="log", yscale="log")
     axes.grid(alpha=0.3)
     axes.legend()
 

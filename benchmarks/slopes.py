@@ -163,7 +163,9 @@ async def posteriors(folder: Path, size: int, _: argparse.Namespace) -> Figures:
         client = await connect(settings.clickhouse, local_addresses(services.addresses).clickhouse)
         database = settings.clickhouse.database
         await migrate(client, database)
-        await client.command(REWARDS.format(database=database, size=size))
+        for begin in range(0, size, REWARDS_AT_ONCE):
+            count = min(REWARDS_AT_ONCE, size - begin)
+            await client.command(REWARDS.format(database=database, begin=begin, count=count))
         await refresh_rollups(client, database)
         store = FeedbackStore(AnalyticsStore(client, database), database)
         times = [await _timed_async(lambda: store.weighted_rewards(NOW, 14.0)) for _ in range(10)]
@@ -173,13 +175,16 @@ async def posteriors(folder: Path, size: int, _: argparse.Namespace) -> Figures:
     return {"round_ms": _p95(times), "rows_read": float(result.summary["read_rows"])}
 
 
+REWARDS_AT_ONCE = 500_000
+"""Rows of one insert, which must end within the timeout of the client."""
+
 REWARDS = """
 INSERT INTO {database}.reward_facts (tenant, hour, answer_key, revision, counts, inserted_at, answer_id, model_id,
     query_type, reward)
 SELECT concat('tenant-', toString(number % 3)), toDateTime('2026-11-19 23:00:00', 'UTC') - toIntervalHour(number % 6000),
     number, 1, true, now64(3, 'UTC') - toIntervalMinute(10), toString(number), concat('m', toString(number % 2)), 'ops',
     (number % 10) / 10
-FROM numbers({size}) SETTINGS max_partitions_per_insert_block = 0
+FROM numbers({begin}, {count}) SETTINGS max_partitions_per_insert_block = 0
 """
 
 PARTS: Mapping[str, Callable[[Path, int, argparse.Namespace], Awaitable[Figures]]] = {
