@@ -19,6 +19,7 @@ IssueType = Literal[
     "contradicted_facts",
     "cited_unsupported",
     "failed_tool",
+    "words_not_compared",
 ]
 Operation = Literal["sum", "mean", "difference", "product", "ratio", "share", "change", "part", "increase", "decrease"]
 Severity = Literal["low", "medium", "high"]

@@ -156,6 +156,7 @@ def facts(
     said_before = sum(claim.verdict == "said_before" for claim in claims)
     contradicting = len(grounding.earlier_contradictions) if grounding is not None else 0
     hidden = sum(issue.type == "failed_tool" for issue in grounding.issues) if grounding is not None else 0
+    unread = sum(claim.verdict == "not_checked" and claim.evidence is not None for claim in claims)
     # Facts with their own row are not listed twice.
     escalated = validation is not None and validation.should_escalate and not (tool_failure or refusal or empty)
     return {
@@ -182,6 +183,7 @@ def facts(
         "conflicting_sources": Fact(conflicts > 0, conflicts),
         "said_before": Fact(said_before > 0, said_before),
         "contradicts_earlier": Fact(contradicting > 0, contradicting),
+        "words_not_compared": Fact(unread > 0, unread),
     }
 
 

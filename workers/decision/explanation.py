@@ -16,7 +16,7 @@ from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 
 UNSTORED: tuple[Reason, ...] = (
     "no_evidence", "no_contexts", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
-    "conflicting_sources", "said_before", "contradicts_earlier", "failed_tool",
+    "conflicting_sources", "said_before", "contradicts_earlier", "failed_tool", "words_not_compared",
 )  # fmt: skip
 """Facts whose values are in no column; a stored answer tells only those among its reasons."""
 

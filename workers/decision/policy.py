@@ -37,6 +37,7 @@ Reason = Literal[
     "conflicting_sources",
     "said_before",
     "contradicts_earlier",
+    "words_not_compared",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """Facts in the order of the table and of the reasons of a decision."""
@@ -126,6 +127,8 @@ TABLE: Mapping[Reason, Row] = {
     "said_before": Row(gatekeeper=_WARNED, observer=_WARNED),
     # The new answer may be the right one. Its text notes what the earlier answer was.
     "contradicts_earlier": Row(gatekeeper=Effect(state="warned", review=True), observer=_WARNED),
+    # Nothing differs, but what words say could not be compared: unknown is not good.
+    "words_not_compared": Row(gatekeeper=_HELD, observer=_NOTE),
 }
 """Default table of the policy."""
 SETTLED_BY_FALLBACK: frozenset[str] = frozenset((

@@ -158,7 +158,8 @@ def resolve_citations(answer: GeneratedAnswer, sentences: Sequence[Sentence]) ->
     contexts = answer.contexts or []
     index = SourceIndex(contexts)
     markers = find_markers(answer.answer, len(contexts), sentences)
-    claims = extract_claims(answer.answer, sentences, markers, answer.query)
+    background = contexts[0].content if contexts else ""
+    claims = extract_claims(answer.answer, sentences, markers, answer.query, background)
     uses, invalid = [], []
     # The service's statement about its marker has priority over the number in the marker.
     explained: dict[tuple[int, int], int] = {}

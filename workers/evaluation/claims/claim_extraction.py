@@ -135,7 +135,7 @@ class _Place:
 
 
 def extract_claims(
-    text: str, sentences: Sequence[Sentence], markers: Sequence[Marker] = (), query: str = ""
+    text: str, sentences: Sequence[Sentence], markers: Sequence[Marker] = (), query: str = "", background: str = ""
 ) -> list[ExtractedClaim]:
     """Extract the claims of an answer.
 
@@ -144,6 +144,7 @@ def extract_claims(
         sentences: its segmentation.
         markers: its citation markers, in order.
         query: the question, against which a short answer at the beginning is resolved.
+        background: a text whose language the answer has if neither it nor the question shows any.
 
     Returns:
         Claims in order and without overlap.
@@ -152,7 +153,8 @@ def extract_claims(
     # Claims beyond the limit count as unverified, so do not split the rows of a large table.
     if len(claims) > MAX_CLAIMS:
         claims = list(_extract(text, sentences, markers, split=False))
-    language = (len(text) > SHORT and known_language(text)) or known_language(f"{text}\n{query}") or "en"
+    own = (len(text) > SHORT and known_language(text)) or known_language(f"{text}\n{query}")
+    language = own or known_language(background) or "en"
     if language != "en":
         claims = [_localized(claim, language) for claim in claims]
         query = local_forms(query, language)

@@ -14,7 +14,7 @@ from schemas.grounding import Mismatch
 from workers.evaluation.facts.antonyms import POLES, SHARES
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.comparisons import wrong_change, wrong_order, wrong_share
-from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of
+from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.lexical_contradictions import opposites, same_matter
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.roles import reordered, swapped
@@ -168,6 +168,12 @@ def _weekday_mismatch(claim: Details, evidence: Details, others: Sequence[Detail
         return False
     days = {stem(name) for name in WEEKDAYS}
     return same_matter(claim.words - days, evidence.words - days)
+
+
+def has_unknown_day(claim: str, evidence: Sequence[str]) -> bool:
+    """Return true if a claim names a day of the week that the evidence, which names others, has not."""
+    own, known = read_details(claim).weekdays, read_weekdays("\n".join(evidence))
+    return bool(own and known) and not own <= known
 
 
 def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:

@@ -228,7 +228,8 @@ def _attribution(
     against = [each for each in ranked if supporting and _is_against(claim, supporting[0], each, units)]
     # If only several sources together support the claim, use the one with the best evidence.
     primary = supporting[0].number if supporting else joint
-    failing = {each.number for each in ranked if each.cited and each.verdict != "supported"} | set(silent)
+    unread = ("supported", "not_checked")
+    failing = {each.number for each in ranked if each.cited and each.verdict not in unread} | set(silent)
     if not supporting and joint is not None:
         failing.discard(joint)
     sound = any(each.cited and each.number not in failing for each in ranked)

@@ -41,7 +41,6 @@ from workers.evaluation.facts.text_details import Details, read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from workers.evaluation.facts.value_owners import OwnedValues
 from workers.evaluation.grounding.evidence import EvidenceUnit
-from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.local_words import LOCAL_LANGUAGES, local_sequence
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, parts_of_word, stem, undotted
 
@@ -247,9 +246,6 @@ def measure_claim(
     elif details.has_figures and not missing.numbers and not missing.dates:
         # "0.75 hours" is not written in "45 minutes" but has the same value.
         sequence = [word for word in sequence if index.has(word) or not _is_numeric(word)]
-    is_translated = not unknown and bool(topic) and _is_translated(plain, details, index, nearest)
-    if is_translated:
-        sequence = [word for word in sequence if index.has(word)]
     words = list(dict.fromkeys(sequence))
     joined = {a: a + b for a, b in pairwise(sequence)} | {b: a + b for a, b in pairwise(sequence)}
     unseen = [word for word in words if not index.has(word) and not index.has(joined.get(word, ""))]
@@ -273,8 +269,7 @@ def measure_claim(
         record.denied,
         record.unknown,
     )
-    is_whole = (is_calculated and not unseen) or is_translated
-    is_confirmed = is_whole and bool(topic) and not any((missing.dates, missing.names))
+    is_confirmed = is_calculated and not unseen and bool(topic) and not any((missing.dates, missing.names))
     return ClaimMeasures(np.array(values, dtype=np.float64), record, missing.figures, is_calculated, is_confirmed)
 
 
@@ -307,23 +302,6 @@ def _is_count(number: Quantity) -> bool:
     """Return true for a count that a claim may bring itself: "three sites", "over the two days", "in one day"."""
     is_few = number.face == int(number.face) and 0 < number.face <= MOST_PERIODS
     return not number.is_unit or is_one_unit(number) or (number.dimension in ("time", "month") and is_few)
-
-
-def _is_translated(plain: str, details: Details, index: EvidenceIndex, nearest: Sequence[int]) -> bool:
-    """Return true if a claim says in another language the only amounts of their kinds that the sources have.
-
-    The words of two languages cannot be compared, but an amount that has no rival of its kind has no other owner.
-    """
-    amounts = [number for number in details.quantities if number.is_unit]
-    if (
-        not amounts
-        or len(amounts) < len(details.quantities)
-        or not nearest
-        or any(denied for _, denied in details.clauses)
-    ):
-        return False
-    spoken, written = guess_language(plain), guess_language(index.units[nearest[0]].text)
-    return spoken != written and all(index.known.numbers.count(number.dimension) == 1 for number in amounts)
 
 
 def _is_numeric(word: str) -> bool:

@@ -321,16 +321,18 @@ def combine_with_verifier(
     weighed_claims, weighed_supports = [checked[place] for place in rest], [supports[place] for place in rest]
     measures = _measures(prepared, weighed_claims, weighed_supports, [attributions[place] for place in rest])
     risk = assess(measures, answer_risk(weighed_supports, opinion.combination if opinion else calibration), thresholds)
+    # If nothing could be compared, a low risk would be an assurance that nobody can give.
+    is_read = not measures.unread or measures.groundable > 0
     judged = {
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)
     }
     claims = _claims(prepared, judged, before)
     return GroundingFindings(
-        hallucination_risk=risk.level,
-        risk_score=risk.score,
-        confidence_score=1.0 - risk.score,
-        grounding_score=_mean([support.score for support in weighed_supports]),
+        hallucination_risk=risk.level if is_read else None,
+        risk_score=risk.score if is_read else None,
+        confidence_score=1.0 - risk.score if is_read else None,
+        grounding_score=_mean([support.score for support in weighed_supports if support.verdict != "not_checked"]),
         context_similarity=measures.context_similarity,
         facts_verified=measures.facts_verified,
         citation_coverage=prepared.coverage,
@@ -375,7 +377,7 @@ def _without_recalled(
 
 
 def _is_open(support: Support) -> bool:
-    return support.verdict == "unsupported"
+    return support.verdict in ("unsupported", "not_checked")
 
 
 def _said_before(prepared: PreparedGrounding, claims: Sequence[ExtractedClaim]) -> dict[int, EarlierSentence]:
@@ -427,6 +429,7 @@ def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:
         "unverified_facts": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
         "cited_unsupported": [claim.claim_id for claim in claims if claim.cited_unsupported],
         "failed_tool": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
+        "words_not_compared": [c.claim_id for c in claims if c.verdict == "not_checked" and c.evidence is not None],
     }
     return issue.model_copy(update={"claim_ids": about.get(issue.type, [])[:MAX_ISSUE_CLAIMS]})
 
@@ -442,6 +445,7 @@ def _is_of_record(measured: MeasuredClaim, units: Sequence[EvidenceUnit]) -> boo
 
 def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration | VerifierCombination) -> float | None:
     """Return the probability that something in the answer is unsupported; ``None`` if no claim was checked."""
+    supports = [support for support in supports if support.verdict != "not_checked"]
     if not supports:
         return None
     return calibration.risk(
@@ -494,17 +498,22 @@ def _measures(
     supports: Sequence[Support],
     attributions: Sequence[Attribution],
 ) -> Measures:
-    lengths = [len(claim.plain) or 1 for claim in checked]
-    weighted = sum(length * support.best_similarity for length, support in zip(lengths, supports, strict=True))
+    compared = [
+        (len(claim.plain) or 1, support.best_similarity)
+        for claim, support in zip(checked, supports, strict=True)
+        if support.verdict != "not_checked"
+    ]
+    length = sum(own for own, _ in compared)
     # Claims beyond the limit were not checked and count as not verified, so that a fabrication cannot be hidden behind
     # four hundred truisms.
-    groundable = len(checked) + prepared.unchecked
+    unread = sum(support.verdict == "not_checked" for support in supports)
+    groundable = len(checked) + prepared.unchecked - unread
     supported = sum(support.verdict == "supported" for support in supports)
     hidden = prepared.tools.hidden_failures if prepared.tools is not None and supported < groundable else ()
     return Measures(
         uncertainty=len(prepared.uncertainty),
-        context_similarity=min(1.0, weighted / sum(lengths)) if lengths else None,
-        facts_verified=supported / groundable if groundable else None,
+        context_similarity=min(1.0, sum(own * close for own, close in compared) / length) if length else None,
+        facts_verified=supported / groundable if groundable > 0 else None,
         citation_coverage=prepared.coverage,
         contradicted=sum(support.verdict == "contradicted" for support in supports),
         groundable=groundable,
@@ -512,6 +521,7 @@ def _measures(
         unchecked=prepared.unchecked,
         unknown_figures=sum(bool(support.unknown_figures) for support in supports),
         failed_tools=tuple(each.name for each in hidden),
+        unread=unread,
     )
 
 
@@ -529,7 +539,7 @@ def _claim(
         kind=claim.kind,
         hedged=claim.hedged,
         verdict=support.verdict if support else "not_checked",
-        score=support.score if support else None,
+        score=support.score if support and support.verdict != "not_checked" else None,
         verifier_score=support.verified if support else None,
         mismatches=list(support.mismatches) if support else [],
         evidence=_evidence(prepared.units, support) if support else None,

@@ -9,6 +9,7 @@
 | contradicted_facts | any claim contradicted (ours) | high |
 | cited_unsupported | a claim cites a source that does not support it (ours) | medium |
 | failed_tool | a tool failed or found nothing, the answer does not say so and has claims without support (ours) | high |
+| words_not_compared | a claim in other words or another language than the sources (ours) | low |
 
 The baseline risk is the mean of the severities' weights (low 0.2, medium 0.5, high 0.9), and each
 issue a threshold on one measure. That mean falls when a milder issue is added (high 0.9, high and two medium 0.63),
@@ -47,6 +48,7 @@ SUGGESTIONS: dict[IssueType, str] = {
     "contradicted_facts": "Correct the claims that the sources contradict",
     "failed_tool": "Call the tool again, or say that it failed",
     "cited_unsupported": "Cite the sources that support the claims",
+    "words_not_compared": "Let a person compare the claims with their sources",
 }
 """Suggestion for each issue."""
 
@@ -67,6 +69,7 @@ class Measures:
         unknown_figures: claims with a figure that no evidence has or gives.
         failed_tools: names of tools that failed or found nothing, where the answer does not say so and has claims without
             support.
+        unread: claims of which only exact details were compared; they are not among those that need grounding.
     """
 
     uncertainty: int
@@ -79,6 +82,7 @@ class Measures:
     unchecked: int = 0
     unknown_figures: int = 0
     failed_tools: tuple[str, ...] = ()
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,12 @@ def find_issues(measures: Measures, thresholds: GroundingThresholds) -> list[Gro
         names = ", ".join(measures.failed_tools[:3])[:200]
         message = f"Failed or empty calls are not admitted: {names}"
         add("failed_tool", "high", message, len(measures.failed_tools), 0.0)
+    if measures.unread:
+        message = (
+            f"{measures.unread} of {measures.groundable + measures.unread} facts are in other words or another language "
+            "than the context: only figures, dates and names were compared"
+        )
+        add("words_not_compared", "low", message, measures.unread, 0.0)
     return issues
 
 

@@ -6,6 +6,8 @@
   that clearly concerns the same subject;
 - *supported*: confidence at or above ``grounding_minimum``, without a mismatch and without a figure that no source has
   or gives;
+- *not_checked*: nothing differs, but the claim says it in other words than the evidence, or in another language, and
+  the claim is not in English: only exact details could be compared;
 - *unsupported*: the rest.
 
 For claims that the rules leave open, the confidence combines the probabilities of rules and verifier
@@ -15,6 +17,7 @@ For claims that the rules leave open, the confidence combines the probabilities 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -24,7 +27,7 @@ from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.short_answers import consents, needs_question
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.facts.comparisons import wrong_change
-from workers.evaluation.facts.contradiction_checks import compare, on_one_matter
+from workers.evaluation.facts.contradiction_checks import compare, has_unknown_day, on_one_matter
 from workers.evaluation.facts.json_evidence import RecordFacts
 from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
@@ -42,7 +45,7 @@ from workers.evaluation.grounding.placement_model import shipped_placement
 from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.grounding.value_placement import MAX_EVIDENCE
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
-from workers.evaluation.text.local_words import content_words
+from workers.evaluation.text.local_words import LOCAL_LANGUAGES, content_words
 
 CONTRADICTION_AGREEMENT = 0.5
 """Agreement below which evidence concerns another subject and cannot contradict."""
@@ -95,6 +98,14 @@ class Support:
     unknown_figures: int = 0
 
 
+Reading = Literal["compared", "other_words", "other_language"]
+"""Whether the words of a claim can be compared: always in English; in other languages where the evidence has them; never
+across languages."""
+
+MAX_OTHER_WORDS = 0.9
+"""Share of a claim's words that no evidence has, from which on it is not the same thing in other words."""
+
+
 @dataclass(frozen=True, slots=True)
 class MeasuredClaim:
     """Hold the measures of a claim before its evaluation.
@@ -109,6 +120,7 @@ class MeasuredClaim:
         contradicts: True if the mismatched evidence clearly concerns the same subject.
         denied: True if a field of a record contradicts the claim.
         unknown_figures: number of its figures that no evidence has or gives.
+        reading: whether its words can be compared with those of the evidence; see ``Reading``.
     """
 
     values: Floats
@@ -120,6 +132,7 @@ class MeasuredClaim:
     contradicts: bool
     denied: bool
     unknown_figures: int = 0
+    reading: Reading = "compared"
 
     @property
     def contradicted(self) -> bool:
@@ -327,6 +340,8 @@ def _measure(
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:
         mismatches = (*mismatches, "subject")
+    if claim.language in LOCAL_LANGUAGES and "date" not in mismatches and has_unknown_day(claim.plain, texts):
+        mismatches = (*mismatches, "date")
     measures = measure_claim(claim.plain, best, index, top, calibration.words, claim.asked, claim.language)
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
@@ -366,7 +381,14 @@ def _measure(
         ),
         bool(measures.record.denied),
         0 if clauses.keeps_values else measures.unknown_figures,
+        _reading(claim, [units[place] for place in top], unseen),
     )
+
+
+def _reading(claim: ExtractedClaim, near: Sequence[EvidenceUnit], unseen: float) -> Reading:
+    if near and all(unit.language != claim.language for unit in near):
+        return "other_language"
+    return "other_words" if claim.language in LOCAL_LANGUAGES and unseen < MAX_OTHER_WORDS else "compared"
 
 
 def _verdict(
@@ -383,6 +405,8 @@ def _verdict(
         verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
     elif each.mismatches or each.unknown_figures or not has_evidence:
         verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
+    elif each.reading == "other_language" or (each.reading == "other_words" and verdict == "unsupported"):
+        verdict = "not_checked"
     return Support(
         score=confidence if has_evidence else 0.0,
         verdict=verdict,

@@ -3,11 +3,7 @@
 import re
 from collections.abc import Callable
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+from workers.evaluation.text.calendar_names import DAYS, MONTHS, spell_out_days
 
 _IDEOGRAPHS = {
     **{c: n for n, cs in enumerate(("〇零", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九")) for c in cs},
@@ -59,19 +55,19 @@ def _date(match: re.Match[str]) -> str:
         return match[0]
     if year and day:
         return f" {year}-{month:02}-{int(day):02} "
-    return f" {day} {_MONTHS[month - 1]} " if day else f" {_MONTHS[month - 1]} {year or ''} "
+    return f" {day} {MONTHS[month - 1]} " if day else f" {MONTHS[month - 1]} {year or ''} "
 
 
 def _weekday(match: re.Match[str]) -> str:
-    return f" {_DAYS['一二三四五六日'.index(match[1].replace('天', '日'))]} "
+    return f" {DAYS['一二三四五六日'.index(match[1].replace('天', '日'))]} "
 
 
 def _youbi(match: re.Match[str]) -> str:
-    return f" {_DAYS['月火水木金土日'.index(match[1])]} "
+    return f" {DAYS['月火水木金土日'.index(match[1])]} "
 
 
 def _yoil(match: re.Match[str]) -> str:
-    return f" {_DAYS['월화수목금토일'.index(match[1])]} "
+    return f" {DAYS['월화수목금토일'.index(match[1])]} "
 
 
 _DATES: tuple[_Rule, ...] = (
@@ -125,6 +121,7 @@ def east_asian_forms(text: str, language: str) -> str:
     text = _JIN.sub(lambda match: f" {500 * float(match[1]):g} g ", text)
     for pattern, replacement in _DATES:
         text = pattern.sub(replacement, text)
+    text = spell_out_days(text)
     text = _CLOCK.sub(_time, _TIME.sub(_time, text))
     for pattern, english in _UNIT_RULES:
         text = pattern.sub(english, text)

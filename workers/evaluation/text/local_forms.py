@@ -15,6 +15,7 @@ from functools import cache
 from babel import Locale
 from text_to_num import alpha2digit
 
+from workers.evaluation.text.calendar_names import DAYS, MONTHS, spell_out_days
 from workers.evaluation.text.east_asian_forms import east_asian_forms
 from workers.evaluation.text.number_words import NUMBER_WORDS, compose
 
@@ -23,15 +24,10 @@ SPACED = ("de", "fr", "es", "pt", "it", "nl", "pl", "ru", "ar")
 """Languages with spaces between words that are rewritten."""
 
 _BY_LIBRARY = frozenset(("de", "fr", "es", "pt", "it", "nl"))
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _INFLECTED = frozenset(("pl", "ru"))
 
 _NO_NUMBERS = re.compile(
-    r"\b(?:[Ss]egundo|[Ss]econd[oaie]|(?i:sei|quart[oiae]|quint[oa]s?|ter[cç]as?|terza|halb|half))\b"
+    r"\b(?:[Ss]egundo|[Ss]econd[oaie]|(?i:sei|quart[oiae]|quint[oa]s?|ter[cç]as?|terza|halb|half|un[oa]s|umas|uns|segundas?|terceras?|tercer|primer[oa]?))\b"
 )
 """Words that are mostly none: "segundo a secretaria", "terça-feira", "tu sei", "halb acht"."""
 _ORDINAL = re.compile(r"\b(\d{1,2})(?:[ºª°]|er|ère|ème|ste|de|e)(?=\s)")
@@ -60,8 +56,8 @@ _UNIT_NAMES: Mapping[str, str] = {
     "euro": "euros? евро يورو",
     "pounds-sterling": "libras? esterlin\\w* sterline funt(?:y|ów)? фунт(?:а|ов)? livres\\ssterling",
 }
-ENGLISH_FORMS = frozenset(name.lower() for name in (*_MONTHS, *_DAYS, *_UNIT_NAMES, "cny", "krw"))
-"""Words that this module writes, in lower case."""
+ENGLISH_FORMS = frozenset((*MONTHS, *DAYS, *_UNIT_NAMES, "cny", "krw"))
+"""Words that this module writes."""
 
 
 def local_forms(text: str, language: str) -> str:
@@ -75,14 +71,14 @@ def local_forms(text: str, language: str) -> str:
         return east_asian_forms(text, language)
     if language not in SPACED:
         return text
-    text = _separators(_numbers(text, language), language)
+    text = _scaled(_separators(_numbers(text, language), language))
     text = _clock(text, language)
     text = _SLASHED.sub(_dotted_date, text)
     text = _DAY_AND_MONTH.sub(_month_of, text) if language in ("de", "pl", "ru") else text
     text = _ORDINAL.sub(r"\1", text)
     for pattern, english in _names(language):
         text = pattern.sub(english, text)
-    return _units().sub(_unit, text)
+    return _units().sub(_unit, spell_out_days(text))
 
 
 def _numbers(text: str, language: str) -> str:
@@ -120,43 +116,55 @@ def _runs(language: str) -> re.Pattern[str]:
 
 _HALVES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "de": (
+        (r"\beine[rn]?\sDreiviertelstunde\b|\bDreiviertelstunde\b", "45 Minuten"), (r"\b(?:eine[rn]?\s)?Viertelstunde\b", "15 Minuten"),
+        (r"\b(?:ein(?:em)?\s)?Dreiviertelkilo\b", "750 g"), (r"\b(?:ein(?:em)?\s)?halbes\sKilo\b", "500 g"),
         (r"\banderthalb\w{0,2}\b|\beineinhalb\b", "1.5"), (r"\bzweieinhalb\b", "2.5"), (r"\bdreieinhalb\b", "3.5"),
         (r"\b(?:eine[rn]?\s)?halbe[rns]?\s(?=Stunde|Jahr|Tag|Liter|Kilo)", "0.5 "), (r"\bDutzend\b", "12"),
         (r"\beine[rmn]?\s(?=(?:Stunde|Woche|Minute)\b)|\beine[mn]?\s(?=(?:Monat|Tag|Jahr)\b)", "1 "),
     ),
     "nl": (
+        (r"\bdrie\skwartier\b", "45 minuten"), (r"\b(?:een\s)?kwartier\b", "15 minuten"),
         (r"\banderhalf\b|\banderhalve\b", "1.5"), (r"\btweeënhalf\b|\btwee en een half\b", "2.5"),
         (r"\b(?:een\s)?half(?:\suur|\sjaar)\b", "0.5 uren"), (r"\bdozijn\b", "12"),
         (r"\been\s(?=(?:uur|week|maand|dag|jaar)\b)", "1 "),
     ),
     "fr": (
+        (r"\btrois\squarts\sd['’]heure\b", "45 minutes"), (r"\b(?:un\s)?quart\sd['’]heure\b", "15 minutes"),
         (r"\bune?\s(heure|an|mois|jour)\set\sdemie?\b", r"1,5 \1"),
         (r"\b(\w+)\s(heures?|ans?|mois|jours?)\set\sdemie?\b", r"\1,5 \2"), (r"\b(?:une\s)?demi-heure\b", "30 minutes"),
         (r"\bdouzaine\b", "12"), (r"\bquinzaine\sde\sjours\b", "15 jours"),
         (r"\bune?\s(?=(?:heure|semaine|mois|jour|an)\b)", "1 "),
     ),
     "es": (
+        (r"\btres\scuartos\sde\shora\b", "45 minutos"), (r"\b(?:un\s)?cuarto\sde\shora\b", "15 minutos"),
+        (r"\bmedio\s(kilo|litro)\b", r"0,5 \1"),
         (r"\bmedia\shora\b", "30 minutos"), (r"\buna?\s(hora|año|mes)\sy\smedi[oa]\b", r"1,5 \1"),
         (r"\b(\w+)\s(horas?|años?|meses|mes)\sy\smedi[oa]\b", r"\1,5 \2"),
         (r"\bmedia\sdocena\b", "6"), (r"\bdocena\b", "12"), (r"\bmedio\saño\b", "6 meses"),
         (r"\buna?\s(?=(?:hora|semana|mes|día|año)\b)|\bun\s(?=(?:mes|día|año)\b)", "1 "),
     ),
     "pt": (
+        (r"\btrês\squartos\sde\shora\b", "45 minutos"), (r"\b(?:um\s)?quarto\sde\shora\b", "15 minutos"),
+        (r"\bmeio\s(quilo|litro)\b", r"0,5 \1"),
         (r"\bmeia\shora\b", "30 minutos"), (r"\buma?\s(hora|ano|mês)\se\smei[oa]\b", r"1,5 \1"),
         (r"\b(\w+)\s(horas?|anos?|meses|mês)\se\smei[oa]\b", r"\1,5 \2"),
         (r"\bmeia\sdúzia\b", "6"), (r"\bdúzia\b", "12"),
         (r"\buma?\s(?=(?:hora|semana|mês|dia|ano)\b)|\bum\s(?=(?:mês|dia|ano)\b)", "1 "),
     ),
     "it": (
+        (r"\btre\squarti\sd['’]ora\b", "45 minuti"), (r"\b(?:un\s)?quarto\sd['’]ora\b", "15 minuti"),
+        (r"\bmezzo\s(chilo|litro)\b", r"0,5 \1"),
         (r"\bmezz['’]ora\b", "30 minuti"), (r"\b(?:un['’])?(ora|ore|anno|anni|mese|mesi)\se\smezz[oa]\b", r"1,5 \1"),
         (r"\bmezza\sdozzina\b", "6"), (r"\bdozzina\b", "12"),
         (r"\bun['’](?=ora\b)|\buna\s(?=settimana\b)|\bun\s(?=(?:mese|giorno|anno)\b)", "1 "),
     ),
     "pl": (
+        (r"\bkwadrans\b", "15 minut"),
         (r"\bpółtor(?:a|ej)\b", "1.5"), (r"\bpół\sgodziny\b", "30 minut"), (r"\bpół\sroku\b", "6 miesięcy"),
         (r"\bpół\b", "0.5"), (r"\btuzin\w?\b", "12"), (r"\b(?:raz|jeden|jedną|jedna)\s(?=godzin|tydzień|miesiąc|dzień|rok)", "1 "),
     ),
     "ru": (
+        (r"\bчетверть\sчаса\b", "15 минут"), (r"\bпол-?\s?(литра|кило)\b", r"0,5 \1"),
         (r"\bполтор[аы]\b|\bполутора\b", "1.5"), (r"\bполчаса\b", "30 минут"), (r"\bполгода\b", "6 месяцев"),
         (r"\bдюжин\w\b", "12"), (r"\bод(?:ин|на|ну)\s(?=час|недел|месяц|день|год)", "1 "),
         (r"\b(\d+)\s?(?:-?летн\w+)\b", r"\1 лет"),
@@ -174,6 +182,17 @@ def _fractions(text: str, language: str) -> str:
     for pattern, number in _half_patterns(language):
         text = pattern.sub(number, text)
     return text
+
+
+_SCALE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s(1000|1000000|1000000000)(?!\d)(?:\s(?:de|di|d['’])(?=\s?\w))?")
+_CENTS = re.compile(r"(?<![\w.,])(\d+) (euros?) (\d{2})(?!\w|[.,]\d)", re.IGNORECASE)
+_ETTI = re.compile(r"(?<![\w.])(\d+)\sett[oi]\b")
+
+
+def _scaled(text: str) -> str:
+    """Return a text with "1.2 1000000" as "1200000" and "12 euro 50" as "12.50 euro"."""
+    text = _SCALE.sub(lambda match: f"{float(match[1]) * int(match[2]):.0f}", text)
+    return _ETTI.sub(lambda match: f"{100 * int(match[1])} g", _CENTS.sub(r"\1.\3 \2", text))
 
 
 def _separators(text: str, language: str) -> str:
@@ -236,7 +255,8 @@ def _times(language: str) -> tuple[re.Pattern[str], ...]:
     if language == "de":
         found.append(rf"{start}{hour}\sUhr(?!\w)")
     if language in _ALONE or language == "ar":
-        found.append(rf"(?<!\w)(?P<b>{_ALONE.get(language, before)}){hour}(?![\w:.,]|\s?%)")
+        end = r"(?=\s*(?:$|[,.;:)–-]\D|y\b|e\b|de\sla|del\b|a\slas|en\spunto|hasta|alle\b|do\b|i\b|rano))"
+        found.append(rf"(?<!\w)(?P<b>{_ALONE.get(language, before)}){hour}(?:{end}|(?=[.]$))")
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in found)
 
 
@@ -267,7 +287,7 @@ def _dotted_date(match: re.Match[str]) -> str:
 
 def _month_of(match: re.Match[str]) -> str:
     day, month = int(match[1]), int(match[2])
-    return f"{day} {_MONTHS[month - 1]} " if 1 <= month <= 12 and 1 <= day <= 31 else match[0]
+    return f"{day} {MONTHS[month - 1]} " if 1 <= month <= 12 and 1 <= day <= 31 else match[0]
 
 
 _DAY_FORMS: Mapping[str, tuple[str, ...]] = {
@@ -277,8 +297,8 @@ _DAY_FORMS: Mapping[str, tuple[str, ...]] = {
         r"niedziel(?:a|i|ę|e|om|ą)|niedz\.",
     ),
     "ru": (
-        r"понедельник\w{0,3}", r"вторник\w{0,3}", r"сред(?:а|у|ы|ам|е)", r"четверг\w{0,3}", r"пятниц\w{1,2}",
-        r"суббот\w{1,2}", r"воскресень\w{1,2}",
+        r"понедельник\w{0,3}|пн", r"вторник\w{0,3}|вт", r"сред(?:а|у|ы|ам|е)|ср", r"четверг\w{0,3}|чт", r"пятниц\w{1,2}|пт",
+        r"суббот\w{1,2}|сб", r"воскресень\w{1,2}|вс",
     ),
 }  # fmt: skip
 """Forms of days of the week in languages that inflect them."""
@@ -292,7 +312,7 @@ def _names(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     days = _DAY_FORMS.get(language) or [rf"(?:{_forms(locale.days, place)})(?:s|en)?" for place in range(7)]
     return tuple(
         (re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE), english)
-        for pattern, english in zip((*months, *days), (*_MONTHS, *_DAYS), strict=True)
+        for pattern, english in zip((*months, *days), (*MONTHS, *DAYS), strict=True)
     )
 
 
