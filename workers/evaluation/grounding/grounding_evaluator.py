@@ -321,7 +321,7 @@ def combine_with_verifier(
     weighed_claims, weighed_supports = [checked[place] for place in rest], [supports[place] for place in rest]
     measures = _measures(prepared, weighed_claims, weighed_supports, [attributions[place] for place in rest])
     risk = assess(measures, answer_risk(weighed_supports, opinion.combination if opinion else calibration), thresholds)
-    # If nothing could be compared, a low risk would be an assurance that nobody can give.
+    # If nothing could be compared, a low risk would be an unfounded assurance.
     is_read = not measures.unread or measures.groundable > 0
     judged = {
         claim.start: (support, attribution)
