@@ -94,7 +94,8 @@ async def leader_moved(run: Run) -> None:
         await moved.stop()
         run.faults += len(led)
         await run.send(run.answers // 2, "b")
-        assert all((await _leaders(run))[place] != moved.node.number for place in led)
+        away = await _leaders(run)
+        assert all(away[place] != moved.node.number for place in led)
         await moved.start()
 
         async def moved_back() -> bool:
