@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from pydantic import ValidationError
-from redis.asyncio import Redis
 
 from schemas.base import UnreadableEvent
 from schemas.identifiers import record_key
@@ -35,6 +34,7 @@ from workers.observability.logs import get_logger
 from workers.privacy.record_masking import Privacy
 from workers.settings import Settings
 from workers.stores.redis.chunk_store import AnswerKey, ChunkStore
+from workers.stores.redis.client import open_redis
 
 AGENT = "streams"
 MAX_KNOWN = 2_000
@@ -58,7 +58,7 @@ def streams_agent(settings: Settings) -> AgentDefinition | None:
 
 async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
     load_parser()
-    redis = Redis.from_url(context.addresses.redis, socket_timeout=context.settings.redis.timeout_seconds)
+    redis = open_redis(context.addresses.redis, context.settings.redis)
     stack.push_async_callback(redis.aclose)
     streams = Streams(
         context, ChunkStore(redis, context.settings.redis.key_prefix, context.settings.streams.keep_seconds)

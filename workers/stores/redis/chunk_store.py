@@ -11,11 +11,10 @@ from hashlib import sha256
 from typing import Any
 
 import orjson
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from schemas.streams import AnswerChunk
 from workers.errors import StoreUnavailable
+from workers.stores.redis.client import REDIS_ERRORS, RedisClient
 
 AnswerKey = tuple[str, str]
 """Tenant and identifier of an answer."""
@@ -47,7 +46,7 @@ class ChunkStore:
         keep_seconds: lifetime of an answer's chunks.
     """
 
-    def __init__(self, redis: Redis, prefix: str, keep_seconds: int) -> None:
+    def __init__(self, redis: RedisClient, prefix: str, keep_seconds: int) -> None:
         self._redis = redis
         self._prefix = prefix
         self._keep = keep_seconds
@@ -60,7 +59,7 @@ class ChunkStore:
         """
         try:
             found: dict[Any, Any] = await self._redis.hgetall(self._name(key))
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             raise _unavailable(error) from None
         if not found:
             return None
@@ -93,7 +92,7 @@ class ChunkStore:
                     pipeline.expire(name, self._keep)
                     pipeline.zadd(self._due(partition), {orjson.dumps(key): due})
                 await pipeline.execute()
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             raise _unavailable(error) from None
 
     async def end(self, key: AnswerKey, partition: int, done: str) -> None:
@@ -108,7 +107,7 @@ class ChunkStore:
                 pipeline.expire(self._name(key), self._keep)
                 pipeline.zrem(self._due(partition), orjson.dumps(key))
                 await pipeline.execute()
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             raise _unavailable(error) from None
 
     async def due(self, partition: int, now: float, most: int) -> list[AnswerKey]:
@@ -119,7 +118,7 @@ class ChunkStore:
         """
         try:
             found: list[Any] = await self._redis.zrangebyscore(self._due(partition), 0, now, start=0, num=most)
-        except (RedisError, OSError) as error:
+        except REDIS_ERRORS as error:
             raise _unavailable(error) from None
         return [(tenant, answer_id) for tenant, answer_id in map(orjson.loads, found)]
 
