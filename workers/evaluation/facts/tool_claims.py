@@ -20,10 +20,10 @@ from workers.evaluation.facts.tool_details import NEGATION, is_count_of, is_give
 from workers.evaluation.facts.tool_extremes import false_extreme
 from workers.evaluation.facts.tool_figures import (
     has_value,
-    key_words,
 )
-from workers.evaluation.facts.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, day_of
+from workers.evaluation.facts.tool_results import PREFIX, TOKEN, Located, ToolResults, day_of
 from workers.evaluation.facts.tool_rows import is_crossed, is_misplaced, mentions_in, told_dates, unsaid
+from workers.evaluation.facts.tool_statements import conflict_of, has_rival_name, is_written_out
 from workers.evaluation.facts.units import MONTHS, UNITS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem
 
@@ -77,11 +77,11 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
         return ToolFinding("contradicted", "date") if is_rival and not unknown else ToolFinding("unsupported", "number")
     if is_misplaced(claim, figures, mentions) or is_crossed(claim, mentions):
         return ToolFinding("contradicted", "subject")
-    if is_denied(claim, mentions, results):
-        return ToolFinding("contradicted", "negation")
+    if conflict := conflict_of(claim, question, mentions, results):
+        return ToolFinding("unsupported" if conflict == "name" else "contradicted", conflict)
     if false_extreme(claim, figures, mentions, results.tables):
         return ToolFinding("contradicted", "comparative")
-    strange = strange_names(claim, question, figures, mentions, results)
+    strange = strange_names(claim, question, results)
     if strange:
         return ToolFinding("unsupported", "name")
     if is_better_named(claim, figures, results):
@@ -136,31 +136,19 @@ def is_better_named(claim: str, figures: Sequence[Located], results: ToolResults
     return False
 
 
-def is_denied(claim: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
-    """Return true if a claim gives a named row a yes/no property whose field says no."""
-    if not mentions or NEGATION.search(claim):
-        return False
-    lowered = claim.casefold()
-    rows = frozenset.intersection(*(each.rows for each in mentions))
-    if len(rows) != 1:
-        return False
-    [(place, row)] = rows
-    for cell in results.tables[place].rows[row]:
-        words = [word for word in key_words(cell.path[-1:]) if len(word) > 4]
-        if cell.text.lower() in ("false", "no") and words and all(word in lowered for word in words):
-            return True
-    return False
-
-
 def has_values(claim: str, results: ToolResults) -> bool:
-    """Return true if a claim repeats a word or phrase that a result has as a value."""
+    """Return true if a claim repeats a word or phrase that a result has as a value, or writes out its code."""
     tokens = [token.casefold() for token in TOKEN.findall(claim)]
     joined = {one + two for one, two in pairwise(tokens)}
-    return any(
-        tuple(tokens[start : start + size]) in results.values
-        for size in range(1, MAX_NAME + 1)
-        for start in range(len(tokens))
-    ) or any((word,) in results.values for word in joined if len(word) > 5)
+    return (
+        any(
+            tuple(tokens[start : start + size]) in results.values
+            for size in range(1, MAX_NAME + 1)
+            for start in range(len(tokens))
+        )
+        or any((word,) in results.values for word in joined if len(word) > 5)
+        or any(is_written_out(match[1], results) for match in _CAPITALISED.finditer(claim))
+    )
 
 
 MAX_NAME = 6
@@ -179,20 +167,12 @@ _CAPITALISED = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![^\s(\"'“*_])([A-Z][\w&.’
 _CODED = re.compile(r"`([^`]{2,100})`")
 
 
-def strange_names(
-    claim: str, question: str, figures: Sequence[Located], mentions: Sequence[Mention], results: ToolResults
-) -> list[str]:
+def strange_names(claim: str, question: str, results: ToolResults) -> list[str]:
     """Return the names of a claim that neither results nor arguments nor the question have.
 
-    A name of one word counts only where a figure of a table of several rows stands without the name of a row: other
-    single words with a capital are units, countries, products and abbreviations written out.
+    A name of one word counts only beside a field with another name, unless it is a unit or writes out a code.
     """
     known = results.words | content_words(question)
-    needs_row = not mentions and any(
-        source.operation == "stated" and len(results.tables[next(iter(source.rows))[0]].rows) > 1
-        for each in figures
-        for source in each.sources
-    )
     strange = []
     for match in (*_CODED.finditer(claim), *_CAPITALISED.finditer(claim)):
         name = match[1]
@@ -209,9 +189,13 @@ def strange_names(
         unknown = own - known - _CALENDAR
         if match.re is _CODED:
             strange += [name] * bool(unknown)
-        elif (len(unknown) == 1 and len(own) == 1 and needs_row and lowered not in UNITS) or (
-            len(own) > 1 and 2 * len(unknown) >= len(own)
-        ):
+        elif (
+            len(own) == 1
+            and unknown
+            and lowered not in UNITS
+            and not is_written_out(name, results)
+            and has_rival_name(claim, results)
+        ) or (len(own) > 1 and 2 * len(unknown) >= len(own)):
             strange.append(name)
     return strange
 

@@ -46,6 +46,8 @@ _ZONED = re.compile(r"T(\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)")
 
 _STAMP = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
 
+_CODE = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,3}(?![A-Za-z])")
+
 _NO_VALUES = frozenset(("", "0", "false", "no", "none", "null"))
 
 
@@ -236,6 +238,11 @@ class ToolResults:
         )
         spaced = (re.sub(r"[_/.-]", " ", text) for text in self._texts)
         return keys.union(*(content_words(text) for text in (*self._texts, *spaced)))
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """Return the tokens of two and three letters of all texts, in lower case."""
+        return frozenset(match.casefold() for text in self._texts for match in _CODE.findall(text))
 
     @cached_property
     def text(self) -> str:
