@@ -203,6 +203,8 @@ def _of_rows(columns: dict[tuple[str, ...], dict[int, Figure]]) -> Iterator[Figu
             cells = [column[row] for column in alike if row in column]
             if len(cells) > 2:
                 yield from (each for each in _aggregates(cells[0].path, cells) if each.operation in ("sum", "mean"))
+                total = sum(each.number for each in cells)
+                yield from (Figure(each.number / total, each.path, each.rows, "share") for each in cells if total)
     for (first, one), (second, two) in combinations(columns.items(), 2):
         for row in one.keys() & two.keys():
             a, b = one[row], two[row]
@@ -261,6 +263,9 @@ def _unit_of(path: Sequence[str]) -> str:
     return words[-1] if words and (words[-1] in KEY_UNITS or words[-1] in _MINOR) else ""
 
 
+GRAMS_OF_A_POUND = 453.59237
+
+
 def has_value(figure: Figure, quantity: Quantity) -> bool:
     """Return true if a figure of a result, in any unit that its column may have, is a quantity of a claim."""
     about = ROUNDED if quantity.approximate else 1e-9
@@ -280,6 +285,10 @@ def _values(figure: Figure, quantity: Quantity) -> Iterator[float]:
     if figure.operation in ("ratio", "share", "change"):
         yield from (100.0 * number,) if dimension == "percent" else () if dimension else (number,)
         return
+    if figure.operation == "rate" and dimension == "km/h":
+        # Metres a second, kilometres an hour.
+        yield from (number * 3.6, number)
+        return
     if figure.operation in ("rate", "product") and dimension not in _MONEY:
         return
     if figure.operation == "count" and (dimension or "." in quantity.written):
@@ -294,15 +303,19 @@ def _values(figure: Figure, quantity: Quantity) -> Iterator[float]:
         yield from (number - 273.15, (number - 273.15) * 1.8 + 32.0) if number > 180 else ()
         yield number * 1.8 + 32.0 if dimension == "fahrenheit" else (number - 32.0) / 1.8
         return
+    known = KEY_UNITS.get(figure.unit) or (KEY_UNITS.get(words[-1]) if words else None)
+    if dimension == "pound" and known is not None and known[0] == "gram":
+        yield number * known[1] / GRAMS_OF_A_POUND
+        return
     if dimension in _MONEY:
         yield from _amounts(number, words)
         if dimension:
             return
-    if figure.unit == "bytes":
-        # Programs write powers of 1024 as "61G".
+    if dimension == "bytes" and (figure.unit == "bytes" or (known is not None and known[0] == "bytes")):
+        # Programs write powers of 1024 as "61G", and people as "61 GB".
+        number *= known[1] if known else 1.0
         yield from (number, *(number * (1000.0 / 1024.0) ** power for power in (1, 2, 3, 4)))
         return
-    known = KEY_UNITS.get(figure.unit) or (KEY_UNITS.get(words[-1]) if words else None)
     if dimension == "km/h":
         yield from (number, number * 3.6, number * 1.609344, number * 1.852)
     elif known is not None and dimension:

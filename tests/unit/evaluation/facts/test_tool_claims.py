@@ -129,3 +129,17 @@ def test_any_claim_and_result_are_held_against_each_other_without_an_error(claim
     results = ToolResults([content, json.dumps(MILLS)], [content], [claim])
     check_claim(claim, content, results)
     disordered([claim, content], claim, results)
+
+
+@pytest.mark.parametrize(
+    ("result", "right", "wrong"),
+    [
+        ({"disk": {"total_bytes": 536870912000, "used_bytes": 402653184000}}, "375 GB of 500 GB are used.", "475 GB of 500 GB are used."),
+        ({"tests": {"passed": 183, "failed": 7, "skipped": 10}}, "91.5% of the 200 tests passed.", "95.5% of the 200 tests passed."),
+        ({"distance_m": 42195, "time_s": 10800}, "The average speed was 14.1 km/h.", "The average speed was 17.1 km/h."),
+        ({"weight_g": 1850}, "It weighs about 4.1 pounds.", "It weighs about 5.1 pounds."),
+    ],
+)  # fmt: skip
+def test_derived_figures_are_given_in_the_units_that_people_use(result: Any, right: str, wrong: str) -> None:
+    assert verdict(right, result) == "supported"
+    assert verdict(wrong, result) != "supported"
