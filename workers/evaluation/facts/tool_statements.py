@@ -21,6 +21,8 @@ _DENIAL = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.IGNORECASE)
 _NAME = re.compile(r"[A-Z][\w.’'-]+(?: [A-Z][\w.’'-]*)*")
 REACH = 4
 """Most words between a denial and what it denies: "has not yet been shipped"."""
+MAX_COPIES = 3
+"""Most rows with the names of a claim that count as one record, which several calls returned."""
 _YES, _NO = frozenset(("true", "yes")), frozenset(("false", "no"))
 
 
@@ -62,11 +64,11 @@ def _are_opposites(one: str, two: str) -> bool:
 
 
 def _cells_told(mentions: Sequence[Mention], results: ToolResults) -> Iterator[Cell]:
-    """Yield the cells of the one row that a claim tells of: the named one, or that of results with one row each."""
+    """Yield the cells of the one row that a claim tells of: the named one and its copies, or that of results with one row each."""
     rows = frozenset.intersection(*(each.rows for each in mentions)) if mentions else None
-    if rows is not None and len(rows) == 1:
-        [(place, row)] = rows
-        yield from results.tables[place].rows[row]
+    if rows is not None and len(rows) <= MAX_COPIES:
+        for place, row in sorted(rows):
+            yield from results.tables[place].rows[row]
     elif not mentions:
         for table in results.tables:
             if len(table.rows) == 1:

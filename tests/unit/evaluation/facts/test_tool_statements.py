@@ -73,3 +73,11 @@ def test_a_statement_has_the_value_of_its_field(result: Any, right: str, wrong: 
 def test_other_words_around_a_value_do_no_harm(claim: str) -> None:
     found = check_claim(claim, "", ToolResults([json.dumps(ORDER)], [], []))
     assert found is not None and found.verdict == "supported"
+
+
+def test_a_record_that_two_calls_returned_is_one() -> None:
+    pods = json.dumps([{"pod": "loki-0", "phase": "Running"}, {"pod": "loki-1", "phase": "Pending"}])
+    results = ToolResults([pods, pods], [], [])
+    for claim, verdict in (("loki-0 is running.", "supported"), ("loki-0 is not running.", "contradicted")):
+        found = check_claim(claim, "", results)
+        assert found is not None and found.verdict == verdict
