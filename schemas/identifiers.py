@@ -115,6 +115,11 @@ def feedback_score_id(tenant: str, answer_id: str, feedback_id: str, name: str) 
     return _identifier(tenant, "feedback score", answer_id, feedback_id, name)
 
 
+def sentence_id(tenant: str, answer_id: str, start: int) -> str:
+    """Return the identifier of the findings on a sentence of an answer that still arrives."""
+    return _identifier(tenant, "sentence", answer_id, start)
+
+
 def content_id(tenant: str, *parts: str) -> str:
     """Return the identifier of a message by its content; a repeated message has the same identifier."""
     return _identifier(tenant, "content", *parts)

@@ -233,7 +233,7 @@ async def test_without_the_register_no_agent_starts(
     try:
         with pytest.raises(
             ErasuresUnreadable,
-            match=r"privacy\.erasures cannot be read to its end .* check that the broker is available and that this user",
+            match=r"privacy\.erasures cannot be read to its end .* check that the broker is available",
         ):
             await worker.start()
         assert worker._running == []

@@ -97,6 +97,26 @@ async def test_chunks_in_any_order_make_one_answer(deployment: Deployment, order
     assert found[0].claims[0].verdict == "contradicted"
 
 
+async def test_chunks_of_two_tenants_with_one_identifier_stay_apart(deployment: Deployment) -> None:
+    worker = await started(deployment)
+    try:
+        await send(deployment, *({**each, "tenant": tenant} for each in chunks("a") for tenant in ("acme", "keys")))
+        await handled(worker)
+        found = await answers(deployment, 2)
+        records = await deployment.read(ANSWERS_SENTENCES)
+    finally:
+        await worker.stop()
+    assert {(each.tenant, each.answer) for each in found} == {("acme", WHOLE), ("keys", WHOLE)}
+    own = {
+        tenant: [each for each in records if CheckedSentences.from_bytes(each.value).tenant == tenant]
+        for tenant in ("acme", "keys")
+    }
+    identifiers = [{dict(each.headers)["ce_id"] for each in mine} for mine in own.values()]
+    keys = [{each.key for each in mine} for mine in own.values()]
+    assert all(identifiers) and not identifiers[0] & identifiers[1]
+    assert not keys[0] & keys[1]
+
+
 async def test_a_restart_in_the_middle_loses_and_doubles_nothing(deployment: Deployment) -> None:
     made = chunks("a")
     killed = await deployment.start_worker(["streams"], environment={"TOUCHSTONE_STREAMS__ENABLED": "true"})

@@ -32,7 +32,7 @@ OF_NO_TENANT = {
 """Commands of operators about runs, dead letters, archives, topics and processes, which hold records of all tenants."""
 OF_FILES = {
     "adapt", "best", "calibrate grounding", "eval grounding", "eval quality", "golden add", "golden check", "ingest",
-    "schemas export", "settings", "bench", "chaos", "demo",
+    "schemas export", "settings", "bench", "chaos", "demo", "plan",
 }  # fmt: skip
 """Commands that show only what their caller gave them."""
 

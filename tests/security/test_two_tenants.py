@@ -7,9 +7,11 @@ import pytest
 
 from schemas.identifiers import judgement_id
 from schemas.topics import (
+    ANSWERS_CHUNKS,
     ANSWERS_ENRICHED,
     ANSWERS_EVALUATIONS,
     ANSWERS_RELEASED,
+    ANSWERS_SENTENCES,
     DEAD_LETTERS,
     FEEDBACK_EVENTS,
     FEEDBACK_REWARDS,
@@ -25,8 +27,10 @@ from workers.stores.tables.table_row import column_names
 CHOSEN_OUTSIDE = {"answer_id", "query_id", "response_id", "session_id", "user_id", "chunk_id", "feedback_id", "record_id",
                   "memory_id", "model_id", "original_answer_id", "retry_answer_id", "original_query_id", "trace_id"}  # fmt: skip
 """Identifiers that a gateway or a retriever chooses, so that two tenants may use the same."""
-EMPTY = {ANSWERS_EVALUATIONS, ROUTING_POSTERIORS, PRIVACY_ERASURES, DEAD_LETTERS}
-"""Topics that the scenario writes no event of an answer to."""
+EMPTY = {
+    ANSWERS_CHUNKS, ANSWERS_EVALUATIONS, ANSWERS_SENTENCES, ROUTING_POSTERIORS, PRIVACY_ERASURES, DEAD_LETTERS,
+}  # fmt: skip
+"""Topics that the scenario writes no event of an answer to; tests/integration/test_streams.py has two tenants of its own."""
 
 
 def identifiers(value: Any, name: str = "") -> set[str]:

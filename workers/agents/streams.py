@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pydantic import ValidationError
 
 from schemas.base import UnreadableEvent
-from schemas.identifiers import record_key
+from schemas.identifiers import record_key, sentence_id
 from schemas.streams import AnswerChunk
 from schemas.topics import ANSWERS_CHUNKS, ANSWERS_SENTENCES
 from workers.agents.base import AgentContext, AgentDefinition, Handler, OwnedPartitions, event_output
@@ -179,7 +179,7 @@ class Streams:
         return [
             event_output(
                 ANSWERS_SENTENCES, each, key=record_key(each.tenant, each.answer_id),
-                event_id=f"{each.answer_id}:{each.start}", agent=AGENT, time=at, pipeline_version=version,
+                event_id=sentence_id(each.tenant, each.answer_id, each.start), agent=AGENT, time=at, pipeline_version=version,
                 value=self._privacy.value(each.to_bytes()),
             )
             for each in found

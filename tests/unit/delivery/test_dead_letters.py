@@ -15,6 +15,7 @@ from schemas.base import UnreadableEvent
 from schemas.dead_letters import HEADER_FIELDS, DeadLetter, read_dead_letter, reason_headers
 from schemas.topics import ANSWERS_GENERATED, ANSWERS_GROUNDING, JOINED_REPORTS, TOPICS
 from workers.cli.time_option import read_time
+from workers.delivery.connections import TlsFilesUnreadable
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.failures.error_action import ErrorAction, action_for
 from workers.delivery.failures.remedies import HINTS
@@ -176,8 +177,8 @@ def test_there_is_a_hint_for_every_error_that_makes_dead_letters() -> None:
     }
     lettered = {kind for kind in ours if action_for(kind()) is ErrorAction.DEAD_LETTER} | {UnreadableEvent}
     # Retried ones become dead letters in the end; the base of all errors is raised by commands alone,
-    # and these two where a worker starts.
-    at_start = {TouchstoneError, TopicsNotReady, ErasuresUnreadable, TracingNotInstalled}
+    # and these where a worker starts.
+    at_start = {TouchstoneError, TopicsNotReady, ErasuresUnreadable, TracingNotInstalled, TlsFilesUnreadable}
     lettered |= {kind for kind in ours if action_for(kind()) is ErrorAction.RETRY} - at_start
     assert {kind.__name__ for kind in lettered} == set(HINTS)
 
