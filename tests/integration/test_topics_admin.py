@@ -242,7 +242,7 @@ async def test_another_cleanup_policy_is_told(
 
 
 def policies(settings: Settings, topic: Topic, policy: str) -> TopicFinding:
-    """What is found of a topic that is as created but for its policy."""
+    """Return the differences of a topic that is as it was created, except for its policy."""
     kafka = settings.kafka
     configuration = topic_configuration(topic, kafka) | {"cleanup.policy": policy}
     state = TopicState(kafka.partitions, 0, kafka.replication, configuration)

@@ -51,7 +51,7 @@ def last(records: Sequence[NotedRecord]) -> LastRecord:
 
 
 def standings(records: Sequence[NotedRecord]) -> dict[int, Standing]:
-    """What the topic says of each final answer: the reference that the file is compared with."""
+    """Return the state of each final answer by the topic: the reference that the file is compared with."""
     known: dict[int, Standing] = {}
     for each in records:
         if each.standing is None:

@@ -46,7 +46,9 @@ _ZONED = re.compile(r"T(\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)")
 
 _STAMP = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
 
-_CODE = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,3}(?![A-Za-z])")
+_CODE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}))?")
+
+_PROPER_NAME = re.compile(r"[A-Z][\w.’'-]+(?: [A-Z][\w.’'-]*)*")
 
 _NO_VALUES = frozenset(("", "0", "false", "no", "none", "null"))
 
@@ -241,8 +243,23 @@ class ToolResults:
 
     @cached_property
     def codes(self) -> frozenset[str]:
-        """Return the tokens of two and three letters of all texts, in lower case."""
-        return frozenset(match.casefold() for text in self._texts for match in _CODE.findall(text))
+        """Return the values that are nothing but a code of two or three letters, or a locale ("de-AT"), in lower case."""
+        codes = (_CODE.fullmatch(cell.text) for cell in cells_of(self.tables))
+        return frozenset(part.casefold() for code in codes if code for part in code.groups() if part)
+
+    @cached_property
+    def text_keys(self) -> frozenset[tuple[str, ...]]:
+        """Return the beginnings of the words of each key that has a text as its value."""
+        cells = (cell for cell in cells_of(self.tables) if cell.number is None and cell.text)
+        return frozenset(
+            tuple(word[:PREFIX] for word in key_words(path)) for path in {cell.path[-1:] for cell in cells}
+        )
+
+    @cached_property
+    def proper_names(self) -> frozenset[frozenset[str]]:
+        """Return the tokens of each value whose words begin with a capital, in lower case."""
+        names = {cell.text for cell in cells_of(self.tables) if _PROPER_NAME.fullmatch(cell.text)}
+        return frozenset(frozenset(token.casefold() for token in TOKEN.findall(name)) for name in names)
 
     @cached_property
     def text(self) -> str:

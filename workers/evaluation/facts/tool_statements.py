@@ -18,7 +18,6 @@ from workers.evaluation.text.words import content_words
 _COPULA = re.compile(r"\b(?:is|are|was|were)\b|:|=")
 _COMPLEMENT = re.compile(r"[\s*_`\"“]*(?:(?:now|currently|still|listed as|set to|shown as)\s+)?([^.,;:()\n]{2,60})")
 _DENIAL = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.IGNORECASE)
-_NAME = re.compile(r"[A-Z][\w.’'-]+(?: [A-Z][\w.’'-]*)*")
 REACH = 4
 """Most words between a denial and what it denies: "has not yet been shipped"."""
 MAX_COPIES = 3
@@ -81,13 +80,6 @@ def _next_words(text: str) -> list[str]:
 
 def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
     asked = {word[:PREFIX] for word in content_words(question)}
-    keys = {
-        tuple(word[:PREFIX] for word in key_words(cell.path[-1:]))
-        for table in results.tables
-        for row in table.rows
-        for cell in row
-        if cell.number is None and cell.text
-    }
     for match in _COPULA.finditer(claim):
         complement = _COMPLEMENT.match(claim, match.end())
         if complement is None or any(character.isdigit() for character in complement[1]):
@@ -96,7 +88,7 @@ def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
         stated = {word[:PREFIX] for word in content_words(complement[1])}
         if (
             stated
-            and any(key and all(word in subject for word in key) for key in keys)
+            and any(key and subject.issuperset(key) for key in results.text_keys)
             and not stated & (results.prefixes | asked | subject)
             and not any(is_written_out(token, results) for token in TOKEN.findall(complement[1]))
         ):
@@ -107,17 +99,11 @@ def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
 def has_rival_name(claim: str, results: ToolResults) -> bool:
     """Return true if a field has a name that a claim does not tell."""
     told = {token.casefold() for token in TOKEN.findall(claim)}
-    return any(
-        not {token.casefold() for token in TOKEN.findall(cell.text)} & told
-        for table in results.tables
-        for row in table.rows
-        for cell in row
-        if _NAME.fullmatch(cell.text)
-    )
+    return any(not name & told for name in results.proper_names)
 
 
 def is_written_out(name: str, results: ToolResults) -> bool:
-    """Return true if a name is that of a country, language or currency whose code stands in a result."""
+    """Return true if a name is that of a country, language or currency whose code is a value of a result."""
     return bool(_codes().get(name.casefold(), frozenset()) & results.codes)
 
 
@@ -127,6 +113,7 @@ def _codes() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for names in (locale.territories, locale.languages, locale.currencies):
         for code, name in names.items():
-            for part in {name, *name.split()}:
+            # "Dollar" stands for "US Dollar", and "of" for nothing.
+            for part in {name, *(word for word in name.split() if len(word) > 3)}:
                 found.setdefault(part.casefold(), set()).add(code.casefold())
     return {name: frozenset(codes) for name, codes in found.items()}

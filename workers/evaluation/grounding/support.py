@@ -99,7 +99,7 @@ class Support:
 
 
 Reading = Literal["compared", "other_words", "other_language"]
-"""Whether the words of a claim can be compared: always in English; in other languages where the evidence has them; never
+"""State how far the words of a claim can be compared: always in English; in other languages where the evidence has them; never
 across languages."""
 
 MAX_OTHER_WORDS = 0.9

@@ -81,3 +81,13 @@ def test_a_record_that_two_calls_returned_is_one() -> None:
     for claim, verdict in (("loki-0 is running.", "supported"), ("loki-0 is not running.", "contradicted")):
         found = check_claim(claim, "", results)
         assert found is not None and found.verdict == verdict
+
+
+def test_a_short_word_of_a_text_is_no_code_of_a_country() -> None:
+    parcel = {"parcel": "P-1", "city": "Graz", "note": "it is in transit, at the depot, no delay", "locale": "de-AT"}
+    results = ToolResults([json.dumps(parcel)], [], [])
+    for claim in ("The parcel is in India.", "The parcel is in Norway.", "It was sent to Iceland."):
+        found = check_claim(claim, "", results)
+        assert found is None or found.verdict != "supported", claim
+    found = check_claim("The parcel is in Austria.", "", results)
+    assert found is not None and found.verdict == "supported"
