@@ -4,6 +4,7 @@ Operations are counted and not timed, so that the result depends neither on the 
 regular expressions is not counted here: test_linear_time.py measures it.
 """
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import count, islice
@@ -27,6 +28,8 @@ GROWTH = 1.3
 """Largest ratio of operations for each code point between the longer and the shorter answer: linear is 1, quadratic 4 and 30."""
 MOST = 2_000
 """Maximum operations for each code point of the answer."""
+MOST_WITH_TOOLS = 8_000
+"""The same over results of tools: each figure of the answer is compared with all figures that follow from the results."""
 
 FACTS = (
     "Loki restarts at 14:03 because its memory of 2 GiB is exceeded.",
@@ -95,6 +98,16 @@ def five_facts(_: Callable[[int], str]) -> list[ContextChunk]:
     return [ContextChunk(chunk_id=f"c{number}", content=fact) for number, fact in enumerate(FACTS)]
 
 
+def two_results(_: Callable[[int], str]) -> list[ContextChunk]:
+    """Return results of tools: a table with figures, names and codes, and a record."""
+    rows = [{"name": f"Pump {i}", "hours": 11 + i, "share": i / 40, "state": "open", "at": "14:03"} for i in range(20)]
+    record = {"asset": "Loki", "downtime_minutes": 47, "locale": "de-AT", "active": False, "city": "Graz"}
+    return [
+        ContextChunk(chunk_id=f"t{place}", content=json.dumps(result), source_type="tool")
+        for place, result in enumerate((rows, record))
+    ]
+
+
 def likewise(make: Callable[[int], str]) -> list[ContextChunk]:
     # Half of the shorter answer, so that both answers have claims that no evidence has, whose figures are searched for.
     return [ContextChunk(chunk_id=f"c{number}", content=make(SHORT // 2)) for number in range(2)]
@@ -110,7 +123,10 @@ def operations(name: str, length: int, contexts: Callable[[Callable[[int], str]]
 
 @pytest.mark.parametrize(
     ("name", "contexts"),
-    [*((name, five_facts) for name in TEXTS), ("numbers", likewise), ("denials", likewise), ("rows", likewise)],
+    [
+        *((name, five_facts) for name in TEXTS),
+        *((name, likewise) for name in ("numbers", "denials", "rows")),
+    ],
 )
 def test_operations_grow_with_the_answer(
     name: str, contexts: Callable[[Callable[[int], str]], list[ContextChunk]]
@@ -118,6 +134,13 @@ def test_operations_grow_with_the_answer(
     short, long = operations(name, SHORT, contexts), operations(name, LONG, contexts)
     assert long <= GROWTH * short + 20
     assert max(short, long) <= MOST
+
+
+@pytest.mark.parametrize("name", ["sums", "statements with figures", "list items", "denials"])
+def test_operations_on_results_of_tools_grow_with_the_answer(name: str) -> None:
+    short, long = operations(name, SHORT, two_results), operations(name, LONG, two_results)
+    assert long <= GROWTH * short + 20
+    assert max(short, long) <= MOST_WITH_TOOLS
 
 
 @pytest.mark.long
