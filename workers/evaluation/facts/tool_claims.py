@@ -102,12 +102,13 @@ _OWN_PART = re.compile(
 
 
 def is_of_results(claim: str, question: str, results: ToolResults) -> bool:
-    """Return true if most words of a claim without details are words of the results, their keys or the question."""
-    own = [word for word in content_words(claim) if len(word) > 2]
+    """Return true if most words of a claim without details are words of the results or their keys.
+
+    Words of the question count on neither side: an answer repeats them, whatever the results say.
+    """
     asked = {word[:PREFIX] for word in content_words(question)}
-    return bool(own) and 2 * sum(word[:PREFIX] in results.prefixes or word[:PREFIX] in asked for word in own) >= len(
-        own
-    )
+    own = [word for word in content_words(claim) if len(word) > 2 and word[:PREFIX] not in asked]
+    return bool(own) and 2 * sum(word[:PREFIX] in results.prefixes for word in own) >= len(own)
 
 
 def is_better_named(claim: str, figures: Sequence[Located], results: ToolResults) -> bool:

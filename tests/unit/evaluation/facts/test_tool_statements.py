@@ -91,3 +91,19 @@ def test_a_short_word_of_a_text_is_no_code_of_a_country() -> None:
         assert found is None or found.verdict != "supported", claim
     found = check_claim("The parcel is in Austria.", "", results)
     assert found is not None and found.verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("question", "claim", "result"),
+    [
+        (
+            "Is the host up?",
+            "The host is up and reachable.",
+            "PING 10.0.0.5: 4 packets sent, 0 received, 100% packet loss",
+        ),
+        ("Did the backup finish?", "The backup finished successfully.", '{"job": 12, "log": "started at dawn"}'),
+    ],
+)
+def test_words_of_the_question_are_no_evidence(question: str, claim: str, result: str) -> None:
+    found = check_claim(claim, question, ToolResults([result], [], [question]))
+    assert found is None or found.verdict != "supported"
