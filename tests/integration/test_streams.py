@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.answers import GeneratedAnswer
+from schemas.dead_letters import read_dead_letter
 from schemas.streams import AnswerChunk, CheckedSentences
 from schemas.topics import ANSWERS_CHUNKS, ANSWERS_GENERATED, ANSWERS_SENTENCES, DEAD_LETTERS
 from tests.harness.deployment import Deployment, until
@@ -190,6 +191,31 @@ async def test_what_is_no_chunk_is_a_dead_letter(deployment: Deployment) -> None
         await worker.stop()
     assert answer.answer == WHOLE
     assert len(letters) == len(bad)
+
+
+async def test_an_answer_that_stops_and_is_too_large_is_a_dead_letter(deployment: Deployment) -> None:
+    worker = await started(deployment, idle_seconds=1)
+    context = {"chunk_id": "c", "content": "x" * 99_000}
+    largest = deployment.settings.kafka.max_input_bytes // 100_000
+    try:
+        # Each chunk fits into a record, and both together do not.
+        await send(
+            deployment,
+            {"answer_id": "a", "index": 0, "answer": {**FIELDS, "contexts": [context] * largest}},
+            {"answer_id": "a", "index": 1, "text": "y" * 59_000},
+        )
+
+        async def is_lettered() -> bool:
+            return len(await deployment.read(DEAD_LETTERS)) == 1
+
+        await until(is_lettered, "a dead letter", 60)
+        (letter,) = await deployment.read(DEAD_LETTERS)
+        assert await deployment.read(ANSWERS_GENERATED) == []
+    finally:
+        await worker.stop()
+    reason = read_dead_letter(letter.key, letter.value, letter.headers)
+    assert (reason.topic, reason.offset, reason.agent) == ("answers.chunks", 1, "streams")
+    assert json.loads(letter.value)["index"] == 1
 
 
 def test_a_chunk_has_the_fields_of_an_answer_beside_its_text() -> None:

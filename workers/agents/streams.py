@@ -14,7 +14,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from pydantic import ValidationError
@@ -25,6 +25,7 @@ from schemas.streams import AnswerChunk
 from schemas.topics import ANSWERS_CHUNKS, ANSWERS_SENTENCES
 from workers.agents.base import AgentContext, AgentDefinition, Handler, OwnedPartitions, event_output
 from workers.agents.intake import answer_outputs
+from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.errors import PoisonError, UnavailableError, UnreadableRecord
 from workers.evaluation.clauses.parser import load_parser
@@ -96,6 +97,7 @@ class Streams:
         self._context, self._store = context, store
         self._settings = context.settings
         self._privacy = Privacy(context.settings.privacy, context.settings.kafka.max_input_bytes)
+        self._letters = DeadLetterSender(context.producer, context.pipeline_version)
         self._known: OrderedDict[AnswerKey, _Known] = OrderedDict()
         self._lock = asyncio.Lock()
 
@@ -106,7 +108,7 @@ class Streams:
 
     async def _handle(self, works: Sequence[WorkItem]) -> list[Result]:
         results: list[Result] = [[] for _ in works]
-        chunks: list[tuple[AnswerChunk, int]] = []
+        chunks: list[tuple[AnswerChunk, int, int]] = []
         touched: dict[AnswerKey, int] = {}
         confirmed: dict[AnswerKey, int] = {}
         for place, work in enumerate(works):
@@ -122,7 +124,7 @@ class Streams:
             if (offset := _confirmed(known, work.record)) is not None:
                 confirmed[key] = offset
             known.answer.add(chunk)
-            chunks.append((chunk, work.record.partition))
+            chunks.append((chunk, work.record.partition, work.record.offset))
             touched[key] = place
         now = self._context.now()
         await self._store.save(
@@ -164,7 +166,7 @@ class Streams:
                 known.answer.done = _place(record)
                 await self._store.end(key, record.partition, known.answer.done)
         except ValidationError as error:
-            return UnreadableRecord(f"the fields of the answer are invalid: {error.errors()[0]['loc']}")
+            return _invalid(error)
         except (PoisonError, UnreadableEvent) as refusal:
             return refusal
         return outputs
@@ -217,17 +219,33 @@ class Streams:
                 at = datetime.fromtimestamp(answer.first_seen, UTC) + timedelta(
                     seconds=self._settings.streams.idle_seconds
                 )
-                record = Record(ANSWERS_CHUNKS.name, partition, 0, None, None)
-                try:
-                    await self._context.producer.send(
-                        await self._in_thread(self._whole, answer, record, at), agent=AGENT
-                    )
-                except (ValidationError, PoisonError, UnreadableEvent) as error:
-                    log.warning("stream_rejected", error_class=type(error).__name__)
+                await self._cut(key, partition, answer, at)
                 log.info("stream_truncated", chunks=len(answer.texts))
             await self._store.end(key, partition, answer.done or BY_TIME)
             self._known.pop(key, None)
         return len(due)
+
+    async def _cut(self, key: AnswerKey, partition: int, answer: StreamedAnswer, at: datetime) -> None:
+        """Send an answer without its rest; an invalid one becomes a dead letter in the place of its latest chunk."""
+        record = Record(ANSWERS_CHUNKS.name, partition, 0, record_key(*key).encode(), None)
+        refusal: Exception
+        try:
+            outputs = await self._in_thread(self._whole, answer, record, at)
+        except ValidationError as error:
+            refusal = _invalid(error)
+        except (PoisonError, UnreadableEvent) as error:
+            refusal = error
+        else:
+            await self._context.producer.send(outputs, agent=AGENT)
+            return
+        if (kept := await self._store.load(key)) is not None:
+            last = max(kept.chunks, key=lambda chunk: chunk.index)
+            record = replace(record, offset=kept.latest, value=self._privacy.value(last.to_bytes()))
+            await self._letters.send(record, agent=AGENT, error=refusal, attempts=1)
+
+
+def _invalid(error: ValidationError) -> UnreadableRecord:
+    return UnreadableRecord(f"the fields of the answer are invalid: {error.errors()[0]['loc']}")
 
 
 def _confirmed(known: _Known, record: Record) -> int | None:

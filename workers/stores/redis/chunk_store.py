@@ -29,12 +29,14 @@ class KeptChunks:
         first_seen: time of the first one, seconds since the epoch.
         done: the record that ended the answer; empty while it grows.
         checked: offset up to which the findings on its sentences were sent.
+        latest: offset of the latest record with a chunk.
     """
 
     chunks: list[AnswerChunk]
     first_seen: float
     done: str
     checked: int
+    latest: int
 
 
 class ChunkStore:
@@ -65,17 +67,21 @@ class ChunkStore:
             return None
         chunks = [AnswerChunk.from_bytes(value) for name, value in found.items() if name.startswith(b"chunk:")]
         return KeptChunks(
-            chunks, float(found.get(b"first", 0)), found.get(b"done", b"").decode(), int(found.get(b"checked", 0))
+            chunks,
+            float(found.get(b"first", 0)),
+            found.get(b"done", b"").decode(),
+            int(found.get(b"checked", 0)),
+            int(found.get(b"latest", 0)),
         )
 
     async def save(
         self,
-        chunks: Iterable[tuple[AnswerChunk, int]],
+        chunks: Iterable[tuple[AnswerChunk, int, int]],
         checked: Iterable[tuple[AnswerKey, int]],
         now: float,
         due: float,
     ) -> None:
-        """Store chunks with their partitions, and the offsets up to which findings were sent.
+        """Store chunks with their partitions and offsets, and the offsets up to which findings were sent.
 
         Raises:
             StoreUnavailable: Redis does not respond.
@@ -84,11 +90,12 @@ class ChunkStore:
             async with self._redis.pipeline(transaction=False) as pipeline:
                 for key, offset in checked:
                     pipeline.hset(self._name(key), "checked", offset)
-                for chunk, partition in chunks:
+                for chunk, partition, latest in chunks:
                     key = (chunk.tenant, chunk.answer_id)
                     name = self._name(key)
                     pipeline.hsetnx(name, f"chunk:{chunk.index}", chunk.to_bytes())
                     pipeline.hsetnx(name, "first", now)
+                    pipeline.hset(name, "latest", latest)
                     pipeline.expire(name, self._keep)
                     pipeline.zadd(self._due(partition), {orjson.dumps(key): due})
                 await pipeline.execute()
