@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import KafkaConnectionError
+from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.record.util import calc_crc32c
 from aiokafka.structs import ConsumerRecord
 from structlog.testing import capture_logs
@@ -20,6 +22,7 @@ from tests.harness.answers import answer
 from tests.harness.raw_records import CODECS, batch, send_batch
 from tests.integration.test_consumer import Agent, agents, committed, until
 from workers.agents.base import read_answer
+from workers.delivery import fetching
 from workers.delivery.fetching import UnreadablePartition, readable_name
 from workers.delivery.records import Record, Result, WorkItem
 from workers.delivery.topic_reading import BoundedReader
@@ -253,3 +256,25 @@ async def test_a_judging_agent_leaves_a_record_with_a_foreign_header_to_assembly
         handle = await assembly.open(context, AsyncExitStack())
         [result] = await handle([WorkItem(record)])
     assert isinstance(result, UnreadableRecord)
+
+
+async def test_a_consumer_stops_while_a_failed_fetch_waits_for_its_retry(
+    settings: Settings, addresses: Addresses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetching.install(settings.kafka.max_batch_bytes)
+    consumer = AIOKafkaConsumer(
+        settings.topic_name(DEAD_LETTERS.name), bootstrap_servers=addresses.kafka, retry_backoff_ms=600_000
+    )
+    await consumer.start()
+    refused, send = asyncio.Event(), consumer._client.send
+
+    async def refuse(node_id: int, request: Any, **options: Any) -> Any:
+        if not isinstance(request, FetchRequest):
+            return await send(node_id, request, **options)
+        refused.set()
+        raise KafkaConnectionError("closed")
+
+    monkeypatch.setattr(consumer._client, "send", refuse)
+    await asyncio.wait_for(refused.wait(), 120)
+    await consumer.stop()
+    assert not any(connection.connected() for connection in consumer._client._conns.values())

@@ -11,16 +11,19 @@ check neither, so any producer can cause both. This module therefore replaces na
 * A batch beyond the bound is replaced by one record without content, at its last offset. It says which offsets are
   refused, becomes a dead letter, and the batches after it continue.
 * ``FetchResult`` returns at most a bounded number of bytes at once, and the rest at the next call.
+* ``Fetcher`` closes although one of its fetches has failed and waits for its retry; aiokafka then raises
+  ``CancelledError`` out of ``stop``, which leaves the connections open and looks like a cancelled caller.
 * ``PartitionRecords`` reports where reading failed permanently (an invalid checksum, an invalid structure). The
   content of the batch is unknown, so the process stops. The message names the offset and the remedy.
 """
 
+import asyncio
 import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aiokafka.consumer import fetcher
-from aiokafka.consumer.fetcher import FetchResult, PartitionRecords
+from aiokafka.consumer.fetcher import Fetcher, FetchResult, PartitionRecords
 from aiokafka.errors import CorruptRecordException
 from aiokafka.record.default_records import _DefaultRecordBatchPy, _DefaultRecordPy
 from aiokafka.record.memory_records import MemoryRecords
@@ -69,6 +72,17 @@ def install(max_batch_bytes: int) -> None:
     fetcher.MemoryRecords = TolerantRecords
     fetcher.PartitionRecords = PlacedRecords
     fetcher.FetchResult = BoundedResult
+    Fetcher._proc_fetch_request = _fetch_until_cancelled
+
+
+_fetch = Fetcher._proc_fetch_request
+
+
+async def _fetch_until_cancelled(self: Fetcher, *request: Any) -> Any:
+    try:
+        return await _fetch(self, *request)
+    except asyncio.CancelledError:
+        return False  # what aiokafka itself returns for a fetch that is cancelled while it is under way
 
 
 class TolerantRecords:

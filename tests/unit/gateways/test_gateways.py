@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,27 @@ def test_whatever_is_left_out_or_of_another_type_a_record_becomes_an_answer_or_i
         assert GeneratedAnswer.from_bytes(value) == answer
         for citation in answer.citations:
             assert citation.number is None or citation.number <= len(answer.contexts or [])
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container of a record with each of its keys or positions."""
+    for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from places(inner)
+
+
+@pytest.mark.parametrize("name", sorted(GOLDEN))
+def test_any_single_field_may_be_of_any_type(name: str) -> None:
+    for case in GOLDEN[name]["cases"]:
+        record = json.loads(json.dumps(case["record"]))
+        for container, key in places(record):
+            given = container[key]
+            for odd in (7, "x", [], {}, True, [None], {"a": [1]}, None):
+                container[key] = odd
+                with suppress(UnadaptableRecord, NothingToJudge):
+                    adapted(name, record)
+            container[key] = given
 
 
 @pytest.mark.parametrize("odd", [[], {}, [None], {"a": [1]}, 7, True, None])

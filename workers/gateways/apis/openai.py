@@ -82,7 +82,7 @@ def _read_output(body: Mapping[str, Any], found: Reply) -> None:
             found.contexts += _file_results(item)
         elif kind == "web_search_call" and (call := call_of({"name": "web_search", **item})).get("status") == "error":
             found.contexts.append({"content": "", "chunk_id": call.get("id"), "source_type": "tool", "tool": call})
-        elif kind in TOOL_RESULTS:
+        elif text(kind) in TOOL_RESULTS:
             found.contexts += tool_results(item)
         elif kind in ("function_call", "custom_tool_call", "mcp_approval_request"):
             found.calls_tools = True
