@@ -16,7 +16,7 @@ from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS, Topic
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
 from tests.harness.deployment import Deployment
 from tests.harness.held_answers import held, risky
@@ -674,6 +674,7 @@ def test_who_is_not_logged_in_comes_back_to_where_they_wanted_to_go_and_nowhere_
     browser: Browser, console: ConsoleThread
 ) -> None:
     opened = browser.new_context(base_url=console.url)
+    opened.set_default_timeout(PATIENCE_MS)
     page = opened.new_page()
     page.goto("/search?q=pump")
     page.wait_for_url("**/login?next=*")

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser
 
-from tests.harness.browser import Seen, chromium_path, running_browser, serious_violations
+from tests.harness.browser import PATIENCE_MS, Seen, chromium_path, running_browser, serious_violations
 from tests.harness.comparisons import HOSTILE, hostile_findings
 from workers.comparison.comparison_report import render
 from workers.comparison.tallies import MEASURES, SCORES
@@ -37,6 +37,7 @@ def test_the_report_is_readable_and_nothing_hostile_runs(
     browser: Browser, page_file: Path, scheme: Literal["light", "dark"], width: int
 ) -> None:
     opened = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    opened.set_default_timeout(PATIENCE_MS)
     page = opened.new_page()
     seen = Seen()
     seen.watch(page)
