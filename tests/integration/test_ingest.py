@@ -120,6 +120,16 @@ async def test_standard_input(ingest: Ingest, settings: Settings, addresses: Add
     assert [number for number, _, _ in rejects(tmp_path / "stdin.rejected.jsonl")] == [2]
 
 
+@pytest.mark.parametrize(("good", "told"), [([], True), ([answer(1)], False)])
+async def test_a_file_without_any_answer_leads_to_the_command_for_other_formats(
+    ingest: Ingest, tmp_path: Path, good: list[bytes], told: bool
+) -> None:
+    call = b'{"model": "m", "messages": [{"role": "user", "content": "Q?"}], "response": "A."}'
+    done = ingest("-", standard_input=lines(call, *good))
+    assert done.returncode == 1
+    assert (b"touchstone adapt" in done.stderr) == told
+
+
 async def test_bad_lines_are_told_by_number_kept_and_do_not_stop_the_others(
     ingest: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path
 ) -> None:

@@ -1,14 +1,16 @@
 """Provide ``touchstone explain``, which shows the reasons of a decision."""
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from schemas.answers import GeneratedAnswer
+from schemas.identifiers import review_ids
 from workers.cli.output import console, print_json, printable, read_settings
 from workers.decision.explanation import Explanation, explain, explain_row
 from workers.errors import TouchstoneError
@@ -17,9 +19,10 @@ from workers.gateways.answer_files import read_events
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 from workers.settings.addresses import find_addresses
-from workers.stores.clickhouse.analytics_store import connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
 from workers.stores.clickhouse.score_rows import stored_scores
-from workers.stores.queries.answer_queries import SCORES
+from workers.stores.queries.answer_queries import DECISIONS, REVIEWS, SCORES
 from workers.stores.tables.answer_tables import AnswerRow
 from workers.stores.tables.table_row import select_rows
 
@@ -71,13 +74,14 @@ def _of_file(file: str, settings: Settings) -> list[Explanation]:
 
 async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explanation:
     client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
+    reading = Reading(AnalyticsStore(client, settings.clickhouse.database), settings.clickhouse.database)
+    scores, reviews, decisions = [], [], []
     try:
-        statement = ROW.format(database=settings.clickhouse.database)
-        parameters = {"id": bounded_identifier(answer_id), "tenant": tenant}
-        result = await client.query(statement, parameters=parameters)
-        rows: list[dict[str, Any]] = list(result.named_results())
-        scores = SCORES.format(database=settings.clickhouse.database)
-        found = await client.query(scores, parameters=_key(rows[0])) if len(rows) == 1 else None
+        rows = await reading.rows(ROW, id=bounded_identifier(answer_id), tenant=tenant)
+        if len(rows) == 1:
+            scores, reviews, decisions = [
+                await reading.rows(each, **_key(rows[0])) for each in (SCORES, REVIEWS, DECISIONS)
+            ]
     finally:
         await client.close()
     if not rows:
@@ -85,19 +89,27 @@ async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explanat
     if len(rows) > 1:
         owners = ", ".join(sorted(str(row["tenant"]) for row in rows))
         raise TouchstoneError(f"{answer_id} is an answer of several tenants ({owners}); choose one with --tenant")
-    evaluations = stored_scores(list(found.named_results())) if found else []
-    return explain_row(rows[0], settings.gate, settings.grounding, settings.decision, evaluations)
+    thresholds = settings.gate, settings.grounding, settings.decision
+    return explain_row(rows[0], *thresholds, stored_scores(scores), reviews, decisions)
 
 
-def _key(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("tenant", "completed_at", "answer_id", "run")}
+def _key(row: Row) -> Row:
+    return {
+        **{name: row[name] for name in ("tenant", "answer_id", "run")},
+        "completed_at": without_zone(row["completed_at"]),
+        "review_ids": review_ids(row["tenant"], row["answer_id"]),
+    }
 
 
 def _print(explanation: Explanation) -> None:
     head = f"{explanation.answer_id}: {explanation.state}"
-    if explanation.review:
+    if explanation.review and explanation.outcome is None:
         head += ", in review"
     console.print(Text(printable(head, keep="")), style="bold")
+    if outcome := explanation.outcome:
+        given = f": {outcome.reason}" if outcome.reason else ""
+        when = f"{outcome.decided_at:%Y-%m-%d %H:%M}"
+        _line(f"{outcome.state} since the review ({outcome.action} by {outcome.decided_by}, {when} UTC){given}")
     because = ", ".join(explanation.reasons) or "no row of the policy applies"
     _line(f"{explanation.risk_mode}; because: {because}")
     if reasoning := explanation.gate.get("reasoning"):
@@ -116,8 +128,17 @@ def _print(explanation: Explanation) -> None:
         _line(f"validator {explanation.validation['score']:.2f}: {explanation.validation['reason']}")
 
 
+def _table(names: Iterable[str], head: str, *others: str) -> Table:
+    # People search for names, so a narrow terminal folds the other columns and leaves the names whole.
+    width = max(map(len, names), default=0)
+    return Table(Column(head, min_width=width), *(Column(each, overflow="fold") for each in others))
+
+
 def _rows(explanation: Explanation) -> Table:
-    table = Table("fact", "value", "compared with", "applies", f"effect ({explanation.risk_mode})")
+    table = _table(
+        (row.fact for row in explanation.rows),
+        *("fact", "value", "compared with", "applies", f"effect ({explanation.risk_mode})"),
+    )
     for row in explanation.rows:
         effect = "not evaluated" if row.effect is None else row.effect.state + (", review" if row.effect.review else "")
         cells = (row.fact, _shown(row.value), _shown(row.threshold), "yes" if row.applies else "no", effect)
@@ -126,7 +147,7 @@ def _rows(explanation: Explanation) -> Table:
 
 
 def _characteristics(explanation: Explanation) -> Table:
-    table = Table("characteristic", "score", "components")
+    table = _table(explanation.characteristics, "characteristic", "score", "components")
     for name, detail in explanation.characteristics.items():
         inputs = ", ".join(f"{key} {_shown(value)}" for key, value in detail.get("inputs", {}).items())
         made_of = detail.get("reason") or inputs or detail.get("method") or ""

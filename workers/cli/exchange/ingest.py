@@ -11,6 +11,10 @@ from workers.intake.file_ingest import IngestObserver, InputFormat, ingest_file
 from workers.settings.addresses import apply_local_defaults, find_addresses
 
 SHOWN_REJECTS = 5
+OTHER_FORMAT = (
+    "no line is an answer as docs/usage/answers.md describes it; touchstone adapt reads records of gateways and "
+    "traces (touchstone adapt --help lists the formats)"
+)
 
 
 def ingest(
@@ -50,6 +54,8 @@ def ingest(
         console.print(f"{result.sent} answers sent, {result.rejected} lines rejected", highlight=False)
         if result.reject_file:
             console.print(f"rejected lines are in {result.reject_file}", highlight=False, markup=False, soft_wrap=True)
+    if result.rejected and not result.sent:
+        errors.print(OTHER_FORMAT, highlight=False, markup=False, soft_wrap=True)
     if result.rejected:
         raise typer.Exit(1)
 

@@ -291,7 +291,8 @@ class RememberedPage(View):
 def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
     """Explain the decision on a stored answer."""
     scores = stored_scores(stored.scores)
-    return explain_row(stored.answer, settings.gate, settings.grounding, settings.decision, scores)
+    thresholds = settings.gate, settings.grounding, settings.decision
+    return explain_row(stored.answer, *thresholds, scores, stored.reviews, stored.decisions)
 
 
 def blinded(stored: StoredAnswer) -> StoredAnswer:
