@@ -327,7 +327,10 @@ def test_a_second_opinion_is_blind(browser: Browser, console: ConsoleThread, mon
     console.call(store_decision(console.resources.analytics, request, **said))
 
     def told(name: str) -> str:
-        return console.client(name).get(f"/api/answers/{answer.answer_id}").text
+        paths = (f"/api/answers/{answer.answer_id}", f"/api/answers/{answer.answer_id}/explanation")
+        shown = [console.client(name).get(path).text for path in paths]
+        assert len({"first-opinion" in each for each in shown}) == 1, "both or none"
+        return "".join(shown)
 
     assert "first-opinion" in told("second-opinion")
     with logged_in(browser, console, "second-opinion") as (page, _):

@@ -1,14 +1,16 @@
 """A decision is explained from the row that ClickHouse keeps, as from the answer itself."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from schemas.enriched import EnrichedAnswer
 from schemas.export import example
-from schemas.identifiers import review_ids
+from schemas.identifiers import fact_id
+from schemas.review import POLICY
+from tests.harness.reviews import review_request, store_decision
 from workers.cli.analysis.explain import _of_store, _print
 from workers.cli.output import console
 from workers.decision.explanation import explain
@@ -18,7 +20,6 @@ from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 from workers.stores.clickhouse.migrations import migrate
-from workers.stores.tables.review_tables import DecisionRow, QueueRow
 
 ENRICHED = EnrichedAnswer.model_validate(example(EnrichedAnswer))
 
@@ -45,35 +46,69 @@ async def test_the_row_tells_the_same_decision_by_the_same_facts(known: Settings
     assert {name: each["score"] for name, each in stored.characteristics.items()} == ENRICHED.evaluation.metrics
 
 
-async def test_an_answer_is_explained_with_the_decision_of_its_review(known: Settings, addresses: Addresses) -> None:
+REQUEST = review_request(
+    1,
+    tenant=ENRICHED.tenant,
+    answer_id=ENRICHED.answer_id,
+    review_id=fact_id(ENRICHED.tenant, ENRICHED.answer_id, "review"),
+)
+AT = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "shown"),
+    [
+        (
+            {"action": "approve", "reason": "manual"},
+            "released",
+            "released after the review (approve by reviewer-7, 2026-11-03 09:30 UTC): manual",
+        ),
+        (
+            {"action": "approve", "with_warning": True},
+            "warned",
+            "warned after the review (approve by reviewer-7, 2026-11-03 09:30 UTC)",
+        ),
+        (
+            {"action": "correct", "corrected_answer": "Loki needs 2 GiB [1]."},
+            "replaced",
+            "replaced after the review (correct by reviewer-7, 2026-11-03 09:30 UTC)",
+        ),
+        (
+            {"action": "reject", "by": POLICY},
+            "rejected",
+            "rejected after the review (reject by policy, 2026-11-03 09:30 UTC)",
+        ),
+    ],
+)
+async def test_an_answer_is_explained_with_the_final_decision_of_its_review(
+    known: Settings, addresses: Addresses, said: dict[str, Any], state: str, shown: str
+) -> None:
     assert (await _of_store(ENRICHED.answer_id, "", known)).outcome is None
-    decided_at = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
-    review_id = review_ids(ENRICHED.tenant, ENRICHED.answer_id)[0]
-    shared: dict[str, Any] = {"review_id": review_id, "answer_id": ENRICHED.answer_id, "tenant": ENRICHED.tenant}
-    shared |= {"action": "approve", "decided_by": "reviewer-7", "decided_at": decided_at}
-    place = QueueRow(**shared, rank=9, state="released", decision_id="d")
-    decision = DecisionRow(
-        **shared, decision_id="d", ruling="final", reason="checked the manual", review_duration=3.0, decision="{}"
-    )
     client = await connect(known.clickhouse, addresses.clickhouse)
     store = AnalyticsStore(client, known.clickhouse.database)
-    for row in (place, decision):
-        await store.insert(row.table, [row.columns])
+    await store_decision(store, REQUEST, **{"by": "reviewer-7", "at": AT} | said)
+    second = {"by": "reviewer-8", "reason": "another reason", "at": AT + timedelta(hours=1)}
+    await store_decision(store, REQUEST, ruling="second", **said | second)
     await client.close()
     explained = await _of_store(ENRICHED.answer_id, "", known)
+    assert explained.state == ENRICHED.decision.state
     assert explained.outcome is not None
-    assert explained.outcome.model_dump() == {
-        "state": "released",
-        "action": "approve",
-        "decided_by": "reviewer-7",
-        "decided_at": decided_at,
-        "reason": "checked the manual",
-    }
+    assert explained.outcome.state == state
     with console.capture() as printed:
         _print(explained)
-    shown = " ".join(printed.get().split())
-    assert "released since the review (approve by reviewer-7, 2026-11-03 09:30 UTC): checked the manual" in shown
-    assert "in review" not in shown
+    text = " ".join(printed.get().split())
+    assert shown in text
+    assert "in review" not in text and "another reason" not in text
+
+
+async def test_a_replay_of_an_answer_does_not_replace_its_explanation(known: Settings, addresses: Addresses) -> None:
+    client = await connect(known.clickhouse, addresses.clickhouse)
+    store = AnalyticsStore(client, known.clickhouse.database)
+    (row,) = [row.columns for row in enriched_rows(ENRICHED) if row.table == "answers"]
+    later = ENRICHED.enriched_at + timedelta(days=1)
+    await store.insert("answers", [row | {"run": "stricter", "state": "held", "enriched_at": later}])
+    await client.close()
+    assert (await _of_store(ENRICHED.answer_id, "", known)).state == ENRICHED.decision.state != "held"
 
 
 @pytest.mark.parametrize("width", [40, 80])

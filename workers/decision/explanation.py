@@ -7,8 +7,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from schemas.base import RiskMode
-from schemas.enriched import EnrichedAnswer
+from schemas.enriched import EnrichedAnswer, ReleaseState
 from schemas.evaluations import EvaluatorScore
+from schemas.review import UserAction
 from workers.decision.decision import Fact, evaluator_facts, facts, scores_of
 from workers.decision.evaluator_scores import evaluator_scores
 from workers.decision.policy import DecisionPolicy, Effect, Reason
@@ -42,22 +43,19 @@ class ExplainedRow(BaseModel):
     decided: bool = False
 
 
-class ReviewOutcome(BaseModel):
-    """Describe how a review ended.
+class DecisionView(BaseModel):
+    """The final decision on an answer."""
 
-    Attributes:
-        state: release state since the decision.
-        action: action of the decision.
-        decided_by: reviewer, or the worker where the deadline decided.
-        decided_at: time of the decision.
-        reason: reason that the reviewer gave; empty if there is none.
-    """
-
-    state: str
-    action: str
+    action: UserAction
+    state: ReleaseState
+    with_warning: bool
     decided_by: str
     decided_at: datetime
     reason: str
+    comment: str
+    corrected_answer: str | None
+    review_duration: float = Field(description="Seconds of active review.")
+    verdicts: dict[str, str] = Field(description="Verdicts of the reviewer by claim_id.")
 
 
 class Explanation(BaseModel):
@@ -68,7 +66,7 @@ class Explanation(BaseModel):
         tenant: tenant of the answer.
         query_type: the router's class of the query.
         risk_mode: gatekeeper or observer.
-        state: release state of the answer by the policy; ``outcome`` has the one since its review.
+        state: release state of the answer by the policy; ``outcome`` has the one after its review.
         reasons: reasons of the decision.
         review: True if a person should review it.
         final: True if a review can no longer change it.
@@ -80,7 +78,7 @@ class Explanation(BaseModel):
         validation: result of the validator.
         notes: explanation of each metric.
         evaluations: scores of evaluator plug-ins.
-        outcome: end of the review; null if there is no review, or none that has ended, and for a file.
+        outcome: final decision of the review; null if there is none yet, and for an answer in a file.
     """
 
     answer_id: str
@@ -99,7 +97,7 @@ class Explanation(BaseModel):
     validation: dict[str, Any] | None = None
     notes: dict[str, str] = Field(default_factory=dict)
     evaluations: list[EvaluatorScore] = Field(default_factory=list)
-    outcome: ReviewOutcome | None = None
+    outcome: DecisionView | None = None
 
 
 def explain(
@@ -156,8 +154,6 @@ def explain_row(
     grounding_thresholds: GroundingThresholds,
     policy: DecisionPolicy,
     evaluations: Sequence[EvaluatorScore] = (),
-    reviews: Sequence[Mapping[str, Any]] = (),
-    decisions: Sequence[Mapping[str, Any]] = (),
 ) -> Explanation:
     """Explain a decision from the row that ClickHouse stores of an answer.
 
@@ -169,8 +165,6 @@ def explain_row(
         grounding_thresholds: thresholds with the grounding minimum.
         policy: the table of decisions.
         evaluations: scores of evaluator plug-ins.
-        reviews: rows of ``review_queue`` of the answer.
-        decisions: rows of ``review_decisions`` of the answer, the earliest first.
     """
     query_type = row["query_type"] or None
     resolved = policy.resolved(row["tenant"], query_type)
@@ -213,17 +207,7 @@ def explain_row(
         characteristics={name: {"score": row[name]} for name in CHARACTERISTICS},
         signals=[{"type": name} for name in row["signals"]],
         evaluations=list(evaluations),
-        outcome=_outcome(reviews, decisions),
     )  # fmt: skip
-
-
-def _outcome(reviews: Sequence[Mapping[str, Any]], decisions: Sequence[Mapping[str, Any]]) -> ReviewOutcome | None:
-    ended = next((review for review in reviews if review["state"] not in ("open", "withdrawn")), None)
-    if ended is None or not decisions:
-        return None
-    reasons = [each["reason"] for each in decisions if each["action"] == ended["action"]]
-    names = ("state", "action", "decided_by", "decided_at")
-    return ReviewOutcome(**{name: ended[name] for name in names}, reason=reasons[-1] if reasons else "")
 
 
 def explained_rows(

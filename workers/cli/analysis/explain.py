@@ -10,9 +10,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from schemas.answers import GeneratedAnswer
-from schemas.identifiers import review_ids
 from workers.cli.output import console, print_json, printable, read_settings
-from workers.decision.explanation import Explanation, explain, explain_row
+from workers.console.presentation.views import explanation_of
+from workers.decision.explanation import Explanation, explain
 from workers.errors import TouchstoneError
 from workers.gateways.adapted import bounded_identifier
 from workers.gateways.answer_files import read_events
@@ -20,16 +20,10 @@ from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 from workers.settings.addresses import find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
-from workers.stores.clickhouse.score_rows import stored_scores
-from workers.stores.queries.answer_queries import DECISIONS, REVIEWS, SCORES
-from workers.stores.tables.answer_tables import AnswerRow
-from workers.stores.tables.table_row import select_rows
+from workers.stores.queries.answer_queries import AnswerStore
 
-ROW = (
-    select_rows(AnswerRow)
-    + " WHERE answer_id = {{id:String}} AND ({{tenant:String}} = '' OR tenant = {{tenant:String}})"
-    " ORDER BY enriched_at DESC LIMIT 1 BY tenant"
+TENANTS = (
+    "SELECT DISTINCT tenant FROM {database}.answers WHERE answer_id = {{id:String}} AND run = 'live' ORDER BY tenant"
 )
 
 
@@ -74,31 +68,19 @@ def _of_file(file: str, settings: Settings) -> list[Explanation]:
 
 async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explanation:
     client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
-    reading = Reading(AnalyticsStore(client, settings.clickhouse.database), settings.clickhouse.database)
-    scores, reviews, decisions = [], [], []
+    database, answer_id_there = settings.clickhouse.database, bounded_identifier(answer_id)
+    answers = AnswerStore(AnalyticsStore(client, database), database)
     try:
-        rows = await reading.rows(ROW, id=bounded_identifier(answer_id), tenant=tenant)
-        if len(rows) == 1:
-            scores, reviews, decisions = [
-                await reading.rows(each, **_key(rows[0])) for each in (SCORES, REVIEWS, DECISIONS)
-            ]
+        tenants = [tenant] if tenant else [row["tenant"] for row in await answers.rows(TENANTS, id=answer_id_there)]
+        if len(tenants) > 1:
+            owners = ", ".join(tenants)
+            raise TouchstoneError(f"{answer_id} is an answer of several tenants ({owners}); choose one with --tenant")
+        stored = await answers.answer(tenants, answer_id_there) if tenants else None
     finally:
         await client.close()
-    if not rows:
+    if stored is None:
         raise TouchstoneError(f"{answer_id} is neither a file here nor an answer in ClickHouse")
-    if len(rows) > 1:
-        owners = ", ".join(sorted(str(row["tenant"]) for row in rows))
-        raise TouchstoneError(f"{answer_id} is an answer of several tenants ({owners}); choose one with --tenant")
-    thresholds = settings.gate, settings.grounding, settings.decision
-    return explain_row(rows[0], *thresholds, stored_scores(scores), reviews, decisions)
-
-
-def _key(row: Row) -> Row:
-    return {
-        **{name: row[name] for name in ("tenant", "answer_id", "run")},
-        "completed_at": without_zone(row["completed_at"]),
-        "review_ids": review_ids(row["tenant"], row["answer_id"]),
-    }
+    return explanation_of(stored, settings)
 
 
 def _print(explanation: Explanation) -> None:
@@ -109,7 +91,7 @@ def _print(explanation: Explanation) -> None:
     if outcome := explanation.outcome:
         given = f": {outcome.reason}" if outcome.reason else ""
         when = f"{outcome.decided_at:%Y-%m-%d %H:%M}"
-        _line(f"{outcome.state} since the review ({outcome.action} by {outcome.decided_by}, {when} UTC){given}")
+        _line(f"{outcome.state} after the review ({outcome.action} by {outcome.decided_by}, {when} UTC){given}")
     because = ", ".join(explanation.reasons) or "no row of the policy applies"
     _line(f"{explanation.risk_mode}; because: {because}")
     if reasoning := explanation.gate.get("reasoning"):

@@ -6,27 +6,13 @@ import orjson
 from pydantic import BaseModel, Field
 
 from schemas.enriched import ReleaseState
-from schemas.review import ReleasableAnswer, ReviewDecision, UserAction
+from schemas.review import ReleasableAnswer, ReviewDecision
+from workers.decision.explanation import DecisionView
 from workers.decision.finality import released_by
 from workers.stores.queries.answer_queries import StoredAnswer
 
 PIPELINE = "pipeline"
 """Author of what is shown without a decision."""
-
-
-class DecisionView(BaseModel):
-    """The final decision on an answer."""
-
-    action: UserAction
-    state: ReleaseState
-    with_warning: bool
-    decided_by: str
-    decided_at: datetime
-    reason: str
-    comment: str
-    corrected_answer: str | None
-    review_duration: float = Field(description="Seconds of active review.")
-    verdicts: dict[str, str] = Field(description="Verdicts of the reviewer by claim_id.")
 
 
 class ShownText(BaseModel):

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from schemas.base import RiskLevel
 from schemas.evaluations import EvaluatorScore
 from schemas.feedback import BehaviourSignals, ExplicitSignals, FeedbackEvent, FeedbackKind
-from workers.console.presentation.outcome import DecisionView, ShownText, outcome_of
-from workers.decision.explanation import Explanation, explain_row
+from workers.console.presentation.outcome import ShownText, outcome_of
+from workers.decision.explanation import DecisionView, Explanation, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.review.review_models import JudgedClaim
 from workers.settings import Settings
@@ -291,8 +291,8 @@ class RememberedPage(View):
 def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
     """Explain the decision on a stored answer."""
     scores = stored_scores(stored.scores)
-    thresholds = settings.gate, settings.grounding, settings.decision
-    return explain_row(stored.answer, *thresholds, scores, stored.reviews, stored.decisions)
+    explained = explain_row(stored.answer, settings.gate, settings.grounding, settings.decision, scores)
+    return explained.model_copy(update={"outcome": outcome_of(stored).decision})
 
 
 def blinded(stored: StoredAnswer) -> StoredAnswer:
