@@ -122,6 +122,16 @@ async def test_names_of_facts_are_whole_in_a_narrow_terminal(
     assert [row.fact for row in explained.rows if row.fact not in printed.get()] == []
 
 
+@pytest.mark.parametrize("width", [60, 80])
+async def test_no_column_leaves_a_narrow_terminal(known: Settings, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    explained = await _of_store(ENRICHED.answer_id, "", known)
+    monkeypatch.setattr(console, "width", width)
+    with console.capture() as printed:
+        _print(explained)
+    lines = [line for line in printed.get().splitlines() if line.startswith(("│", "┃"))]
+    assert {line.count("│") + line.count("┃") for line in lines} == {6, 4}, "borders of the two tables"
+
+
 async def test_an_answer_that_nobody_knows_is_told(known: Settings) -> None:
     with pytest.raises(TouchstoneError, match="neither a file here nor an answer in ClickHouse"):
         await _of_store("nobody'; DROP TABLE answers --", "", known)

@@ -11,8 +11,8 @@ check neither, so any producer can cause both. This module therefore replaces na
 * A batch beyond the bound is replaced by one record without content, at its last offset. It says which offsets are
   refused, becomes a dead letter, and the batches after it continue.
 * ``FetchResult`` returns at most a bounded number of bytes at once, and the rest at the next call.
-* ``Fetcher`` closes although one of its fetches has failed and waits for its retry; aiokafka then raises
-  ``CancelledError`` out of ``stop``, which leaves the connections open and looks like a cancelled caller.
+* ``Fetcher`` can be closed while a failed fetch waits for its retry. aiokafka's ``stop`` then raises
+  ``CancelledError`` and leaves the connections open, and its caller cannot tell this from being cancelled itself.
 * ``PartitionRecords`` reports where reading failed permanently (an invalid checksum, an invalid structure). The
   content of the batch is unknown, so the process stops. The message names the offset and the remedy.
 """

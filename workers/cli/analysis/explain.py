@@ -113,7 +113,7 @@ def _print(explanation: Explanation) -> None:
 def _table(names: Iterable[str], head: str, *others: str) -> Table:
     # People search for names, so a narrow terminal folds the other columns and leaves the names whole.
     width = max(map(len, names), default=0)
-    return Table(Column(head, min_width=width), *(Column(each, overflow="fold") for each in others))
+    return Table(Column(head, min_width=width, no_wrap=True), *(Column(each, overflow="fold") for each in others))
 
 
 def _rows(explanation: Explanation) -> Table:
