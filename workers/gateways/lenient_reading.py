@@ -156,6 +156,14 @@ def trace_of(context: str | None) -> str | None:
     )
 
 
+def unknown_field(source: Mapping[str, Any], known: frozenset[str]) -> str | None:
+    """Return the name of the first field that is not known and holds a text, a list or an object that is not empty."""
+    found = (
+        name for name, value in source.items() if name not in known and isinstance(value, str | list | dict) and value
+    )
+    return next(found, None)
+
+
 def without(source: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
     """Return an object's fields except these names and except empty values."""
     return {name: value for name, value in source.items() if name not in names and value not in (None, "", [], {})}

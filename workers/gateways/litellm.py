@@ -56,7 +56,8 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
     payload = an_object(record, "the record")
     if "status" not in payload or "startTime" not in payload:
         raise UnadaptableRecord(
-            "litellm: fields status and startTime are missing; send kwargs['standard_logging_object'] of a callback"
+            "litellm: fields status and startTime are missing; send kwargs['standard_logging_object'] of a callback",
+            "startTime" if "status" in payload else "status",
         )
     call_type = text(payload.get("call_type")) or ""
     if call_type not in _ANSWERS:

@@ -40,4 +40,5 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         problems = "; ".join(
             f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg'][:200]}" for detail in details
         )
-        raise UnadaptableRecord(f"not a GeneratedAnswer: {problems}") from None
+        field = ".".join(str(part) for part in details[0]["loc"]) if details else None
+        raise UnadaptableRecord(f"not a GeneratedAnswer: {problems}", field or None) from None

@@ -25,6 +25,8 @@ _BESIDE = frozenset(
     }
 )  # fmt: skip
 _SAID = frozenset({"messages", "input", "prompt", "contents", "documents", "model", "modelId", "temperature", "user"})
+_ASKED = ("messages", "input", "prompt", "contents")
+"""Fields of a request that hold the query."""
 _FAILED = 400
 
 
@@ -49,6 +51,9 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
             "response",
         )
     request = mapping(pair.get("request"))
+    beside = next((name for name in _ASKED if pair.get(name)), None) if "request" not in pair else None
+    if beside is not None:
+        raise UnadaptableRecord(f"{form}: {beside} is beside the response; send it within request", beside)
     check_sources(pair.get("contexts"), form, "contexts")
     given = chunks_of(pair.get("contexts"))
     reply = reply_of(response, request, given)

@@ -103,6 +103,36 @@ def test_an_interaction_of_google_has_an_answer_with_results_of_its_tools() -> N
     assert (answer.answer_id, answer.model.id, answer.usage and answer.usage.prompt_tokens) == ("v1_1", "gemini-3-flash", 9)  # fmt: skip
 
 
+def test_a_call_of_coheres_first_chat_is_read_with_its_documents_and_citations() -> None:
+    request: dict[str, Any] = {
+        "model": "command-r", "message": "And after that?", "documents": [{"title": "Bread", "snippet": "36 hours at 4 °C."}],
+        "chat_history": [{"role": "USER", "message": "How long?"}, {"role": "CHATBOT", "message": "36 hours."}],
+    }  # fmt: skip
+    response: dict[str, Any] = {
+        "response_id": "r-1", "generation_id": "g-1", "text": "Bake it within 36 hours.", "finish_reason": "COMPLETE",
+        "citations": [{"start": 8, "end": 23, "text": "within 36 hours", "document_ids": ["doc_0"]}],
+        "documents": [{"id": "doc_0", "title": "Bread", "snippet": "36 hours at 4 °C."}],
+        "meta": {"tokens": {"input_tokens": 30, "output_tokens": 6}},
+    }  # fmt: skip
+    found = read("cohere", response, request=request)
+    answer = found.answer
+    assert (answer.query, answer.answer, answer.answer_id) == ("And after that?", "Bake it within 36 hours.", "r-1")
+    assert [(turn.role, turn.content) for turn in answer.conversation] == [
+        ("user", "How long?"),
+        ("assistant", "36 hours."),
+    ]
+    assert contexts(found) == ["36 hours at 4 °C."]
+    (cited,) = answer.citations
+    assert (cited.number, answer.answer[cited.start : cited.end]) == (1, "within 36 hours")
+    assert answer.usage is not None
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (30, 6)
+    assert contexts(read("cohere", response | {"documents": []}, request=request)) == ["36 hours at 4 °C."]
+    with pytest.raises(NothingToJudge, match="tool_call"):
+        read("cohere", response | {"text": "I search.", "tool_calls": [{"name": "search", "parameters": {}}]})
+    with pytest.raises(UnadaptableRecord, match="response has the shape of cohere"):
+        read("openai", response)
+
+
 def test_the_output_of_an_mcp_call_is_a_context() -> None:
     output = [
         {"type": "mcp_call", "id": "mcp_1", "name": "terms", "server_label": "docs", "arguments": "{}", "output": "24 months."},

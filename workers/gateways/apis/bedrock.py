@@ -14,6 +14,9 @@ NAME = "bedrock"
 NO_TEXT = ("reasoningContent", "toolUse", "toolResult", "guardContent", "image", "document", "video", "audio", "cachePoint",
            "searchResult")  # fmt: skip
 """Fields of blocks that are no part of the answer's text."""
+NO_TEXT_DELTAS = ("reasoningContent", "toolUse", "toolResult", "citation", "image")
+"""Fields of deltas that are no part of the answer's text."""
+OTHER_EVENTS = ("messageStart", "contentBlockStart", "contentBlockStop", "messageStop", "metadata")
 EVENTS = ("messageStart", "contentBlockDelta", "messageStop")
 
 
@@ -58,6 +61,7 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the body of a streamed response."""
     texts: dict[int, str] = {}
     body: dict[str, Any] = {}
+    unread: list[dict[str, Any]] = []
     calls = False
     for event in events:
         delta = mapping(event.get("contentBlockDelta"))
@@ -66,11 +70,15 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if isinstance(piece.get("text"), str):
             index = count(delta.get("contentBlockIndex")) or 0
             texts[index] = texts.get(index, "") + piece["text"]
+        elif not any(isinstance(piece.get(name), dict) for name in NO_TEXT_DELTAS) and not any(
+            name in event for name in OTHER_EVENTS
+        ):
+            unread.append({"event": dict(event)})  # refused as a block without a known shape
         body |= {name: value for name, value in mapping(event.get("messageStop")).items() if name == "stopReason"}
         body |= {name: value for name, value in mapping(event.get("metadata")).items() if name in ("usage", "metrics")}
     content: list[dict[str, Any]] = [{"text": texts[index]} for index in sorted(texts)]
     content += [{"toolUse": {}}] if calls else []
-    return body | {"output": {"message": {"role": "assistant", "content": content}}}
+    return body | {"output": {"message": {"role": "assistant", "content": content + unread}}}
 
 
 def _read_block(block: Mapping[str, Any], documents: list[dict[str, Any]], found: Reply, field: str) -> None:

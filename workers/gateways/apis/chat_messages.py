@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from workers.gateways.lenient_reading import first_text, items, mapping, objects, text
+from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, unknown_field
 from workers.gateways.tool_calls import IDENTIFIERS, NAMES, Calls, error_of
 
 TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal", ""})
@@ -62,6 +62,14 @@ OTHER_PARTS = frozenset(
      "audio", "video", "server_tool_use", "server_tool_call", "server_tool_call_response", "compaction"}
 )  # fmt: skip
 """Types of parts that are known and hold no text of an answer."""
+_TEXT_FIELDS = frozenset({"content", "parts", "text"})
+MESSAGE_FIELDS = frozenset(
+    {"role", "content", "contents", "parts", "text", "refusal", "audio", "tool_calls", "tool_call_id", "function_call",
+     "function_call_name", "function_call_arguments_json", "annotations", "finish_reason", "reasoning_content",
+     "reasoning", "reasoning_details", "thinking", "thinking_blocks", "provider_specific_fields", "images", "name", "id",
+     "type", "status", "phase", "context"}
+)  # fmt: skip
+"""Fields of a message, also those that compatible services, LiteLLM and instrumentations add."""
 QUESTION_ROLES = frozenset({"user", "human"})
 ANSWER_ROLES = frozenset({"assistant", "ai", "model"})
 
@@ -155,6 +163,8 @@ def part_text(part: Any) -> str | None:
 def unread_part(message: Mapping[str, Any]) -> str | None:
     """Return the name of the first part of a message without a known shape; ``None`` if all are known."""
     content = message.get("content", message.get("parts", message.get("text")))
+    if content is None and _TEXT_FIELDS.isdisjoint(message):
+        return unknown_field(message, MESSAGE_FIELDS)
     if content is None or isinstance(content, str):
         return None
     if not isinstance(content, list):

@@ -1,25 +1,28 @@
-"""Read requests and responses of Cohere's chat API (v2), with documents and citations.
+"""Read requests and responses of Cohere's chat API (v2, and v1 as Bedrock serves it), with documents and citations.
 
 Source: "Chat" of Cohere's API reference (v2) and "Documents and citations", read November 2026. Documents are texts or
 objects of any fields; a citation names the documents that it holds against by their identifiers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import to_json
 
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
 from workers.gateways.contexts import chunk_of
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects
+from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, unknown_field
 
 NAME = "cohere"
 _NO_TEXT = frozenset({"thinking"})
+_MESSAGE_FIELDS = frozenset({"role", "content", "tool_plan", "tool_calls", "citations"})
 _SNIPPETS = ("text", "snippet", "content", "body")
 
 
 def wrote(body: Mapping[str, Any]) -> bool:
     """Return whether a response has the shape of Cohere's chat API."""
+    if _is_first(body):
+        return True
     reason = body.get("finish_reason")
     # A choice of OpenAI's has the same fields, and its reasons in lower case.
     return isinstance(body.get("message"), dict) and isinstance(reason, str) and reason.isupper()
@@ -33,6 +36,8 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         request: body of the request.
         sources: further contexts, placed after the documents of the request.
     """
+    if _is_first(body):
+        return _first_reply(body, request, sources)
     message, usage = mapping(body.get("message")), mapping(body.get("usage"))
     tokens = mapping(usage.get("tokens")) or mapping(usage.get("billed_units"))
     found = Reply(
@@ -56,23 +61,67 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
             found.mark_unread(f"message.content.{place}")
     if not isinstance(content, str | list | None):
         found.mark_unread("message.content")
+    if "content" not in message and (name := unknown_field(message, _MESSAGE_FIELDS)) is not None:
+        found.mark_unread(f"message.{name}")
     for citation in list(objects(message.get("citations")))[:MAX_CITATIONS]:
         _cite(citation, starts, found)
     return found
 
 
+def _is_first(body: Mapping[str, Any]) -> bool:
+    """Return whether a response is one of the first version of the chat API."""
+    return isinstance(body.get("text"), str) and ("generation_id" in body or "response_id" in body)
+
+
+def _first_reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dict[str, Any]]) -> Reply:
+    meta = mapping(body.get("meta"))
+    tokens = mapping(meta.get("tokens")) or mapping(meta.get("billed_units"))
+    found = Reply(
+        text=text(body.get("text")),
+        service=NAME,
+        identifier=first_text(body, "response_id", "generation_id"),
+        finish_reason=first_text(body, "finish_reason"),
+        prompt_tokens=count(tokens.get("input_tokens")),
+        completion_tokens=count(tokens.get("output_tokens")),
+        # The response repeats the documents that it cites; those of the request have the same names.
+        contexts=[
+            *(_documents(request.get("documents"), "doc_") or _documents(body.get("documents"), "doc_")),
+            *sources,
+        ],
+        calls_tools=bool(body.get("tool_calls")),
+    )
+    for citation in list(objects(body.get("citations")))[:MAX_CITATIONS]:
+        named = [{"id": name} for name in items(citation.get("document_ids"))]
+        _cite({**citation, "sources": named}, [], found)
+    return found
+
+
+def messages(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the message and the history of a request of the first version as messages with a role."""
+    said = request.get("message")
+    if not isinstance(said, str):
+        return []
+    roles = {"USER": "user", "CHATBOT": "assistant"}
+    turns = [
+        {"role": roles[role], "content": turn.get("message")}
+        for turn in objects(request.get("chat_history"))
+        if (role := str(turn.get("role"))) in roles
+    ]
+    return [*turns, {"role": "user", "content": said}]
+
+
 def documents(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the documents of a request as fields of ``ContextChunk``."""
-    return list(_documents(request.get("documents")))
+    return _documents(request.get("documents"), "doc:")
 
 
-def _documents(given: Any) -> Iterator[dict[str, Any]]:
-    for place, document in enumerate(items(given)):
-        # Cohere names documents without an identifier by their place.
-        name = first_text(mapping(document), "id") or f"doc:{place}"
-        chunk = _chunk(name, mapping(document).get("data", document))
-        if chunk is not None:
-            yield chunk
+def _documents(given: Any, prefix: str) -> list[dict[str, Any]]:
+    # Cohere names documents without an identifier by their place.
+    named = (
+        (first_text(mapping(document), "id") or f"{prefix}{place}", mapping(document).get("data", document))
+        for place, document in enumerate(items(given))
+    )
+    return [chunk for name, data in named if (chunk := _chunk(name, data)) is not None]
 
 
 def _chunk(name: str, data: Any) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import Any
 from workers.gateways.apis.anthropic import sources as documents
 from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, unknown_field
 from workers.gateways.tool_calls import Calls
 
 PARTS: Mapping[str, type] = {
@@ -22,6 +22,12 @@ PARTS: Mapping[str, type] = {
     "thoughtSignature": str,
 }  # fmt: skip
 """Fields of a part, with the type of their values."""
+CONTENT_FIELDS = frozenset({"role", "parts"})
+CANDIDATE_FIELDS = frozenset(
+    {"content", "finishReason", "finish_reason", "finishMessage", "finish_message", "safetyRatings", "safety_ratings",
+     "citationMetadata", "citation_metadata", "groundingMetadata", "grounding_metadata", "groundingAttributions",
+     "logprobsResult", "logprobs_result", "urlContextMetadata", "url_context_metadata"}
+)  # fmt: skip
 
 
 def wrote(body: Mapping[str, Any]) -> bool:
@@ -86,8 +92,11 @@ def _check_shape(candidate: Mapping[str, Any], parts: list[Mapping[str, Any]], f
     for place, part in enumerate(parts):
         if not any(isinstance(_field(part, name), kind) for name, kind in PARTS.items()):
             found.mark_unread(f"candidates.0.content.parts.{place}")
+    content = mapping(candidate.get("content"))
+    odd = "content" not in candidate and unknown_field(candidate, CANDIDATE_FIELDS) is not None
+    odd = odd or not isinstance(content.get("parts", []), list) or unknown_field(content, CONTENT_FIELDS) is not None
     # A candidate that was stopped has a reason and no content.
-    if not parts and found.finish_reason is None:
+    if not parts and (odd or found.finish_reason is None):
         found.mark_unread("candidates.0.content.parts" if candidate else "candidates")
 
 

@@ -65,6 +65,8 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
 
 def _read_output(step: Mapping[str, Any], found: Reply, field: str) -> None:
     found.error = found.error or first_text(mapping(step.get("error")), "message")
+    if not isinstance(step.get("content"), list):
+        found.mark_unread(field)
     for place, part in enumerate(map(mapping, items(step.get("content")))):
         if part.get("type") == "text" and isinstance(part.get("text"), str):
             found.text = (found.text or "") + part["text"]

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workers.gateways.apis.anthropic import sources as documents
-from workers.gateways.apis.chat_messages import TEXT_PARTS, TOOL_RESULTS, tool_results
+from workers.gateways.apis.chat_messages import MESSAGE_FIELDS, TEXT_PARTS, TOOL_RESULTS, tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply, spaced
-from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text
+from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, unknown_field
 from workers.gateways.tool_calls import call_of
 
 CITATIONS = frozenset({"url_citation", "file_citation", "container_file_citation"})
@@ -119,6 +119,8 @@ def _file_result(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_message(message: Mapping[str, Any], found: Reply, field: str, *, apart: bool = False) -> None:
     content = message.get("content", message.get("text"))
+    if {"content", "text"}.isdisjoint(message) and (name := unknown_field(message, MESSAGE_FIELDS)) is not None:
+        found.mark_unread(f"{field.removesuffix('content')}{name}")
     if content is None:
         # Answers in sound have their text beside the content.
         content = mapping(message.get("audio")).get("transcript")

@@ -61,4 +61,4 @@ def check_known(reply: Reply, form: str, field: str) -> None:
 
 def asked(request: Mapping[str, Any]) -> Conversation:
     """Return the query of a request and the tool results that follow it."""
-    return conversation(google.messages(request) or openai.instructions(request))
+    return conversation(google.messages(request) or cohere.messages(request) or openai.instructions(request))

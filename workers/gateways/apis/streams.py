@@ -10,6 +10,8 @@ from typing import Any
 from workers.gateways.apis import bedrock
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects
 
+NO_TEXT_DELTAS = frozenset({"input_json_delta", "thinking_delta", "signature_delta", "compaction_delta"})
+"""Types of Anthropic's deltas that hold no text of an answer."""
 FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
@@ -50,7 +52,7 @@ def _is_chunk(value: Any) -> bool:
 
 def _openai(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     body: dict[str, Any] = {}
-    message: dict[str, Any] = {"role": "assistant", "content": None}
+    message: dict[str, Any] = {"role": "assistant"}
     choice: dict[str, Any] = {"index": 0, "message": message}
     for chunk in chunks:
         body |= {name: value for name, value in chunk.items() if name != "choices" and value is not None}
@@ -60,10 +62,19 @@ def _openai(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             choice["finish_reason"] = part.get("finish_reason") or choice.get("finish_reason")
             for name, value in mapping(part.get("delta")).items():
                 if name in ("content", "refusal") and isinstance(value, str):
-                    message[name] = (message.get(name) or "") + value
+                    message[name] = _joined(message.get(name), value)
                 elif name in ("tool_calls", "annotations"):
                     message[name] = [*message.get(name, ()), *items(value)]
+                elif name == "audio":
+                    pieces = (mapping(each).get("transcript") for each in (message.get(name), value))
+                    message[name] = {"transcript": _joined(*pieces)}
+                elif value is not None or name not in message:
+                    message[name] = value  # also what is unknown, so that it is refused and not left out
     return body | {"choices": [choice]}
+
+
+def _joined(before: Any, piece: Any) -> str:
+    return "".join(each for each in (before, piece) if isinstance(each, str))
 
 
 def _anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -80,6 +91,10 @@ def _anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             block["text"] = str(block.get("text") or "") + delta["text"]
         elif delta.get("type") == "citations_delta":
             block["citations"] = [*items(block.get("citations")), delta.get("citation")]
+        elif (
+            kind == "content_block_delta" and first_text(delta, "type") not in NO_TEXT_DELTAS and not block.get("text")
+        ):
+            block.pop("text", None)  # a text block without a text is refused
         elif kind == "message_delta":
             body |= {name: value for name, value in delta.items() if value is not None}
             body["usage"] = {**mapping(body.get("usage")), **mapping(event.get("usage"))}
@@ -89,10 +104,13 @@ def _anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _google(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     body: dict[str, Any] = {}
     candidate: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     parts: list[Any] = []
     for chunk in chunks:
         body |= chunk
         first = next(objects(chunk.get("candidates")), {})
         candidate |= first
+        content |= mapping(first.get("content"))
         parts += items(mapping(first.get("content")).get("parts"))
-    return body | {"candidates": [candidate | {"content": {"role": "model", "parts": parts}}]}
+    content |= {"parts": parts} if parts else {}
+    return body | {"candidates": [candidate | ({"content": content} if content else {})]}

@@ -92,7 +92,8 @@ def _traces(record: Any) -> Iterator[tuple[Mapping[str, Any], Sequence[Mapping[s
     if text(trace.get("id")) is None or not isinstance(found, list):
         raise UnadaptableRecord(
             "langfuse: fields id and observations are missing; send a trace as downloaded from Langfuse or returned by "
-            "GET /api/public/traces/{traceId}, or a page of GET /api/public/v2/observations"
+            "GET /api/public/traces/{traceId}, or a page of GET /api/public/v2/observations",
+            "observations",
         )
     yield trace, _in_order(list(objects(found)))
 

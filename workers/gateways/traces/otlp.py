@@ -66,7 +66,9 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
     """
     export = an_object(record, "the export")
     if not isinstance(export.get("resourceSpans"), list) and not isinstance(export.get("resourceLogs"), list):
-        raise UnadaptableRecord("otlp: resourceSpans (or resourceLogs) is missing; send an OTLP export request")
+        raise UnadaptableRecord(
+            "otlp: resourceSpans (or resourceLogs) is missing; send an OTLP export request", "resourceSpans"
+        )
     spans = [*exported_spans(export), *exported_events(export)]
     calls, answers, drafts = list[ModelCall](), list[FoundAnswer](), list[Draft]()
     for of_tenant in spans_by_tenant(spans, received.tenant).values():
