@@ -31,7 +31,7 @@ from workers.runtime.agent_choice import AGENTS, chosen_agents
 from workers.settings import ExportSettings, MemorySettings, OtelSettings, Settings, load_settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate, read_migrations
+from workers.stores.clickhouse.migrations import migrate, read_migrations, remake
 
 Found = list[tuple[str, str, str, str]]
 
@@ -113,9 +113,15 @@ async def test_a_schema_that_is_behind_or_ahead_is_told_with_its_remedy(
         ((check, status, text, remedy),) = await problems(settings, addresses, ["analytics"])
         assert (check, status, text) == ("clickhouse schema", "failure", f"{database} lacks insights")
         assert remedy == "run `touchstone rebuild clickhouse`"
-        await migrate(client, database, [*migrations, replace(migrations[-1], version=9_999, statements=())])
+        await remake(client, database)
+        later = replace(migrations[-1], version=9_998, statements=(), oldest_worker=migrations[-1].version)
+        await migrate(client, database, [*migrations, later])
+        assert await problems(settings, addresses, ["analytics"]) == []
+        breaking = replace(later, version=9_999, name="9999_breaking.sql", oldest_worker=9_999)
+        await migrate(client, database, [*migrations, later, breaking])
         ((check, status, text, remedy),) = await problems(settings, addresses, ["analytics"])
         assert (check, status, remedy) == ("clickhouse schema", "failure", "upgrade Touchstone")
+        assert "9999_breaking.sql allows no worker before 9999" in text
     finally:
         await client.command(f"DROP DATABASE IF EXISTS {database}")
         await client.close()

@@ -13,7 +13,7 @@ from workers.errors import StoreUnavailable
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS, connect
 from workers.stores.clickhouse.clickhouse_roles import INSERTED, READ_BY_WORKERS
-from workers.stores.clickhouse.migrations import applied_migrations, missing_tables, read_migrations
+from workers.stores.clickhouse.migrations import applied_migrations, excluding, missing_tables, read_migrations
 
 MIGRATE = "run `touchstone migrate`"
 
@@ -56,16 +56,18 @@ async def _schema(client: AsyncClient, database: str) -> list[Finding]:
     applied = await applied_migrations(client, database)
     known = {migration.version: migration for migration in read_migrations()}
     newest = max(known)
-    if applied and max(applied) > newest:
+    refused = excluding(applied, newest)
+    if refused is not None:
         text = (
-            f"the schema of {database} is at version {max(applied)}, newer than {newest}, which this version supports"
+            f"the schema of {database} is at version {max(applied)}, and {refused.name} allows no worker before "
+            f"{refused.oldest_worker}; this version supports {newest}"
         )
         return [failure("clickhouse schema", text, "upgrade Touchstone")]
     behind = sorted(known.keys() - applied.keys())
     if behind:
         text = f"{database} lacks {len(behind)} of {len(known)} migrations, the first is {known[behind[0]].name}"
         return [failure("clickhouse schema", text, MIGRATE)]
-    changed = [known[version].name for version, digest in applied.items() if known[version].digest != digest]
+    changed = [migration.name for version, migration in known.items() if migration.digest != applied[version].digest]
     if changed:
         text = f"{', '.join(changed)} was changed after it was applied to {database}"
         return [failure("clickhouse schema", text, "install the released version of Touchstone")]
@@ -73,7 +75,10 @@ async def _schema(client: AsyncClient, database: str) -> list[Finding]:
     if dropped:
         text = f"{database} lacks {', '.join(dropped)}"
         return [failure("clickhouse schema", text, "run `touchstone rebuild clickhouse`")]
-    return [ok("clickhouse schema", f"{database} is at version {newest}"), *await _rights(client, database)]
+    text = f"{database} is at version {max(applied)}"
+    if max(applied) > newest:
+        text += f", on which this version ({newest}) may run"
+    return [ok("clickhouse schema", text), *await _rights(client, database)]
 
 
 async def _rights(client: AsyncClient, database: str) -> list[Finding]:

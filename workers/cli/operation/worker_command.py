@@ -63,16 +63,16 @@ def migrate_schema(
       touchstone migrate --check --json
     """
     from workers.stores.clickhouse.analytics_store import connect
-    from workers.stores.clickhouse.migrations import applied_migrations, migrate, read_migrations
+    from workers.stores.clickhouse.migrations import AppliedMigration, applied_migrations, migrate, read_migrations
     from workers.stores.clickhouse.retention import apply_retention
 
     settings = read_settings()
     database = settings.clickhouse.database
 
-    async def run() -> tuple[set[int], list[str]]:
+    async def run() -> tuple[dict[int, AppliedMigration], list[str]]:
         client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
         try:
-            before = set(await applied_migrations(client, database))
+            before = await applied_migrations(client, database)
             if check:
                 return before, []
             await migrate(client, database)
@@ -85,7 +85,12 @@ def migrate_schema(
     new = [migration.name for migration in migrations if migration.version not in before]
     if as_json:
         versions = [
-            {"version": migration.version, "name": migration.name, "applied": not check or migration.version in before}
+            {
+                "version": migration.version,
+                "name": migration.name,
+                "applied": not check or migration.version in before,
+                "oldest_worker": migration.oldest_worker,
+            }
             for migration in migrations
         ]
         done = {"pending": new} if check else {"applied": new, "retention_changed": retained}
@@ -93,7 +98,10 @@ def migrate_schema(
     else:
         for migration in migrations:
             state = "present" if migration.version in before else "pending" if check else "applied now"
-            console.print(f"{migration.version:4}  {migration.name}  {state}", highlight=False)
+            oldest = "" if state == "present" else f", oldest worker {migration.oldest_worker}"
+            console.print(f"{migration.version:4}  {migration.name}  {state}{oldest}", highlight=False)
+        for version in sorted(before.keys() - {migration.version for migration in migrations}):
+            console.print(f"{version:4}  {before[version].name}  of a later version", highlight=False)
         if retained:
             console.print(f"retention set for {', '.join(retained)}", highlight=False)
     if check and new:

@@ -1,4 +1,8 @@
-"""Migrate the ClickHouse schema. Numbered files are applied once and never changed."""
+"""Migrate the ClickHouse schema. Numbered files are applied once and never changed.
+
+A worker's number is that of its newest migration. Each migration states the oldest worker that may run on it; a worker
+starts on a newer schema unless a migration of it excludes this worker.
+"""
 
 import re
 from dataclasses import dataclass
@@ -9,9 +13,19 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from clickhouse_connect.driver.exceptions import Error
 
 from workers.errors import TouchstoneError
+from workers.observability.logs import get_logger
 from workers.process.paths import deploy_directory
 from workers.stores.clickhouse.rekeying import REKEY, rekey
 from workers.stores.tables.operation_tables import MigrationRow
+
+log = get_logger(__name__)
+
+_STATED = re.compile(r"^-- Oldest worker: (\d+)$", re.MULTILINE)
+_STATED_SINCE = 19
+"""First migration that must state its oldest worker. Earlier files cannot be changed: their oldest worker is their own
+number."""
+_CONTRACTING = re.compile(r"\b(?:DROP|RENAME|REKEY|EXCHANGE|TRUNCATE|DELETE|MODIFY\s+COLUMN)\b", re.IGNORECASE)
+"""Statements that take away something that an earlier worker may use."""
 
 _CREATED = re.compile(r"CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS \{database\}\.(\w+)")
 
@@ -26,6 +40,7 @@ CREATE TABLE IF NOT EXISTS {database}.schema_migrations
 ENGINE = ReplacingMergeTree(applied_at)
 ORDER BY version
 """
+OLDEST_WORKER = "ALTER TABLE {database}.schema_migrations ADD COLUMN IF NOT EXISTS oldest_worker UInt32 DEFAULT 0"
 
 
 class MigrationError(TouchstoneError):
@@ -41,19 +56,36 @@ class Migration:
         name: the file's name.
         statements: in order, with ``{database}`` still to be filled in.
         digest: SHA-256 of the file.
+        oldest_worker: number of the oldest worker that may run once this is applied.
     """
 
     version: int
     name: str
     statements: tuple[str, ...]
     digest: str
+    oldest_worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedMigration:
+    """Migration as the database has it registered, also one of a later version of Touchstone.
+
+    Attributes:
+        name: the file's name.
+        digest: SHA-256 of the file.
+        oldest_worker: number of the oldest worker that may run on it.
+    """
+
+    name: str
+    digest: str
+    oldest_worker: int
 
 
 def read_migrations(directory: Path | None = None) -> list[Migration]:
     """Return the migrations of this version, in order.
 
     Raises:
-        MigrationError: two files have one number, or a name has none.
+        MigrationError: two files have one number, a name has none, or a file states no oldest worker or a wrong one.
     """
     migrations = [_read(path) for path in sorted((directory or deploy_directory() / "clickhouse").glob("*.sql"))]
     versions = [migration.version for migration in migrations]
@@ -70,7 +102,39 @@ def _read(path: Path) -> Migration:
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
     statements = tuple(part.strip() for part in code.split(";\n") if part.strip().rstrip(";"))
     statements = tuple(statement.rstrip(";").strip() for statement in statements)
-    return Migration(int(number), path.name, statements, sha256(text.encode()).hexdigest())
+    oldest = _oldest_worker(int(number), path.name, text, statements)
+    return Migration(int(number), path.name, statements, sha256(text.encode()).hexdigest(), oldest)
+
+
+def _oldest_worker(version: int, name: str, text: str, statements: tuple[str, ...]) -> int:
+    stated = _STATED.search(text)
+    if stated is None:
+        if version >= _STATED_SINCE:
+            raise MigrationError(
+                f"migration {name} must state the oldest worker that may run on it, as in `-- Oldest worker: {version - 1}`"
+            )
+        return version
+    oldest = int(stated[1])
+    if oldest > version:
+        raise MigrationError(f"migration {name} states the oldest worker {oldest}, which is later than itself")
+    for statement in statements if oldest < version else ():
+        if taking := _CONTRACTING.search(statement):
+            raise MigrationError(
+                f"migration {name} has {taking[0]}, which workers before it may not survive; state "
+                f"`-- Oldest worker: {version}`, or only add, and take away in a later migration"
+            )
+    return oldest
+
+
+def excluding(applied: dict[int, AppliedMigration], newest: int) -> AppliedMigration | None:
+    """Return the applied migration on which the worker ``newest`` may not run, or ``None``.
+
+    Args:
+        applied: migrations of the database by version.
+        newest: number of the worker, that of its newest migration.
+    """
+    later = [applied[version] for version in sorted(applied) if version > newest]
+    return next((migration for migration in later if migration.oldest_worker > newest), None)
 
 
 async def migrate(client: AsyncClient, database: str, migrations: list[Migration] | None = None) -> list[str]:
@@ -85,7 +149,7 @@ async def migrate(client: AsyncClient, database: str, migrations: list[Migration
         Names of the migrations applied now.
 
     Raises:
-        MigrationError: an applied file was changed since, the schema is newer than this version,
+        MigrationError: an applied file was changed since, the schema excludes workers of this version,
             or ClickHouse refuses a statement.
     """
     try:
@@ -95,8 +159,8 @@ async def migrate(client: AsyncClient, database: str, migrations: list[Migration
         raise MigrationError(f"the schema of database {database} cannot be brought up to date: {error}") from error
 
 
-async def applied_migrations(client: AsyncClient, database: str) -> dict[int, str]:
-    """Return the digests of the applied migrations by version; none if the database does not exist.
+async def applied_migrations(client: AsyncClient, database: str) -> dict[int, AppliedMigration]:
+    """Return the applied migrations by version; none if the database does not exist.
 
     Args:
         client: connected client.
@@ -104,8 +168,14 @@ async def applied_migrations(client: AsyncClient, database: str) -> dict[int, st
     """
     if not await client.command(f"EXISTS TABLE {database}.schema_migrations"):
         return {}
-    rows = (await client.query(f"SELECT version, digest FROM {database}.schema_migrations FINAL")).result_rows
-    return {int(version): str(digest) for version, digest in rows}
+    # Rows of earlier versions have no oldest worker, and their tables no column for it until the next migration.
+    found = await client.query(f"SELECT * FROM {database}.schema_migrations FINAL")
+    return {
+        int(row["version"]): AppliedMigration(
+            str(row["name"]), str(row["digest"]), int(row.get("oldest_worker") or row["version"])
+        )
+        for row in found.named_results()
+    }
 
 
 async def missing_tables(client: AsyncClient, database: str) -> list[str]:
@@ -135,11 +205,18 @@ async def remake(client: AsyncClient, database: str) -> list[str]:
         Names of the tables and views made now that had been dropped.
 
     Raises:
-        MigrationError: as of ``migrate``.
+        MigrationError: as of ``migrate``, or tables are missing in a schema that later workers have made.
     """
     await migrate(client, database)
     missing = await missing_tables(client, database)
     if missing:
+        latest = max(await applied_migrations(client, database))
+        if latest > read_migrations()[-1].version:
+            # These statements would create the tables without what later migrations add.
+            raise MigrationError(
+                f"{', '.join(missing)} cannot be created again: the schema of database {database} is at version "
+                f"{latest}; run the command of that version"
+            )
         try:
             for migration in read_migrations():
                 for statement in migration.statements:
@@ -164,26 +241,40 @@ async def _migrate(client: AsyncClient, database: str, migrations: list[Migratio
     applied = await applied_migrations(client, database)
     if not applied:
         await client.command(REGISTER.format(database=database))
-    newest = max((migration.version for migration in migrations), default=0)
-    if applied and max(applied) > newest:
-        raise MigrationError(
-            f"the schema of database {database} is at version {max(applied)}, but this worker supports versions "
-            f"up to {newest}; upgrade the worker"
-        )
-    done = []
+    _accept(database, applied, max((migration.version for migration in migrations), default=0))
+    done: list[str] = []
     for migration in migrations:
         known = applied.get(migration.version)
         if known is None:
+            if not done:
+                await client.command(OLDEST_WORKER.format(database=database))
             # Every statement is IF NOT EXISTS, so an interrupted run can be repeated.
             for statement in migration.statements:
                 await _run(client, database, statement)
-            row = MigrationRow(version=migration.version, name=migration.name, digest=migration.digest)
+            row = MigrationRow(
+                version=migration.version,
+                name=migration.name,
+                digest=migration.digest,
+                oldest_worker=migration.oldest_worker,
+            )
             values = row.columns
             await client.insert(row.table, [list(values.values())], column_names=list(values), database=database)
             done.append(migration.name)
-        elif known != migration.digest:
+        elif known.digest != migration.digest:
             raise MigrationError(
                 f"migration {migration.name} was changed after it was applied to database {database}; restore the "
                 "file and put the change into a new migration"
             )
     return done
+
+
+def _accept(database: str, applied: dict[int, AppliedMigration], newest: int) -> None:
+    if not applied or max(applied) <= newest:
+        return
+    refused = excluding(applied, newest)
+    if refused is not None:
+        raise MigrationError(
+            f"the schema of database {database} is at version {max(applied)}, and {refused.name} allows no worker "
+            f"before {refused.oldest_worker}, but this worker supports versions up to {newest}; upgrade the worker"
+        )
+    log.info("newer_schema_accepted", database=database, schema=max(applied), supported=newest)

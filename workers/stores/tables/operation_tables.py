@@ -114,3 +114,4 @@ class MigrationRow(TableRow):
     name: Text
     digest: Text
     applied_at: InsertMillis = None
+    oldest_worker: UInt32 = 0
