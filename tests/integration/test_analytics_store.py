@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import random
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -30,22 +29,14 @@ def answer(answer_id: str = "a-1", *, rank: int = 4, **changes: Any) -> dict[str
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
+def client(empty_database: AsyncClient) -> AsyncClient:
+    return empty_database
 
 
 @pytest.fixture
 async def store(client: AsyncClient, settings: Settings) -> AnalyticsStore:
     await migrate(client, settings.clickhouse.database)
     return AnalyticsStore(client, settings.clickhouse.database)
-
-
-@pytest.fixture
-def database(settings: Settings) -> str:
-    return settings.clickhouse.database
 
 
 async def stored(client: AsyncClient, database: str, columns: str, table: str = "answers") -> list[Any]:

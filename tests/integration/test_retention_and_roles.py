@@ -1,7 +1,5 @@
 """Retention as the settings say, and roles that fit the schema."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
@@ -21,17 +19,9 @@ KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations",
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(opened, settings.clickhouse.database)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
-
-
-@pytest.fixture
-def database(settings: Settings) -> str:
-    return settings.clickhouse.database
+async def client(empty_database: AsyncClient, database: str) -> AsyncClient:
+    await migrate(empty_database, database)
+    return empty_database
 
 
 async def tables(client: AsyncClient, database: str, condition: str = "1") -> set[str]:

@@ -1,6 +1,5 @@
 """Table classes: each one says of its table what ClickHouse says after all migrations."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.topics import FEEDBACK_ANALYTICS
 from workers.delivery.records import Record
 from workers.settings import Settings
-from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.migrations import migrate
 from workers.stores.clickhouse.recorded_rows import stored_row
 from workers.stores.tables.all_tables import BY_NAME, SUMS, TABLES
@@ -30,11 +28,8 @@ ORDER BY table, position
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
+def client(empty_database: AsyncClient) -> AsyncClient:
+    return empty_database
 
 
 async def test_every_class_has_the_columns_of_its_migrated_table(client: AsyncClient, settings: Settings) -> None:

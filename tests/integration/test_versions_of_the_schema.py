@@ -1,6 +1,5 @@
 """Two versions of Touchstone on one schema: the older one goes on, unless a migration excludes it."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from workers.services.openers import open_clickhouse
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse import migrations as migrations_module
-from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.migrations import (
     Migration,
     MigrationError,
@@ -49,16 +48,8 @@ CONTRACT = Migration(
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
-
-
-@pytest.fixture
-def database(settings: Settings) -> str:
-    return settings.clickhouse.database
+def client(empty_database: AsyncClient) -> AsyncClient:
+    return empty_database
 
 
 async def test_an_older_worker_starts_on_an_expanded_schema_and_both_versions_write_and_read(
@@ -150,6 +141,7 @@ async def test_an_older_worker_does_not_create_tables_of_a_newer_schema_again(
         ("SELECT 1;\n", "must state the oldest worker"),
         ("-- Oldest worker: 20\nSELECT 1;\n", "later than itself"),
         ("-- Oldest worker: 18\nALTER TABLE {database}.answers DROP COLUMN model_id;\n", "has DROP"),
+        ("-- Oldest worker: 18\nALTER TABLE {database}.answers DELETE WHERE 1;\n", "has DELETE WHERE"),
         ("-- Oldest worker: 18\nREKEY {database}.answers ORDER BY (tenant);\n", "has REKEY"),
         ("-- Oldest worker: 18\nALTER TABLE {database}.a\n    modify  column b String;\n", "has modify  column"),
     ],
@@ -158,6 +150,12 @@ def test_a_file_that_excludes_workers_without_saying_so_is_refused(tmp_path: Pat
     (tmp_path / "0019_a.sql").write_text(text)
     with pytest.raises(MigrationError, match=message):
         read_migrations(tmp_path)
+
+
+def test_a_new_table_whose_rows_expire_takes_nothing_away(tmp_path: Path) -> None:
+    created = "CREATE TABLE IF NOT EXISTS {database}.a (t DateTime) ENGINE = MergeTree ORDER BY t TTL t + INTERVAL 1 DAY DELETE"
+    (tmp_path / "0019_a.sql").write_text(f"-- Oldest worker: 18\n{created};\n")
+    assert [each.oldest_worker for each in read_migrations(tmp_path)] == [18]
 
 
 def test_a_file_states_its_oldest_worker(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     check_sources(pair.get("contexts"), form, "contexts")
     given = chunks_of(pair.get("contexts"))
     reply = reply_of(response, request, given)
-    failed = _failed(pair) or (reply.error is not None and reply.text is None)
+    failed = _failed(pair) or reply.error is not None
     if reply.service not in (None, form):
         raise UnadaptableRecord(
             f"{form}: response has the shape of {reply.service}; send it in the format {reply.service}", "response"
@@ -74,7 +74,8 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
         user_id=first_text(pair, "user_id") or _user(request),
         query=question.query,
         conversation=question.earlier,
-        answer=None if failed else reply.text,
+        # What a stream brought before it failed was shown.
+        answer=None if _failed(pair) else reply.text,
         contexts=reply.contexts,
         citations=reply.citations,
         model_id=model_name(first_text(request, "model", "modelId"), reply.model),

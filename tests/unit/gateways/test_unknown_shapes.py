@@ -82,6 +82,22 @@ BODIES: dict[str, tuple[str, Any]] = {
         "cohere",
         pair({"id": "1", "finish_reason": "COMPLETE", "message": {"role": "assistant", "content": [{"type": "text", "text": SAID}]}}),
     ),
+    "events of cohere": (
+        "cohere",
+        pair([
+            {"type": "message-start", "id": "1", "delta": {"message": {"role": "assistant"}}},
+            {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": ""}}}},
+            {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": SAID}}}},
+            {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+        ]),
+    ),
+    "events of cohere's first chat": (
+        "cohere",
+        {
+            "request": {"model": "m", "message": ASKED},
+            "response": [{"event_type": "stream-end", "response": {"response_id": "1", "text": SAID}}],
+        },
+    ),
     "litellm": (
         "litellm",
         {"id": "1", "status": "success", "startTime": 1794000000, "call_type": "acompletion", "messages": MESSAGES, "response": CHAT},

@@ -42,6 +42,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         finish_reason=first_text(body, "stopReason"),
         prompt_tokens=count(usage.get("inputTokens")),
         completion_tokens=count(usage.get("outputTokens")),
+        error=text(body.get("error")),
         contexts=[*(chunk for chunk in documents if chunk["content"]), *sources],
         calls_tools=any("toolUse" in block for block in objects(content)),
     )
@@ -54,7 +55,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
 
 def is_event(value: Any) -> bool:
     """Return whether a value is an event of a streamed response."""
-    return any(name in mapping(value) for name in EVENTS)
+    return any(name in mapping(value) for name in EVENTS) or _failure(mapping(value)) is not None
 
 
 def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -70,6 +71,8 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if isinstance(piece.get("text"), str):
             index = count(delta.get("contentBlockIndex")) or 0
             texts[index] = texts.get(index, "") + piece["text"]
+        elif (failure := _failure(event)) is not None:
+            body["error"] = failure
         elif not any(isinstance(piece.get(name), dict) for name in NO_TEXT_DELTAS) and not any(
             name in event for name in OTHER_EVENTS
         ):
@@ -79,6 +82,12 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"text": texts[index]} for index in sorted(texts)]
     content += [{"toolUse": {}}] if calls else []
     return body | {"output": {"message": {"role": "assistant", "content": content + unread}}}
+
+
+def _failure(event: Mapping[str, Any]) -> str | None:
+    """Return the message of an event that ends a stream with an error, or its name."""
+    name = next((name for name, value in event.items() if name.endswith("Exception") and isinstance(value, dict)), None)
+    return name and (first_text(event[name], "message") or name)
 
 
 def _read_block(block: Mapping[str, Any], documents: list[dict[str, Any]], found: Reply, field: str) -> None:

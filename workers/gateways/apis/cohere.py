@@ -4,7 +4,7 @@ Source: "Chat" of Cohere's API reference (v2) and "Documents and citations", rea
 objects of any fields; a citation names the documents that it holds against by their identifiers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_json
@@ -14,6 +14,7 @@ from workers.gateways.contexts import chunk_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, unknown_field
 
 NAME = "cohere"
+_EVENTS = frozenset({"content-delta", "message-end"})
 _NO_TEXT = frozenset({"thinking"})
 _MESSAGE_FIELDS = frozenset({"role", "content", "tool_plan", "tool_calls", "citations"})
 _SNIPPETS = ("text", "snippet", "content", "body")
@@ -23,9 +24,10 @@ def wrote(body: Mapping[str, Any]) -> bool:
     """Return whether a response has the shape of Cohere's chat API."""
     if _is_first(body):
         return True
-    reason = body.get("finish_reason")
-    # A choice of OpenAI's has the same fields, and its reasons in lower case.
-    return isinstance(body.get("message"), dict) and isinstance(reason, str) and reason.isupper()
+    message, reason = mapping(body.get("message")), body.get("finish_reason")
+    # A choice of OpenAI's has the same fields, and its reasons in lower case. A stream that was cut off has no reason.
+    cited = isinstance(message.get("citations"), list) and isinstance(message.get("content"), list)
+    return bool(message) and (cited if reason is None else isinstance(reason, str) and reason.isupper())
 
 
 def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dict[str, Any]]) -> Reply:
@@ -66,6 +68,43 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
     for citation in list(objects(message.get("citations")))[:MAX_CITATIONS]:
         _cite(citation, starts, found)
     return found
+
+
+def is_event(value: Mapping[str, Any]) -> bool:
+    """Return whether a value is an event of a streamed response."""
+    return first_text(value, "type") in _EVENTS or value.get("event_type") == "stream-end"
+
+
+def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the body of a streamed response; the last event of the first version holds it."""
+    last = next((event for event in events if event.get("event_type") == "stream-end"), None)
+    if last is not None:
+        return dict(mapping(last.get("response")))
+    body: dict[str, Any] = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    message: dict[str, list[Any]] = {"citations": [], "tool_calls": []}
+    for event in events:
+        delta = mapping(event.get("delta"))
+        told = mapping(delta.get("message"))
+        if event.get("type") == "message-start":
+            body["id"] = event.get("id")
+        elif event.get("type") == "content-delta":
+            _add_piece(blocks, count(event.get("index")) or 0, mapping(told.get("content")))
+        elif event.get("type") == "message-end":
+            body |= {name: value for name, value in delta.items() if value is not None}
+        for name in message.keys() & told.keys():
+            message[name] += told[name] if isinstance(told[name], list) else [told[name]]
+    return body | {"message": {"role": "assistant", "content": [blocks[place] for place in sorted(blocks)], **message}}
+
+
+def _add_piece(blocks: dict[int, dict[str, Any]], place: int, piece: Mapping[str, Any]) -> None:
+    if isinstance(piece.get("text"), str):
+        block = blocks.setdefault(place, {"type": "text", "text": ""})
+        block["text"] = str(block.get("text", "")) + piece["text"]
+    elif isinstance(piece.get("thinking"), str):
+        blocks.setdefault(place, {"type": "thinking"})  # citations count it
+    else:
+        blocks.setdefault(place, {"unread": dict(piece)})  # refused as a block without a known shape
 
 
 def _is_first(body: Mapping[str, Any]) -> bool:

@@ -1,13 +1,14 @@
 """Merge the chunks of a streamed response to the body that the service returns without streaming.
 
 Sources: OpenAI's ``chat.completion.chunk`` and the events of the Responses API; Anthropic's events of a streamed
-message; Google's ``streamGenerateContent``, whose chunks are partial responses. Read November 2026.
+message; Google's ``streamGenerateContent``, whose chunks are partial responses. Read November 2026. The events of
+Bedrock and Cohere are merged in ``bedrock`` and ``cohere``.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.apis import bedrock
+from workers.gateways.apis import bedrock, cohere
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects
 
 NO_TEXT_DELTAS = frozenset({"input_json_delta", "thinking_delta", "signature_delta", "compaction_delta"})
@@ -32,6 +33,8 @@ def merged(chunks: Sequence[Any]) -> dict[str, Any]:
         return dict(mapping(final.get("response")))
     if any(bedrock.is_event(each) for each in found):
         return bedrock.merged(found)
+    if any(cohere.is_event(each) for each in found):
+        return cohere.merged(found)
     if any("candidates" in each for each in found):
         return _google(found)
     if any(each.get("type") == "message_start" for each in found):
@@ -44,6 +47,7 @@ def _is_chunk(value: Any) -> bool:
     return (
         "candidates" in source
         or bedrock.is_event(source)
+        or cohere.is_event(source)
         or first_text(source, "type") in FINAL_EVENTS
         or source.get("type") == "message_start"
         or any("delta" in choice for choice in objects(source.get("choices")))
@@ -95,6 +99,8 @@ def _anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             kind == "content_block_delta" and first_text(delta, "type") not in NO_TEXT_DELTAS and not block.get("text")
         ):
             block.pop("text", None)  # a text block without a text is refused
+        elif kind == "error":
+            body["error"] = event.get("error")
         elif kind == "message_delta":
             body |= {name: value for name, value in delta.items() if value is not None}
             body["usage"] = {**mapping(body.get("usage")), **mapping(event.get("usage"))}

@@ -24,7 +24,9 @@ _STATED = re.compile(r"^-- Oldest worker: (\d+)$", re.MULTILINE)
 _STATED_SINCE = 19
 """First migration that must state its oldest worker. Earlier files cannot be changed: their oldest worker is their own
 number."""
-_CONTRACTING = re.compile(r"\b(?:DROP|RENAME|REKEY|EXCHANGE|TRUNCATE|DELETE|MODIFY\s+COLUMN)\b", re.IGNORECASE)
+_CONTRACTING = re.compile(
+    r"\b(?:DROP|RENAME|REKEY|EXCHANGE|TRUNCATE|DELETE\s+(?:FROM|WHERE)|MODIFY\s+COLUMN)\b", re.IGNORECASE
+)
 """Statements that take away something that an earlier worker may use."""
 
 _CREATED = re.compile(r"CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS \{database\}\.(\w+)")
