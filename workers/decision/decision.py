@@ -139,12 +139,14 @@ def facts(
     validation = quality.validation if quality is not None else None
     tool_failure = answer.status == "error" or (quality is not None and quality.tool_failure)
     refusal = quality is not None and quality.refusal
-    unevaluated = grounding is None or grounding.status == "failed"
     # Without contexts the citations evaluator still counts the claims: a greeting needs no source.
     baseless = (
         not answer.contexts and "contexts" not in answer.withheld and citations is not None and citations.claims > 0
     )
     empty = not answer.answer.strip() and "answer" not in answer.withheld
+    # Evaluators skip a failed call, but its text may have reached readers, as that of a stream that broke off.
+    broken = answer.status == "error" and not empty
+    unevaluated = grounding is None or grounding.status == "failed" or (broken and grounding.status == "skipped")
     claims = grounding.claims if grounding is not None else []
     below = score is not None and score < grounding_minimum
     # A contradiction is evidence, and a reviewer can correct the answer by it.

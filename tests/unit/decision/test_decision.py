@@ -52,6 +52,7 @@ class Case:
     ungrounded_observer: Literal["warn", "fallback"] = "warn"
     has_context: bool = True
     has_grounding: bool = True
+    is_skipped: bool = False
     states_something: bool = True
     contexts_optional: bool = False
     remember_without_context: bool = False
@@ -102,7 +103,7 @@ class Case:
         earlier = EarlierStatement(turn=1, role="assistant", span=claim.span, excerpt="c")
         source = ClaimSource(number=1, chunk_id="c", span=claim.span, excerpt="c", score=0.9, verdict="supported")
         grounding = GroundingReport(
-            **REPORT,
+            **(REPORT | {"status": "skipped"} if self.is_skipped else REPORT),
             agent="grounding",
             grounding_score=self.grounding_score,
             hallucination_risk=self.risk,
@@ -157,6 +158,7 @@ class Case:
 
 
 GATE = Case(mode="gatekeeper")
+FAILED = Case(error=True, is_skipped=True, grounding_score=None, risk=None)
 NO_CONTEXT = Case(grounding_score=None, risk=None, has_context=False)
 TABLE = [
     # case, state, reasons, review, final, remember
@@ -205,6 +207,10 @@ TABLE = [
     # Fail closed: an answer whose grounding nobody has evaluated is never plainly released.
     (Case(has_grounding=False), "warned", ["grounding_not_evaluated"], False, True, False),
     (replace(GATE, has_grounding=False), "held", ["grounding_not_evaluated"], True, False, False),
+    # A failed call that brought a text, as a stream does that breaks off: nobody has evaluated what readers saw.
+    (FAILED, "warned", ["tool_failure", "grounding_not_evaluated"], True, False, False),
+    (replace(FAILED, mode="gatekeeper"), "held", ["tool_failure", "grounding_not_evaluated"], True, False, False),
+    (replace(FAILED, empty=True), "released", ["empty_answer", "tool_failure"], True, False, False),
     # Citations: a wrong one holds and warns; a missing one counts only where a setting demands it.
     (Case(invalid_citation=True), "warned", ["invalid_citation"], False, True, True),
     (replace(GATE, invalid_citation=True), "held", ["invalid_citation"], True, False, False),
