@@ -8,14 +8,28 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
 
 import pytest
 from aiokafka import AIOKafkaProducer
 
-STOP_SECONDS = 20.0
+from workers.local.ports import free_port
+
+STOP_SECONDS = 10.0
 """Bound of the test; on a free machine the end takes less than three seconds."""
 START_SECONDS = 240.0
+
+
+def _body(url: str) -> str:
+    """Return the body of a response with any status."""
+    try:
+        with urlopen(url, timeout=5) as response:
+            return str(response.read())
+    except HTTPError as response:
+        return str(response.read())
 
 
 class Process:
@@ -23,6 +37,7 @@ class Process:
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.output = folder / "up.log"
+        self.metrics_port = environment["TOUCHSTONE_HTTP__METRICS_PORT"]
         settings = {"TOUCHSTONE_STATE_DIR": str(folder / "state")} | environment
         with self.output.open("wb") as stream:
             self.process = subprocess.Popen(
@@ -42,16 +57,29 @@ class Process:
             time.sleep(0.05)
         raise AssertionError(f"{pattern} is not in the output: {self.text()[-3000:]}")
 
-    def interrupt(self) -> float:
-        begun = time.monotonic()
+    def wait_for_readiness(self, pattern: str) -> None:
+        until = time.monotonic() + START_SECONDS
+        url = f"http://127.0.0.1:{self.metrics_port}/readyz"
+        while time.monotonic() < until:
+            with suppress(URLError, ConnectionError, TimeoutError):
+                if re.search(pattern, _body(url)):
+                    return
+            assert self.process.poll() is None, self.text()[-3000:]
+            time.sleep(0.05)
+        raise AssertionError(f"{pattern} is not in the readiness: {self.text()[-3000:]}")
+
+    def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
         self.process.wait(STOP_SECONDS)
-        return time.monotonic() - begun
 
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Process]:
-    process = Process(tmp_path, TOUCHSTONE_GATEWAYS__TOPICS=json.dumps({"llm-calls": {"format": "openai"}}))
+    process = Process(
+        tmp_path,
+        TOUCHSTONE_GATEWAYS__TOPICS=json.dumps({"llm-calls": {"format": "openai"}}),
+        TOUCHSTONE_HTTP__METRICS_PORT=str(free_port()),
+    )
     yield process
     if process.process.poll() is None:
         process.process.kill()
@@ -61,6 +89,19 @@ def started(tmp_path: Path) -> Iterator[Process]:
 @pytest.mark.parametrize("moment", ["local_service_spawned", "local_services_started", r"broker +\S+:\d+"])
 def test_an_interrupt_while_starting_ends_the_command_and_its_services(started: Process, moment: str) -> None:
     started.wait_for(moment)
+    _interrupt(started)
+
+
+@pytest.mark.parametrize("moment", ["starting", "waits for its partitions"])
+def test_an_interrupt_while_agents_open_and_join_ends_the_command_and_its_services(
+    started: Process, moment: str
+) -> None:
+    """Models are imported in threads that cannot be cancelled, and a group that forms has nothing to finish."""
+    started.wait_for_readiness(moment)
+    _interrupt(started)
+
+
+def _interrupt(started: Process) -> None:
     started.interrupt()
     assert started.process.returncode == 0, started.text()[-3000:]
     for pid in re.findall(r"local_service_spawned.*?pid=(\d+)", started.text()):

@@ -17,6 +17,8 @@ from workers.local.ports import LOOPBACK
 
 NAME = "kafka"
 _REQUEST_TIMEOUT_MS = 2_000
+STOP_SECONDS = 1.0
+"""Grace period of the broker, seconds. Its log ends with it, and with open connections it may not end by itself."""
 
 
 def light_broker_service() -> ServiceSpec:
@@ -57,7 +59,7 @@ def light_broker_service() -> ServiceSpec:
         del pid  # the cluster's name identifies the process
         return await answers_as(port, cluster)
 
-    return ServiceSpec(NAME, command, ready, environment={"NO_COLOR": "1"}, stop_grace_s=5.0)
+    return ServiceSpec(NAME, command, ready, environment={"NO_COLOR": "1"}, stop_grace_s=STOP_SECONDS)
 
 
 async def answers_as(port: int, cluster: str) -> bool:

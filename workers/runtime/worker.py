@@ -33,6 +33,9 @@ from workers.stores.clickhouse.clickhouse_rows import version_row
 TOPIC_SECONDS = 15.0
 """Wait for topics that another process is creating. A start without them ends the process."""
 
+STARTING_GRACE_SECONDS = 1.0
+"""Grace period of an interrupted start that has accepted no record; there is nothing to finish."""
+
 LAG_SECONDS = 2.0
 """Interval between two observations of the lag."""
 
@@ -62,6 +65,7 @@ class Worker:
         self._opened = AsyncExitStack()
         self._running: list[RunningAgent] = []
         self._background: list[asyncio.Task[None]] = []
+        self._started = False
         self._failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.services = SharedServices(settings, addresses)
         self.metrics_port: int | None = None
@@ -83,6 +87,7 @@ class Worker:
         agents, parts = await self._open()
         self._running = [RunningAgent(agent, parts) for agent in agents]
         await self._join_groups()
+        self._started = True
         self._watch("lag", self._observe_lag())
         self._watch("watchdog", watch_loop())
         for agent in self._running:
@@ -149,7 +154,7 @@ class Worker:
         for task in self._background:
             task.cancel()
         async with self._opened:
-            await drain(self._running, self._settings.delivery.shutdown_grace_seconds)
+            await drain(self._running, self._grace_seconds())
             await self._erasures.stop()
 
     def readiness(self) -> dict[str, str | None]:
@@ -157,6 +162,11 @@ class Worker:
         if len(self._running) < len(self._definitions):
             return {"worker": "starting"}
         return {agent.definition.name: agent.hindrance() for agent in self._running}
+
+    def _grace_seconds(self) -> float:
+        grace = self._settings.delivery.shutdown_grace_seconds
+        idle = not self._started and all(agent.processor.in_flight == 0 for agent in self._running)
+        return min(grace, STARTING_GRACE_SECONDS) if idle else grace
 
     def _watch(self, name: str, task: Coroutine[None, None, None]) -> None:
         self._background.append(start_background(task, name, self._failure))

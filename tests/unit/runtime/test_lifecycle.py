@@ -1,9 +1,11 @@
 """A worker opens what its chosen agents open, and closes all of it, whatever fails."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -12,7 +14,8 @@ from workers.agents.base import AgentContext, AgentDefinition, Handler
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Result, WorkItem
 from workers.runtime import agent_choice
-from workers.runtime.worker import Worker
+from workers.runtime.running_agent import RunningAgent
+from workers.runtime.worker import STARTING_GRACE_SECONDS, Worker
 from workers.services.shared_service import SharedService
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
@@ -120,3 +123,32 @@ async def test_a_failing_close_does_not_hide_the_others(make: Make, log: Log) ->
         await worker.stop()
     assert log.closed == ["producer", "c", "b", "a"]
     assert str(raised.value.__context__) == "c does not close"
+
+
+class Joining:
+    """An agent whose client waits for its group; it notes the grace period of its stop."""
+
+    def __init__(self, in_flight: int) -> None:
+        self.processor = SimpleNamespace(in_flight=in_flight)
+        self.grace: float | None = None
+
+    async def stop(self, grace_seconds: float) -> None:
+        self.grace = grace_seconds
+        if not self.processor.in_flight:
+            await asyncio.Event().wait()
+
+
+async def test_an_interrupted_start_does_not_wait_for_a_group_that_forms(make: Make) -> None:
+    worker, agent = make(first=["a"]), Joining(in_flight=0)
+    await worker._open()
+    worker._running = [cast(RunningAgent, agent)]
+    await asyncio.wait_for(worker.stop(), 10)
+    assert agent.grace == STARTING_GRACE_SECONDS
+
+
+async def test_an_interrupted_start_finishes_accepted_records(make: Make) -> None:
+    worker, agent = make(first=["a"]), Joining(in_flight=1)
+    await worker._open()
+    worker._running = [cast(RunningAgent, agent)]
+    await worker.stop()
+    assert agent.grace == Settings(_env_file=None).delivery.shutdown_grace_seconds > STARTING_GRACE_SECONDS

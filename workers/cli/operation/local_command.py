@@ -18,6 +18,7 @@ from workers.local.errors import LocalServiceError
 from workers.local.passwords import passwords_file
 from workers.local.services import LocalServices, ServicePorts
 from workers.observability.logs import safe_text
+from workers.process.ending import run_service
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
 
@@ -74,10 +75,13 @@ def up(
     """
     settings = read_settings()
     ports = ServicePorts(kafka=kafka_port, redis=redis_port, clickhouse=clickhouse_port)
-    # Imported here, where a signal still ends the process at once: the import takes seconds.
+    # Here a signal still ends the process at once; each of the two takes seconds.
     import workers.runtime.worker  # noqa: F401
+    from workers.pipeline.versions import rules_digest
 
-    raise typer.Exit(uvloop.run(_serve(settings, ports, broker, with_worker=True)))
+    rules_digest()
+
+    run_service(_serve(settings, ports, broker, with_worker=True))
 
 
 async def create_topics(settings: Settings, addresses: Addresses) -> None:

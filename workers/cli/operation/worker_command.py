@@ -6,6 +6,7 @@ import typer
 import uvloop
 
 from workers.cli.output import console, print_json, read_settings
+from workers.process.ending import run_service
 from workers.settings.addresses import apply_local_defaults, find_addresses
 
 
@@ -28,6 +29,7 @@ def worker(
       touchstone worker --agents citations,grounding,quality
       touchstone worker --without citations,grounding,quality
     """
+    from workers.pipeline.versions import rules_digest
     from workers.runtime.agent_choice import agents_without, chosen_agents
     from workers.runtime.worker import Worker, run_worker
 
@@ -38,12 +40,13 @@ def worker(
     if without is not None:
         names = agents_without(_names(without), settings)
     chosen_agents(names, settings)
+    rules_digest()  # here, where a signal still ends the process at once: it takes seconds
     addresses = find_addresses(settings)
 
     def ready(running: Worker) -> None:
         console.print(f"ready: metrics on http://{settings.http.host}:{running.metrics_port}/metrics", highlight=False)
 
-    raise typer.Exit(uvloop.run(run_worker(apply_local_defaults(settings, addresses), addresses, names, ready)))
+    run_service(run_worker(apply_local_defaults(settings, addresses), addresses, names, ready))
 
 
 def _names(listed: str) -> list[str]:
