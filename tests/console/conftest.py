@@ -1,21 +1,15 @@
 """One console for all tests, with some of the examples in it."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
 
-from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from tests.harness.browser import running_browser
-from tests.harness.console import ConsoleThread
+from tests.harness.console import ConsoleThread, examples
 from workers.inference.backends import SentenceTransformerBackend
-from workers.process.paths import examples_directory
 from workers.settings.addresses import Addresses
-
-STORED = 17
-"""Examples that are stored, the first ones."""
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +25,7 @@ def console(
 @pytest.fixture(scope="session")
 def stored(console: ConsoleThread) -> list[EnrichedAnswer]:
     """Answers that the console knows."""
-    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:STORED]
-    return console.store(GeneratedAnswer.model_validate(json.loads(line)) for line in lines)
+    return console.store(examples())
 
 
 @pytest.fixture(scope="module")

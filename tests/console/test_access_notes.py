@@ -56,6 +56,7 @@ NOTHING_SHOWN = {
     # Figures, and answers by their identifier alone.
     ("GET", "/"), ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/reviews/disagreements"),
     ("GET", "/api/audit/accesses"), ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"),
+    ("GET", "/api/reviews/acceptance"),
     # What is sent, and that it has arrived.
     ("POST", "/api/answers"), ("POST", "/api/feedback"), ("POST", "/api/answers/{answer_id:path}/vote"),
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),

@@ -8,14 +8,22 @@ import pytest
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.console import ConsoleThread
+from tests.harness.console import ConsoleThread, examples
 from tests.harness.reviews import AT, review_request, store_decision
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+
+TENANT = "told"
+"""Tenant of this file: other files share the console and store answers of their own."""
+
+
+@pytest.fixture(scope="module")
+def stored(console: ConsoleThread) -> list[EnrichedAnswer]:
+    return console.store(answer.model_copy(update={"tenant": TENANT}) for answer in examples())
 
 
 @pytest.fixture
 def api(console: ConsoleThread, stored: list[EnrichedAnswer]) -> httpx.Client:
-    return console.client()
+    return console.client(TENANT)
 
 
 def with_citations(stored: list[EnrichedAnswer]) -> EnrichedAnswer:
@@ -65,9 +73,9 @@ def verified(console: ConsoleThread, stored: list[EnrichedAnswer]) -> EnrichedAn
 def test_what_a_verifier_said_of_a_claim_is_told(console: ConsoleThread, verified: EnrichedAnswer) -> None:
     assert verified.grounding
     scores = {claim.claim_id: claim.verifier_score for claim in verified.grounding.claims}
-    body = console.client().get(f"/api/answers/{verified.answer_id}").raise_for_status().json()
+    body = console.client(TENANT).get(f"/api/answers/{verified.answer_id}").raise_for_status().json()
     assert {claim["claim_id"]: claim["verifier_score"] for claim in body["claims"]} == scores
-    page = console.client().get(f"/answers/{verified.answer_id}").raise_for_status().text
+    page = console.client(TENANT).get(f"/answers/{verified.answer_id}").raise_for_status().text
     assert page.count("verifier 0.27") == 1
 
 
@@ -163,27 +171,28 @@ def test_a_cursor_that_is_none_of_ours_is_refused(api: httpx.Client, cursor: str
     assert "cursor" in refused.json()["detail"]
 
 
-def test_the_audit_tells_citations_and_low_grounding(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
-    admin = console.client("admin")
-    logged = admin.get("/api/audit/citations", params={"limit": 200}).raise_for_status().json()["items"]
+def test_the_audit_tells_citations_and_low_grounding(
+    console: ConsoleThread, api: httpx.Client, stored: list[EnrichedAnswer]
+) -> None:
+    logged = api.get("/api/audit/citations", params={"limit": 200}).raise_for_status().json()["items"]
     assert {item["response_id"]: item["citation_count"] for item in logged} == {
         answer.answer_id: len(answer.formatted.citations) if answer.formatted else 0 for answer in stored
     }
     assert all(citation["id"] for item in logged for citation in item["citations"])
-    low = admin.get("/api/audit/low-grounding", params={"limit": 200}).raise_for_status().json()["items"]
+    low = api.get("/api/audit/low-grounding", params={"limit": 200}).raise_for_status().json()["items"]
     minimum = console.settings.grounding.grounding_minimum
     scores = {answer.answer_id: answer.grounding.grounding_score for answer in stored if answer.grounding}
     expected = {answer_id for answer_id, score in scores.items() if score is not None and score < minimum}
     assert expected
     assert {item["response_id"] for item in low} == expected
-    wrong = admin.get("/api/audit/citations", params={"only_invalid": True, "limit": 200}).raise_for_status().json()
+    wrong = api.get("/api/audit/citations", params={"only_invalid": True, "limit": 200}).raise_for_status().json()
     assert {item["response_id"] for item in wrong["items"]} == {
         answer.answer_id for answer in stored if answer.citations and answer.citations.invalid_references
     }
 
 
 def test_memory_is_searched_by_meaning_with_where_it_comes_from(
-    api: httpx.Client, stored: list[EnrichedAnswer]
+    console: ConsoleThread, api: httpx.Client, stored: list[EnrichedAnswer]
 ) -> None:
     remembered = next(answer for answer in stored if answer.decision.remember)
     question = f"Please tell me: {remembered.answer.query}"
@@ -194,7 +203,9 @@ def test_memory_is_searched_by_meaning_with_where_it_comes_from(
     assert [item["similarity"] for item in body["items"]] == sorted(
         (i["similarity"] for i in body["items"]), reverse=True
     )
-    other = api.get("/api/memory", params={"q": question, "tenant": "somebody'else"}).raise_for_status().json()
+    other = (
+        console.client().get("/api/memory", params={"q": question, "tenant": "somebody'else"}).raise_for_status().json()
+    )
     assert other["items"] == []
 
 
@@ -232,7 +243,7 @@ def test_who_was_shown_an_answer_is_noted(console: ConsoleThread, stored: list[E
     log = console.resources.accesses
     log._producer = Recording()  # type: ignore[assignment]
     try:
-        console.client("read").get(f"/api/answers/{looked_at}").raise_for_status()
+        console.client(TENANT).get(f"/api/answers/{looked_at}").raise_for_status()
         deadline = time.monotonic() + 20
         while not written and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -242,9 +253,9 @@ def test_who_was_shown_an_answer_is_noted(console: ConsoleThread, stored: list[E
 
     rows = [json.loads(value)["columns"] for value in written]
     console.call(console.resources.analytics.insert("accesses", rows))
-    told = console.client("admin").get("/api/audit/accesses", params={"answer_id": looked_at}).raise_for_status().json()
+    told = console.client(TENANT).get("/api/audit/accesses", params={"answer_id": looked_at}).raise_for_status().json()
     (access,) = told["items"]
-    assert (access["who"], access["via"], access["what"], access["answers"]) == ("read", "token", "answer", [looked_at])
+    assert (access["who"], access["via"], access["what"], access["answers"]) == (TENANT, "token", "answer", [looked_at])
     assert datetime.fromisoformat(access["at"]) >= before.replace(microsecond=0)
 
 

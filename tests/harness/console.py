@@ -26,6 +26,7 @@ from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.inference.opening import open_embedding
 from workers.pipeline.local_pipeline import LocalPipeline
+from workers.process.paths import examples_directory
 from workers.runtime.worker import Worker
 from workers.services.shared_service import SharedService
 from workers.services.shared_services import SharedServices
@@ -39,6 +40,8 @@ T = TypeVar("T")
 
 EVERYTHING = "token-with-every-scope"
 UNDO_SECONDS = 3.0
+STORED = 17
+"""Examples that are stored, the first ones."""
 
 ONE_TENANT = {
     "acme": "acme", "keys": "keys", "first-racer": "race", "second-racer": "race", "corrector": "correction", "undoer": "undo",
@@ -46,9 +49,15 @@ ONE_TENANT = {
     "editor": "edits", "drafter": "drafts", "passenger": "passages", "messenger": "messages", "sleeper": "sessions",
     "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks", "bulk-rival": "bulks",
     "counted": "counted", "charted": "charted", "pager": "pages", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
-    "first-opinion": "opinions", "second-opinion": "opinions",
+    "first-opinion": "opinions", "second-opinion": "opinions", "told": "told", "accepting": "accepted", "priced": "priced", "unpriced": "unpriced",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
+
+
+def examples() -> list[GeneratedAnswer]:
+    """The first examples."""
+    lines = (examples_directory() / "answers.jsonl").read_bytes().splitlines()[:STORED]
+    return [GeneratedAnswer.from_bytes(line) for line in lines]
 
 
 def secret(name: str) -> str:

@@ -16,6 +16,7 @@ from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from tests.harness.deployment import until
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
 from workers.delivery.producer import ConfirmedProducer
+from workers.errors import UnavailableError
 from workers.review.decision_events import decided, review_event
 from workers.review.review_errors import (
     AlreadyDecided,
@@ -28,7 +29,7 @@ from workers.review.review_errors import (
 from workers.review.review_models import DecisionBody, Filters, Reviewer
 from workers.review.review_service import ReviewService
 from workers.review.shared_state import SharedState
-from workers.settings import Settings
+from workers.settings import ReviewTarget, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
@@ -573,6 +574,109 @@ async def test_a_second_opinion_can_be_left_to_others(
     assert left is not None and left.review_id == item.review_id
 
 
+async def test_a_request_is_offered_until_its_target_of_independent_reviews(
+    console: Console, rows: AnalyticsStore, settings: Settings,
+) -> None:  # fmt: skip
+    settings.review.second_share = 0.0
+    settings.review.tenants = {"acme": ReviewTarget(second_share=1.0, reviews=3)}
+    request, other = review_request(1), review_request(2, tenant="other")
+    await store_requests(rows, [request, other])
+    for each in (request, other):
+        await store_decision(rows, each, action="reject")
+    service, third, fourth = console(), Reviewer("third"), Reviewer("fourth")
+
+    async def offered(who: Reviewer) -> list[tuple[str, int, int]]:
+        page = await service.queue(Filters(state="second"), who, cursor=None, limit=10)
+        return [(item.tenant, item.reviews_done, item.reviews_wanted) for item in page.items]
+
+    assert await offered(BEN) == [("acme", 1, 3)], "only the tenant with a target"
+    assert await offered(ANNA) == [], "who has decided is not asked again"
+    item = await service.next(Filters(), BEN)
+    assert item is not None and item.second_review
+    await service.decide(request.review_id, APPROVE, BEN)
+    assert await offered(third) == [], "until the rows show this decision, nobody else is asked"
+    await store_decision(rows, request, ruling="second", by=BEN.name, action="approve")
+
+    assert await offered(third) == [("acme", 2, 3)]
+    assert await offered(BEN) == []
+    item = await service.next(Filters(), third)
+    assert item is not None and (item.second_review, item.history, item.action) == (True, [], None)
+    assert await service.gives_second_opinion(request.review_id, third)
+    receipt = await service.decide(request.review_id, APPROVE, third)
+    assert receipt.undo_until is not None
+    await service.undo(request.review_id, third)
+    assert await offered(third) == [("acme", 2, 3)], "what was undone is to be decided again"
+    await service.decide(request.review_id, APPROVE, third)
+    await store_decision(rows, request, ruling="second", by=third.name, action="approve")
+
+    assert await offered(fourth) == [], "three have decided"
+    assert await service.next(Filters(), fourth) is None
+    with pytest.raises(AlreadyDecided):
+        await service.decide(request.review_id, APPROVE, fourth)
+    done = await service.item(request.review_id, fourth)
+    assert (done.reviews_done, done.reviews_wanted, done.action) == (3, 3, "reject")
+
+
+async def test_disagreements_stay_hidden_from_who_is_still_to_review(
+    console: Console, rows: AnalyticsStore, settings: Settings
+) -> None:
+    settings.review.second_share, settings.review.reviews = 1.0, 3
+    request, service, third = review_request(1), console(), Reviewer("third")
+    await store_requests(rows, [request])
+    await store_decision(rows, request, action="reject")
+    await store_decision(rows, request, ruling="second", by=BEN.name, action="approve")
+    assert [(each.first, each.second) for each in await service.disagreements(ANNA)] == [("reject", "approve")]
+    assert len(await service.disagreements(BEN)) == 1
+    assert await service.disagreements(third) == []
+    await store_decision(rows, request, ruling="second", by=third.name, action="correct", corrected_answer="2 GiB [1].")
+    seen = await service.disagreements(third)
+    assert {(each.first_by, each.second_by, each.second) for each in seen} == {
+        ("first", "second", "approve"), ("first", "third", "correct"),
+    }  # fmt: skip
+
+
+async def test_agreement_covers_every_pair_of_independent_reviews(
+    console: Console, rows: AnalyticsStore, settings: Settings
+) -> None:
+    settings.review.second_share, settings.review.reviews = 1.0, 3
+    said = [("approve", "approve", "approve"), ("reject", "reject", "approve"), ("reject", "reject", "reject")]
+    for number, (first, *others) in enumerate(said):
+        request = review_request(number)
+        await store_requests(rows, [request])
+        await store_decision(rows, request, action=first)
+        for name, action in zip(("second", "third"), others, strict=True):
+            await store_decision(rows, request, ruling="second", by=name, action=action)
+    # One person's second word on a request counts once.
+    await store_decision(
+        rows, review_request(0), ruling="second", by="third", action="reject", at=AT + timedelta(hours=1)
+    )
+    stats = await console().stats(ANNA)
+    assert stats.agreement_pairs == 9
+    # Observed 7/9; by chance (first 3/9 approve, second 5/9): 3/9·5/9 + 6/9·4/9 = 39/81.
+    assert stats.agreement == pytest.approx((7 / 9 - 39 / 81) / (1 - 39 / 81))
+    assert stats.agreement_interval is not None
+    assert stats.agreement_interval[0] <= stats.agreement <= stats.agreement_interval[1]
+
+
+async def test_a_second_review_that_was_not_published_is_offered_again(
+    console: Console, rows: AnalyticsStore, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.review.second_share, settings.review.undo_seconds = 1.0, 0.0
+    request, service = review_request(1), console()
+    await store_requests(rows, [request])
+    await store_decision(rows, request, action="reject")
+    assert await service.next(Filters(), BEN) is not None
+
+    async def away(*_: object) -> None:
+        raise UnavailableError("the broker is away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(service, "_publish", away)
+        with pytest.raises(UnavailableError):
+            await service.decide(request.review_id, APPROVE, BEN)
+    assert (await service.decide(request.review_id, APPROVE, BEN)).undo_until is None
+
+
 async def test_figures_tell_backlog_pace_and_agreement(console: Console, rows: AnalyticsStore) -> None:
     requests = [review_request(number) for number in range(7)]
     await store_requests(rows, requests)
@@ -591,18 +695,27 @@ async def test_figures_tell_backlog_pace_and_agreement(console: Console, rows: A
     assert (await console().stats(Reviewer("x", frozenset({"other"})))).backlog == 0
 
 
+SHARES = {
+    (1.0, 2): [False, True, False, True, False, True],
+    (0.5, 2): [False, False, True, False, False, True],
+    (1.0, 3): [False, True, True, False, True, True],
+}
+"""Which of six requests are second reviews, so that each decision gets its share of further ones."""
+
+
+@pytest.mark.parametrize(("share", "reviews"), SHARES)
 async def test_second_reviews_come_in_their_share_while_the_queue_is_long(
-    console: Console, rows: AnalyticsStore, settings: Settings
+    console: Console, rows: AnalyticsStore, settings: Settings, share: float, reviews: int
 ) -> None:
-    settings.review.second_share = 0.5
+    settings.review.second_share, settings.review.reviews = share, reviews
     service = console()
-    requests = [review_request(number) for number in range(12)]
+    requests = [review_request(number) for number in range(24)]
     await store_requests(rows, requests)
-    for request in requests[:8]:
+    for request in requests[:16]:
         await store_decision(rows, request, by="first", at=AT)
     taken = []
-    for _ in range(4):
+    for _ in range(6):
         item = await service.next(Filters(), BEN, without=[each.review_id for each in taken])
         assert item is not None
         taken.append(item)
-    assert [item.second_review for item in taken] == [False, True, False, True]
+    assert [item.second_review for item in taken] == SHARES[share, reviews]

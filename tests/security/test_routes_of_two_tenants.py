@@ -87,6 +87,7 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/api/reviews"): named("/api/reviews", 200),
     ("GET", "/api/reviews/stats"): named("/api/reviews/stats", 200, refused=200),
     ("GET", "/api/reviews/disagreements"): named("/api/reviews/disagreements", 200, refused=200),
+    ("GET", "/api/reviews/acceptance"): named("/api/reviews/acceptance?by=reviewer", 200),
     ("GET", "/api/reviews/filters"): (Question("/api/reviews/filters", 200),),
     ("GET", "/api/reviews/reviewers"): (Question("/api/reviews/reviewers", 200),),
     ("GET", "/queue"): named("/queue", 200),

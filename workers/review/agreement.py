@@ -1,11 +1,22 @@
-"""Measure inter-annotator agreement between first and second reviews: Cohen's kappa."""
+"""Measure inter-annotator agreement between independent reviews of the same requests: Cohen's kappa."""
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
 RESAMPLES = 1_000
 """Bootstrap samples behind an interval."""
+
+
+def review_pairs(reviews: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Return the pairs of decisions on the same request: every two of its reviews, the earlier one first.
+
+    Args:
+        reviews: decisions of different people on each request, in order of time.
+    """
+    return [pair for decisions in reviews for pair in combinations(decisions, 2)]
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
@@ -27,24 +38,32 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     return float(cohen_kappa_score(firsts, seconds))
 
 
-def kappa_interval(pairs: Sequence[tuple[str, str]]) -> tuple[float, float] | None:
-    """Compute the 95 % interval of kappa with the percentile bootstrap over pairs (Efron 1979).
+def kappa_interval(reviews: Sequence[Sequence[str]]) -> tuple[float, float] | None:
+    """Compute the 95 % interval of kappa over all pairs with the percentile bootstrap over requests (Efron 1979).
 
-    The samples are drawn with a fixed seed, so that equal pairs give equal bounds.
+    Pairs of one request are not independent, so that requests are drawn, each with all its pairs. The samples are
+    drawn with a fixed seed, so that equal reviews give equal bounds.
+
+    Args:
+        reviews: decisions of different people on each request, in order of time.
 
     Returns:
         The bounds; ``None`` where kappa is unknown.
     """
-    labels = sorted({decision for pair in pairs for decision in pair})
+    kinds = Counter(tuple(decisions) for decisions in reviews if len(decisions) > 1)
+    labels = sorted({decision for kind in kinds for decision in kind})
     if len(labels) < 2:
         return None
-    table = np.zeros((len(labels), len(labels)))
-    for first, second in pairs:
-        table[labels.index(first), labels.index(second)] += 1
-    drawn = np.random.default_rng(0).multinomial(len(pairs), (table / len(pairs)).ravel(), size=RESAMPLES)
-    tables = drawn.reshape(RESAMPLES, len(labels), len(labels)) / len(pairs)
-    observed = np.trace(tables, axis1=1, axis2=2)
-    expected = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
+    tables = np.zeros((len(kinds), len(labels), len(labels)))
+    for table, kind in zip(tables, kinds, strict=True):
+        for first, second in review_pairs([kind]):
+            table[labels.index(first), labels.index(second)] += 1
+    shares = np.array(list(kinds.values())) / kinds.total()
+    drawn = np.random.default_rng(0).multinomial(kinds.total(), shares, size=RESAMPLES)
+    samples = np.tensordot(drawn, tables, axes=1)
+    samples /= samples.sum(axis=(1, 2), keepdims=True)
+    observed = np.trace(samples, axis1=1, axis2=2)
+    expected = (samples.sum(axis=1) * samples.sum(axis=2)).sum(axis=1)
     # A sample of one decision alone agrees by chance alone.
     kappas = np.where(expected < 1, (observed - expected) / np.where(expected < 1, 1 - expected, 1), 0.0)
     low, high = np.quantile(kappas, (0.025, 0.975))

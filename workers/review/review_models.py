@@ -1,6 +1,7 @@
 """Define the request and response bodies of the review interface."""
 
 from dataclasses import dataclass, field
+from datetime import date as date_of_day
 from datetime import datetime
 from typing import Any, Literal, Self
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
 from schemas.review import ClaimVerdict, ReviewContext, UserAction
 from workers.stores.queries.review_queue_rows import QueueState
+from workers.stores.queries.review_team_queries import AcceptanceBy, Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ class ReviewSummary(BaseModel):
     deadline_at: datetime | None
     version: int = Field(description="Version to send back with the decision.")
     second_review: bool = Field(default=False, description="True if a blind second review is requested.")
+    reviews_done: int = Field(default=0, description="Independent reviews, the decision included.")
+    reviews_wanted: int = Field(default=1, description="Target of independent reviews; 1 outside of the sample.")
     lock: Lock | None = None
     assignee: str | None = Field(default=None, description="Person to whom the request is assigned.")
     decided_by: str | None = None
@@ -200,7 +204,9 @@ class QueueStats(BaseModel):
     oldest_at: datetime | None
     decided_today: int = Field(description="Decisions by people since midnight UTC.")
     decided_by_policy_today: int
-    agreement: float | None = Field(description="Cohen's kappa of first and second reviews; null if unknown.")
+    agreement: float | None = Field(
+        description="Cohen's kappa over every two independent reviews of a request; null if unknown."
+    )
     agreement_interval: list[float] | None = Field(
         min_length=2, max_length=2, description="Ends of the 95 % interval of kappa; null if unknown."
     )
@@ -220,8 +226,29 @@ class ReviewerFigures(BaseModel):
     median_active_seconds: float | None
 
 
+class AcceptancePoint(BaseModel):
+    """Final decisions of people in a day or week."""
+
+    date: date_of_day = Field(description="First day of the interval, UTC; weeks begin on Monday.")
+    name: str | None = Field(description="Reviewer or model; null for all beyond the 20 with the most decisions.")
+    approved: int
+    corrected: int
+    rejected: int
+
+
+class Acceptance(BaseModel):
+    """Approvals, corrections and rejections over time."""
+
+    since: date_of_day = Field(description="First day.")
+    until: date_of_day = Field(description="Last day; it and its week are not over.")
+    time_zone: Literal["UTC"] = "UTC"
+    by: AcceptanceBy
+    interval: Interval
+    points: list[AcceptancePoint] = Field(description="Intervals without a decision are left out.")
+
+
 class Disagreement(BaseModel):
-    """A review whose first and second decision differ."""
+    """An independent review that differs from the final decision."""
 
     review_id: str
     answer_id: str

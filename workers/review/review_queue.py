@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from schemas.review import ReviewRequest
-from workers.review.agreement import cohens_kappa, kappa_interval
+from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
 from workers.review.cursors import decided_cursor, open_cursor, write_cursor
 from workers.review.locks import ReviewLocks
 from workers.review.review_errors import UnknownReview
@@ -27,13 +27,12 @@ from workers.review.review_models import (
     ReviewSummary,
     claim_view,
 )
+from workers.review.second_share import is_sampled
 from workers.settings import ReviewSettings
 from workers.stores.queries.review_queries import ReviewStore
-from workers.stores.queries.review_queue_rows import QueueFilters, Sample
+from workers.stores.queries.review_queue_rows import EVERY_TENANT, QueueFilters, Sample
 from workers.stores.tables.review_tables import QueueRow
 
-SECOND = "second:"
-"""Prefix of the request name in the claim of a second review."""
 SECOND_OFFERED = timedelta(days=7)
 """Time after a decision for which a second review is offered."""
 
@@ -71,10 +70,20 @@ class ReviewQueue:
         following = write_cursor(shown[-1], filters.state) if more else None
         if filters.state == "second":
             shown = await self._unclaimed(shown)
-        locks = await self._locks.known([place.review_id for place in shown])
-        people = await self._store.assignees([place.key for place in shown])
+        names = [place.key for place in shown]
+        locks, people, seconds = await asyncio.gather(
+            self._locks.known([place.review_id for place in shown]),
+            self._store.assignees(names),
+            self._store.second_reviews([] if filters.state == "open" else names),
+        )
         items = [
-            _summary(place, locks.get(place.review_id), people.get(place.key), second=filters.state == "second")
+            self._summary(
+                place,
+                locks.get(place.review_id),
+                people.get(place.key),
+                seconds.get(place.key, 0),
+                second=filters.state == "second",
+            )
             for place in shown
         ]
         return QueuePage(items=items, next_cursor=following, open_count=number)
@@ -125,7 +134,10 @@ class ReviewQueue:
         """Return statistics of the queue and of recent decisions."""
         tenants = sorted(who.tenants)
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
-        figures, pairs = await asyncio.gather(self._store.figures(tenants, midnight), self._store.pairs(tenants))
+        figures, reviews = await asyncio.gather(
+            self._store.figures(tenants, midnight), self._store.independent_reviews(tenants)
+        )
+        pairs = review_pairs(reviews)
         return QueueStats(
             backlog=figures.open,
             held=figures.held,
@@ -133,14 +145,29 @@ class ReviewQueue:
             decided_today=figures.decided,
             decided_by_policy_today=figures.by_policy,
             agreement=await asyncio.to_thread(cohens_kappa, pairs),
-            agreement_interval=None if (ends := await asyncio.to_thread(kappa_interval, pairs)) is None else list(ends),
+            agreement_interval=None
+            if (ends := await asyncio.to_thread(kappa_interval, reviews)) is None
+            else list(ends),
             agreement_pairs=len(pairs),
             median_active_seconds=figures.median_seconds,
         )
 
     async def disagreements(self, who: Reviewer) -> list[Disagreement]:
-        """Return the reviews whose first and second decision differ, the latest first."""
-        return [Disagreement(**row) for row in await self._store.disagreements(sorted(who.tenants))]
+        """Return the reviews that differ from the final decision, the latest first.
+
+        What the reviewer is still to review is left out: a second review is blind.
+        """
+        found = [Disagreement(**row) for row in await self._store.disagreements(sorted(who.tenants))]
+        if not found:
+            return []
+        due = await self._store.for_second_review(
+            QueueFilters(tenants=tuple(sorted(who.tenants)), state="second"),
+            self._sample(who),
+            limit=len(found),
+            review_ids=sorted({each.review_id for each in found}),
+        )
+        hidden = {place.key for place in due}
+        return [each for each in found if (each.tenant, each.review_id) not in hidden]
 
     async def _place(self, review_id: str, who: Reviewer) -> QueueRow:
         place = await self._store.place(review_id, sorted(who.tenants))
@@ -159,31 +186,45 @@ class ReviewQueue:
         wanted: QueueFilters,
         who: Reviewer,
         limit: int,
-        review_id: str | None = None,
+        review_ids: Sequence[str] = (),
         skipped_since: datetime | None = None,
     ) -> list[QueueRow]:
         places = await self._store.for_second_review(
             replace(wanted, state="second"),
             self._sample(who),
             limit=limit,
-            review_id=review_id,
+            review_ids=review_ids,
             skipped_since=skipped_since,
         )
         return await self._unclaimed(places)
 
     def _sample(self, who: Reviewer) -> Sample:
-        return Sample(who.name, self._settings.second_share, self._now() - SECOND_OFFERED)
+        targets = {EVERY_TENANT: self._settings} | self._settings.tenants
+        return Sample(
+            who.name,
+            {tenant: (target.second_share, target.reviews) for tenant, target in targets.items()},
+            self._now() - SECOND_OFFERED,
+        )
 
     async def _unclaimed(self, places: Sequence[QueueRow]) -> list[QueueRow]:
-        """Remove second reviews that were decided a moment ago."""
-        claims = await self._locks.claims([f"{SECOND}{place.review_id}" for place in places])
-        return [place for place in places if f"{SECOND}{place.review_id}" not in claims]
+        """Remove requests whose second review was decided a moment ago."""
+        names = await self._second_names(places)
+        claims = await self._locks.claims(list(names.values()))
+        return [place for place in places if names[place.key] not in claims]
+
+    async def _second_names(self, places: Sequence[QueueRow]) -> dict[tuple[str, str], str]:
+        """Return the name in the claim of each request's next second review, by tenant and review identifier.
+
+        The name counts the stored reviews, so that the next one can be claimed once the rows show the one before.
+        """
+        stored = await self._store.second_reviews([place.key for place in places])
+        return {place.key: f"second:{stored.get(place.key, 0)}:{place.review_id}" for place in places}
 
     async def _is_for_second_review(self, place: QueueRow, who: Reviewer) -> bool:
         if place.is_open:
             return False
         wanted = QueueFilters(tenants=(place.tenant,), state="second")
-        return bool(await self._seconds(wanted, who, 1, place.review_id))
+        return bool(await self._seconds(wanted, who, 1, [place.review_id]))
 
     async def _item(self, place: QueueRow, lock: Lock | None, *, second: bool) -> ReviewItem:
         request = await self._request(place)
@@ -191,7 +232,8 @@ class ReviewQueue:
         # A second review is blind: the reviewer must not see the first decision.
         history = [] if second else await self._store.history(place)
         person = (await self._store.assignees([place.key])).get(place.key)
-        summary = _summary(place, lock, person, second=second).model_dump()
+        number = 0 if place.is_open else (await self._store.second_reviews([place.key])).get(place.key, 0)
+        summary = self._summary(place, lock, person, number, second=second).model_dump()
         if not place.is_open:
             # The row of the decision lacks these columns of the request.
             summary |= request.model_dump(
@@ -238,6 +280,42 @@ class ReviewQueue:
             for claim in sorted(request.claims, key=lambda claim: claim.span.start)
         ]
 
+    def _summary(
+        self, place: QueueRow, lock: Lock | None, assignee: str | None, second_reviews: int, *, second: bool
+    ) -> ReviewSummary:
+        """Build the summary of a request.
+
+        Args:
+            place: place of the request.
+            lock: lock of the request.
+            assignee: person to whom the request is assigned.
+            second_reviews: number of people who reviewed the request after its decision.
+            second: the request is shown for a blind second review.
+        """
+        columns = {
+            name: getattr(place, name)
+            for name in (
+                "review_id", "answer_id", "tenant", "state", "queue", "held", "risk_mode", "priority", "reasons", "signals",
+                "hallucination_risk", "grounding_score", "gate_score", "model_id", "requested_at", "deadline_at",
+            )
+        }  # fmt: skip
+        closed = not place.is_open and not second
+        target = self._settings.target_of(place.tenant)
+        return ReviewSummary(
+            **columns | ({"state": "open"} if second else {}),
+            query=place.title,
+            version=place.rank,
+            second_review=second,
+            reviews_done=0 if place.is_open else 1 + second_reviews,
+            reviews_wanted=target.reviews if is_sampled(place.review_id, target.second_share) else 1,
+            lock=lock,
+            # A second review is blind: most requests are decided by the person whom they were assigned to.
+            assignee=None if second else assignee,
+            decided_by=place.decided_by if closed else None,
+            decided_at=place.decided_at if closed else None,
+            action=place.action if closed else None,
+        )
+
 
 def wanted_filters(filters: Filters, who: Reviewer) -> QueueFilters | None:
     """Restrict filters to the tenants that the reviewer may see; return ``None`` if no tenant is left."""
@@ -247,26 +325,3 @@ def wanted_filters(filters: Filters, who: Reviewer) -> QueueFilters | None:
             return None
         tenants = (filters.tenant,)
     return QueueFilters(tenants=tenants, **filters.model_dump(exclude={"tenant"}))
-
-
-def _summary(place: QueueRow, lock: Lock | None, assignee: str | None, *, second: bool) -> ReviewSummary:
-    columns = {
-        name: getattr(place, name)
-        for name in (
-            "review_id", "answer_id", "tenant", "state", "queue", "held", "risk_mode", "priority", "reasons", "signals",
-            "hallucination_risk", "grounding_score", "gate_score", "model_id", "requested_at", "deadline_at",
-        )
-    }  # fmt: skip
-    closed = not place.is_open and not second
-    return ReviewSummary(
-        **columns | ({"state": "open"} if second else {}),
-        query=place.title,
-        version=place.rank,
-        second_review=second,
-        lock=lock,
-        # A second review is blind: most requests are decided by the person whom they were assigned to.
-        assignee=None if second else assignee,
-        decided_by=place.decided_by if closed else None,
-        decided_at=place.decided_at if closed else None,
-        action=place.action if closed else None,
-    )

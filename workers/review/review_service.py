@@ -38,7 +38,8 @@ from workers.review.review_models import (
     Reviewer,
     ReviewItem,
 )
-from workers.review.review_queue import SECOND, ReviewQueue, wanted_filters
+from workers.review.review_queue import ReviewQueue, wanted_filters
+from workers.review.second_share import is_turn
 from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.stores.queries.review_queries import ReviewStore
@@ -139,12 +140,14 @@ class ReviewService(ReviewQueue):
         return await second_review()
 
     def _is_turn_of_second_review(self, who: Reviewer) -> bool:
-        """Return ``True`` for every n-th request of a reviewer, so that an open queue does not starve second reviews."""
-        share = self._settings.second_share
-        if not share:
-            return False
+        """Return ``True`` in the share of a reviewer's requests that keeps up with the targets."""
+        visible = [
+            self._settings,
+            *(self._settings.tenants[name] for name in self._settings.tenants if who.may_see(name)),
+        ]
+        further = max(target.second_share * (target.reviews - 1) for target in visible)
         self._taken[who.name] += 1
-        return self._taken[who.name] % max(2, round(1 / share)) == 0
+        return is_turn(self._taken[who.name], further / (1 + further))
 
     # ---------------------------------------------------------------- locks
 
@@ -159,7 +162,7 @@ class ReviewService(ReviewQueue):
         place = await self._place(review_id, who)
         if not place.is_open and not await self._is_for_second_review(place, who):
             raise _decided(place.decided_by, place.decided_at)
-        await self._refuse_claimed(review_id if place.is_open else f"{SECOND}{review_id}")
+        await self._refuse_claimed(await self._claim_name(place))
         lock = await self._locks.acquire(review_id, who.name, self._now())
         if lock is not None and lock.holder != who.name:
             raise _locked(lock)
@@ -248,7 +251,7 @@ class ReviewService(ReviewQueue):
         if body.user_action not in DECIDING:
             await self._publish(decision)
             return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
-        name = f"{SECOND}{review_id}" if second else review_id
+        name = await self._claim_name(place)
         claim = (await self._locks.claims([name])).get(name)
         if claim is not None and claim.decision_id == decision.feedback_id:
             return self._receipt(decision.feedback_id, claim.at)
@@ -263,7 +266,7 @@ class ReviewService(ReviewQueue):
         standing = await self._locks.claim(name, Claim(decision.feedback_id, who.name, now))
         if standing.decision_id != decision.feedback_id:
             raise _decided(standing.by, standing.at)
-        await self._keep_or_publish(decision, now)
+        await self._keep_or_publish(decision, now, name)
         await self._locks.release(review_id, who.name)
         return self._receipt(decision.feedback_id, now)
 
@@ -275,8 +278,8 @@ class ReviewService(ReviewQueue):
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         place = await self._place(review_id, who)
-        names = [review_id, f"{SECOND}{review_id}"]
-        for name, claim in (await self._locks.claims(names)).items():
+        names = {review_id, await self._claim_name(place)}
+        for name, claim in (await self._locks.claims(sorted(names))).items():
             if claim.by == who.name and await self._pending.take_back(claim.decision_id):
                 await self._locks.withdraw(name)
                 await self._tell("undone", place, who)
@@ -312,7 +315,11 @@ class ReviewService(ReviewQueue):
             claim_verdicts=body.claim_verdicts,
         )
 
-    async def _keep_or_publish(self, decision: ReviewDecision, now: datetime) -> None:
+    async def _claim_name(self, place: QueueRow) -> str:
+        """Return the name in the claim of the next decision on a request."""
+        return place.review_id if place.is_open else (await self._second_names([place]))[place.key]
+
+    async def _keep_or_publish(self, decision: ReviewDecision, now: datetime, name: str) -> None:
         # Mask before the copy goes to Redis: a correction may hold personal data.
         decision = self._privacy.event(decision)
         if self._settings.undo_seconds:
@@ -321,7 +328,7 @@ class ReviewService(ReviewQueue):
         try:
             await self._publish(decision)
         except UnavailableError:
-            await self._locks.withdraw(decision.review_id)
+            await self._locks.withdraw(name)
             raise
 
     def _receipt(self, decision_id: str, at: datetime) -> DecisionReceipt:

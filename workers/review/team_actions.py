@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field, model_validator
 
 from schemas.base import Identifier, Label, LongText
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
-from workers.review.review_models import DecisionBody, Reviewer, ReviewerFigures, Strict
+from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
 from workers.review.review_service import ReviewService
 from workers.settings import AccessToken
 from workers.settings.scopes import Scope
-from workers.stores.queries.review_team_queries import NOBODY, Facets, ReviewTeamQueries
+from workers.stores.queries.review_team_queries import NOBODY, AcceptanceBy, Facets, Interval, ReviewTeamQueries
 
 MOST_AT_ONCE = 100
 
@@ -89,6 +89,25 @@ class TeamActions:
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
         rows = await self._store.reviewers(sorted(who.tenants), midnight - timedelta(days=days - 1))
         return [ReviewerFigures(**row) for row in rows]
+
+    async def acceptance(self, tenants: Sequence[str], by: AcceptanceBy, interval: Interval, days: int) -> Acceptance:
+        """Return approvals, corrections and rejections over time.
+
+        Args:
+            tenants: tenants of the decisions; all if empty.
+            by: count decisions of each reviewer, or on each model.
+            interval: length of an interval; the first week is complete.
+            days: days back, today included, UTC.
+        """
+        midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
+        since = midnight - timedelta(days=days - 1)
+        if interval == "week":
+            since -= timedelta(days=since.weekday())
+        rows = await self._store.acceptance(tenants, since, by, interval)
+        return Acceptance(
+            since=since.date(), until=midnight.date(), by=by, interval=interval,
+            points=[AcceptancePoint(**row) for row in rows],
+        )  # fmt: skip
 
     async def act(self, body: BulkBody, who: Reviewer) -> list[BulkOutcome]:
         """Act on each request, or tell what would happen; a refusal of one does not stop the others."""

@@ -46,7 +46,7 @@ from workers.settings.kafka import KafkaSettings
 from workers.settings.network import is_loopback
 from workers.settings.privacy import PrivacySettings
 from workers.settings.quality import QualitySettings
-from workers.settings.release import ReleaseSettings, ReviewSettings
+from workers.settings.release import ReleaseSettings, ReviewSettings, ReviewTarget
 from workers.settings.secret_files import EnvironmentWithFiles
 from workers.settings.stores import (
     ClickHouseSettings,
@@ -82,6 +82,7 @@ __all__ = [
     "ReplaySettings",
     "RetentionSettings",
     "ReviewSettings",
+    "ReviewTarget",
     "ReviewWebhookSettings",
     "RoutingSettings",
     "Settings",

@@ -38,7 +38,18 @@ class ReleaseSettings(Group):
         return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
 
 
-class ReviewSettings(Group):
+class ReviewTarget(Group):
+    """The number of independent reviews."""
+
+    second_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.1, description="Share of decisions that other reviewers repeat blindly."
+    )
+    reviews: Annotated[int, Field(ge=2, le=20)] = Field(
+        default=2, description="Independent reviews of each request of that share, the first decision included."
+    )
+
+
+class ReviewSettings(ReviewTarget):
     """The review queue, and the default decision after a deadline."""
 
     deadline_held: Literal["reject", "warn", "escalate"] = Field(
@@ -64,8 +75,9 @@ class ReviewSettings(Group):
     undo_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
         default=10.0, description="Time in which a decision can be undone; it is published afterwards."
     )
-    second_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.1, description="Share of decisions that a second reviewer repeats blindly."
+    tenants: dict[str, ReviewTarget] = Field(
+        default_factory=dict,
+        description="second_share and reviews of single tenants as JSON, which replace those for all tenants.",
     )
     guidelines: Path | None = Field(
         default=None,
@@ -78,3 +90,7 @@ class ReviewSettings(Group):
         default=64,
         description="Memory for pages of the files of final states, MB, of all partitions of a worker together.",
     )
+
+    def target_of(self, tenant: str) -> ReviewTarget:
+        """Return the target of a tenant."""
+        return self.tenants.get(tenant, self)

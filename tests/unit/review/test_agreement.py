@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.review.agreement import cohens_kappa, kappa_interval
+from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
 
 PAIRS = [("approve", "approve")] * 6 + [("reject", "reject")] * 3 + [("approve", "reject")] * 2
 
@@ -28,3 +28,17 @@ def test_full_agreement_has_an_interval_up_to_one() -> None:
     low, high = kappa_interval([("approve", "approve"), ("reject", "reject")] * 10) or (0.0, 0.0)
     assert high == 1.0
     assert low >= 0.0
+
+
+def test_every_two_reviews_of_a_request_are_a_pair() -> None:
+    assert review_pairs([("approve", "reject", "correct"), ("approve", "approve")]) == [
+        ("approve", "reject"), ("approve", "correct"), ("reject", "correct"), ("approve", "approve"),
+    ]  # fmt: skip
+
+
+def test_pairs_of_one_request_do_not_narrow_the_interval_as_those_of_several_do() -> None:
+    three = [("approve",) * 3] * 10 + [("reject",) * 3] * 5 + [("approve", "reject", "reject")] * 5
+    apart = review_pairs(three)
+    together, single = kappa_interval(three), kappa_interval(apart)
+    assert together is not None and single is not None
+    assert together[1] - together[0] > 1.2 * (single[1] - single[0])

@@ -14,8 +14,10 @@ from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import require
 from workers.console.resources import ConsoleResources, Shared
+from workers.console.routes.answers import Tenant
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import (
+    Acceptance,
     DecisionBody,
     DecisionReceipt,
     Disagreement,
@@ -31,6 +33,7 @@ from workers.review.review_models import (
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import BulkBody, BulkOutcome, TeamActions
 from workers.settings.scopes import Scope
+from workers.stores.queries.review_team_queries import AcceptanceBy, Interval
 
 router = APIRouter(prefix="/api/reviews", tags=["review"], route_class=StrictRoute)
 
@@ -134,6 +137,19 @@ async def list_reviewers(
 ) -> list[ReviewerFigures]:
     """Return what each reviewer has decided, the busiest first."""
     return await team.reviewers(_reviewer(who), days)
+
+
+@router.get("/acceptance", responses=documented(*ERRORS, 422))
+async def get_acceptance(
+    team: Team,
+    who: Who,
+    by: Annotated[AcceptanceBy, Query(description="Decisions of each reviewer, or on each model.")] = "model",
+    interval: Annotated[Interval, Query(description="Length of an interval, UTC.")] = "day",
+    days: Annotated[int, Query(ge=1, le=731, description="Days, today included.")] = 30,
+    tenant: Tenant = None,
+) -> Acceptance:
+    """Return approvals, corrections and rejections over time: the final decisions of people."""
+    return await team.acceptance(who.chosen_tenants(tenant), by, interval, days)
 
 
 @router.post("/bulk", responses=documented(*ERRORS, 422))

@@ -15,15 +15,21 @@ from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.review_rows import MAX_TITLE
 from workers.stores.clickhouse.row_reading import without_zone
-from workers.stores.queries.review_queue_rows import DecidedCursor, QueueCursor, QueueFigures, QueueFilters, Sample
+from workers.stores.queries.review_agreement_queries import ReviewAgreementQueries
+from workers.stores.queries.review_queue_rows import (
+    EVERY_TENANT,
+    DecidedCursor,
+    QueueCursor,
+    QueueFigures,
+    QueueFilters,
+    Sample,
+)
 from workers.stores.queries.review_team_queries import ReviewTeamQueries
 from workers.stores.tables.review_tables import QueueRow
 from workers.stores.tables.table_row import select_list
 
 MAX_HISTORY = 200
 """Maximum number of events and decisions of one review to return."""
-MAX_PAIRS = 5_000
-"""Maximum number of pairs of first and second reviews for the agreement, the latest ones."""
 
 RISKS: Mapping[RiskLevel, tuple[RiskLevel, ...]] = {
     "low": ("low", "medium", "high"), "medium": ("medium", "high"), "high": ("high",),
@@ -44,10 +50,17 @@ _ESCALATED = (
 # Withdrawn reviews have no decision: they sort last.
 _DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
 # The first 32 bits of a UUIDv5 come from a digest, so every process draws the same sample.
-_SAMPLED = "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8)))) < {share:Float64} * 4294967296"
+_SAMPLED = (
+    "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8))))"
+    " < transform(toString(q.tenant), {owners:Array(String)}, {shares:Array(Float64)}, {share:Float64}) * 4294967296"
+)
+_COMPLETE = (
+    "uniqExact(decided_by) + 1"
+    " >= transform(toString(tenant), {owners:Array(String)}, {numbers:Array(UInt32)}, {number:UInt32})"
+)
 
 
-class ReviewStore(ReviewTeamQueries):
+class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
     """Store of reviews."""
 
     async def page(
@@ -111,17 +124,17 @@ class ReviewStore(ReviewTeamQueries):
         *,
         limit: int,
         after: DecidedCursor | None = None,
-        review_id: str | None = None,
+        review_ids: Sequence[str] = (),
         skipped_since: datetime | None = None,
     ) -> list[QueueRow]:
-        """Return decided requests that another reviewer is to decide once more, the oldest decision first.
+        """Return decided requests that the reviewer is to decide once more, the oldest decision first.
 
         Args:
             filters: filter of state ``second``.
             sample: reviewer and share of the sample.
             limit: maximum number of results.
             after: end of the previous page.
-            review_id: restrict to this review.
+            review_ids: restrict to these reviews, if there are any.
             skipped_since: leave out requests that the reviewer has skipped since then.
 
         Raises:
@@ -132,9 +145,9 @@ class ReviewStore(ReviewTeamQueries):
         if skipped_since is not None:
             conditions.append(self._not_skipped())
             parameters["skipped"] = without_zone(skipped_since)
-        if review_id is not None:
-            conditions.append("q.review_id = {review:String}")
-            parameters["review"] = review_id
+        if review_ids:
+            conditions.append("q.review_id IN {reviews:Array(String)}")
+            parameters["reviews"] = list(review_ids)
         return await self._places(conditions, parameters, f"{_DECIDED}, q.review_id", limit)
 
     async def place(self, review_id: str, tenants: Sequence[str]) -> QueueRow | None:
@@ -248,32 +261,6 @@ class ReviewStore(ReviewTeamQueries):
             decided=decisions[0]["decided"], by_policy=decisions[0]["by_policy"], median_seconds=decisions[0]["median"],
         )  # fmt: skip
 
-    async def pairs(self, tenants: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the first and second decision of each review that has both, the latest reviews only."""
-        rows = await self.named_rows(
-            "SELECT anyIf(action, ruling = 'final') AS first, anyIf(action, ruling = 'second') AS second"
-            f" FROM {self._database}.review_decisions FINAL"
-            " WHERE empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)}"
-            " GROUP BY tenant, review_id HAVING countIf(ruling = 'final') > 0 AND countIf(ruling = 'second') > 0"
-            f" ORDER BY max(decided_at) DESC LIMIT {MAX_PAIRS}",
-            {"tenants": list(tenants)},
-        )
-        return [(row["first"], row["second"]) for row in rows]
-
-    async def disagreements(self, tenants: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the reviews whose first and second decision differ, the latest first."""
-        return await self.named_rows(
-            "SELECT review_id, any(answer_id) AS answer_id, d.tenant AS tenant,"
-            " anyIf(action, ruling = 'final') AS first, anyIf(decided_by, ruling = 'final') AS first_by,"
-            " anyIf(action, ruling = 'second') AS second, anyIf(decided_by, ruling = 'second') AS second_by,"
-            f" max(decided_at) AS decided_at FROM {self._database}.review_decisions AS d FINAL"
-            " WHERE (empty({tenants:Array(String)}) OR d.tenant IN {tenants:Array(String)})"
-            " AND ruling IN ('final', 'second') GROUP BY d.tenant, review_id"
-            " HAVING countIf(ruling = 'final') > 0 AND countIf(ruling = 'second') > 0 AND first != second"
-            f" ORDER BY decided_at DESC, review_id LIMIT {MAX_HISTORY}",
-            {"tenants": list(tenants)},
-        )
-
     def _sampled(self, filters: QueueFilters, sample: Sample) -> tuple[list[str], dict[str, Any]]:
         conditions, parameters = self._conditions(filters)
         conditions += [
@@ -281,7 +268,8 @@ class ReviewStore(ReviewTeamQueries):
             "decided_at > {since:DateTime64(3, 'UTC')}",
             _SAMPLED,
             "(q.tenant, q.review_id) NOT IN"
-            f" (SELECT tenant, review_id FROM {self._database}.review_decisions WHERE ruling = 'second')",
+            f" (SELECT tenant, review_id FROM {self._database}.review_decisions WHERE ruling = 'second'"
+            f" GROUP BY tenant, review_id HAVING {_COMPLETE})",
             # A reviewer who voted or decided too late has seen the answer.
             f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_decisions"
             " WHERE decided_by = {reviewer:String})",
@@ -290,7 +278,11 @@ class ReviewStore(ReviewTeamQueries):
             "others": ["", POLICY, sample.reviewer],
             "reviewer": sample.reviewer,
             "since": without_zone(sample.since),
-            "share": sample.share,
+            "owners": list(sample.targets),
+            "shares": [share for share, _ in sample.targets.values()],
+            "numbers": [number for _, number in sample.targets.values()],
+            "share": sample.targets[EVERY_TENANT][0],
+            "number": sample.targets[EVERY_TENANT][1],
         }
 
     async def _places(

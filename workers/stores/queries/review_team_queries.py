@@ -1,14 +1,23 @@
 """Query how a team shares the review queue: who has which request, and what each reviewer has decided."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from schemas.review import POLICY
 from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
 
 MOST_VALUES = 200
 """Maximum number of values of a filter to offer."""
+
+MOST_NAMES = 20
+"""Maximum number of people or models whose decisions are counted apart over time."""
+
+AcceptanceBy = Literal["reviewer", "model"]
+Interval = Literal["day", "week"]
+_NAMES: Mapping[AcceptanceBy, str] = {"reviewer": "decided_by", "model": "model_id"}
+_STARTS: Mapping[Interval, str] = {"day": "toDate(decided_at, 'UTC')", "week": "toStartOfWeek(decided_at, 1, 'UTC')"}
 
 NOBODY = "nobody"
 """Filter for unassigned requests."""
@@ -71,6 +80,34 @@ class ReviewTeamQueries(Reading):
             f" FROM {self._database}.review_decisions FINAL WHERE {_OURS} AND decided_by != '{POLICY}'"
             " AND decided_at >= {since:DateTime64(3, 'UTC')} GROUP BY name HAVING decided + second > 0"
             f" ORDER BY decided + second DESC, name LIMIT {MOST_VALUES}",
+            {"tenants": list(tenants), "since": without_zone(since)},
+        )
+
+    async def acceptance(
+        self, tenants: Sequence[str], since: datetime, by: AcceptanceBy, interval: Interval
+    ) -> list[Row]:
+        """Count the final decisions of people by day or week (UTC, from Monday) and by reviewer or model.
+
+        Args:
+            tenants: tenants of the decisions; all if empty.
+            since: earliest time of a decision.
+            by: count decisions of each reviewer, or on each model.
+            interval: length of an interval.
+
+        Returns:
+            Rows with ``date``, ``name``, ``approved``, ``corrected`` and ``rejected``, in order of time. The decisions
+            of all but the ``MOST_NAMES`` with the most decisions have the name ``None``.
+        """
+        chosen = (
+            f"FROM {self._database}.review_decisions FINAL WHERE {_OURS} AND ruling = 'final'"
+            f" AND decided_by != '{POLICY}' AND decided_at >= {{since:DateTime64(3, 'UTC')}}"
+        )
+        name = f"toString({_NAMES[by]})"
+        return await self.named_rows(
+            f"SELECT {_STARTS[interval]} AS date, if({name} IN (SELECT {name} AS name {chosen} GROUP BY name"
+            f" ORDER BY count() DESC, name LIMIT {MOST_NAMES}), {name}, NULL) AS name,"
+            " countIf(action = 'approve') AS approved, countIf(action = 'correct') AS corrected,"
+            f" countIf(action = 'reject') AS rejected {chosen} GROUP BY date, name ORDER BY date, name",
             {"tenants": list(tenants), "since": without_zone(since)},
         )
 

@@ -1,0 +1,59 @@
+"""Query how far independent reviews of the same requests agree."""
+
+from collections.abc import Sequence
+
+from workers.stores.clickhouse.row_reading import Reading, Row
+
+MAX_COMPARED = 5_000
+"""Maximum number of requests with several reviews for the agreement, the latest ones."""
+MAX_DISAGREEMENTS = 200
+"""Maximum number of disagreements to return."""
+
+# One word a person, the first one: the final decision, then the others in order of time.
+_REVIEWED = """
+SELECT tenant, review_id, any(answer_id) AS answer_id, max(decided_at) AS latest,
+       arraySort(groupArray((ruling != 'final', decided_at, toString(decided_by), toString(action)))) AS said
+FROM (
+    SELECT tenant, review_id, answer_id, ruling, decided_at, decided_by, action
+    FROM {database}.review_decisions FINAL
+    WHERE ruling IN ('final', 'second') AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+    ORDER BY ruling != 'final', decided_at LIMIT 1 BY tenant, review_id, decided_by
+)
+GROUP BY tenant, review_id HAVING length(said) > 1 AND NOT said[1].1
+"""
+
+_COMPARED = (
+    f"SELECT arrayMap(each -> each.4, said) AS actions FROM ({_REVIEWED}) ORDER BY latest DESC LIMIT {MAX_COMPARED}"
+)
+
+# Where any two people disagree, one of them disagrees with the final decision.
+_DISAGREED = f"""
+SELECT review_id, answer_id, tenant, said[1].4 AS first, said[1].3 AS first_by, other.4 AS second, other.3 AS second_by,
+       greatest(said[1].2, other.2) AS decided_at
+FROM ({_REVIEWED}) ARRAY JOIN arrayPopFront(said) AS other
+WHERE first != second ORDER BY decided_at DESC, review_id, second_by LIMIT {MAX_DISAGREEMENTS}
+"""
+
+
+class ReviewAgreementQueries(Reading):
+    """Queries of independent reviews."""
+
+    async def second_reviews(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Return the number of people who reviewed each request after its decision, by tenant and review identifier."""
+        if not names:
+            return {}
+        rows = await self.named_rows(
+            f"SELECT tenant, review_id, uniqExact(decided_by) AS number FROM {self._database}.review_decisions"
+            " WHERE ruling = 'second' AND review_id IN {reviews:Array(String)}"
+            " AND (tenant, review_id) IN {names:Array(Tuple(String, String))} GROUP BY tenant, review_id",
+            {"names": list(names), "reviews": [review_id for _, review_id in names]},
+        )
+        return {(row["tenant"], row["review_id"]): row["number"] for row in rows}
+
+    async def independent_reviews(self, tenants: Sequence[str]) -> list[list[str]]:
+        """Return the decisions on each request that several people reviewed, the final one first, then by time."""
+        return [row["actions"] for row in await self.rows(_COMPARED, tenants=list(tenants))]
+
+    async def disagreements(self, tenants: Sequence[str]) -> list[Row]:
+        """Return each independent review that differs from the final decision, the latest first."""
+        return await self.rows(_DISAGREED, tenants=list(tenants))
