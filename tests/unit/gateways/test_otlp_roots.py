@@ -228,6 +228,24 @@ def test_the_output_value_of_a_call_is_read_in_every_form_of_a_response(output: 
     assert said(frame(1, kind="LLM", output__value=output)) == [expected]
 
 
+def test_spans_of_mlflow_are_read() -> None:
+    """MLflow writes every attribute as JSON, and a traced function has the type UNKNOWN."""
+    (found,) = answers(
+        span(1, mlflow__spanType='"UNKNOWN"', mlflow__spanInputs={"question": "Q?"}, mlflow__spanOutputs='"Yes."', seconds=9),
+        span(2, 1, mlflow__spanType='"RETRIEVER"', mlflow__spanInputs={"query": "Q?"},
+             mlflow__spanOutputs=[{"page_content": "It is.", "metadata": {"doc_uri": "a.md"}, "id": "d1"}]),
+        span(3, 1, at=2, mlflow__spanType='"CHAT_MODEL"',
+             mlflow__spanInputs={"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Q?"}]},
+             mlflow__spanOutputs={"model": "gpt-4o-mini-2024-07-18", "choices": [{"message": {"content": "Yes."}}]},
+             mlflow__chat__tokenUsage={"input_tokens": 12, "output_tokens": 2, "total_tokens": 14},
+             mlflow__llm__model='"gpt-4o-mini"', mlflow__llm__provider='"openai"'),
+    )  # fmt: skip
+    answer = found.answer
+    assert (answer.query, answer.answer, [each.content for each in answer.contexts or ()]) == ("Q?", "Yes.", ["It is."])
+    assert (answer.model.id, answer.model.provider) == ("gpt-4o-mini", "openai")
+    assert answer.usage is not None and (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (12, 2)
+
+
 # ---------------------------------------------------------------- what is not evaluated
 
 
@@ -249,13 +267,13 @@ def test_a_call_for_a_tool_without_content_is_a_step() -> None:
 @pytest.mark.parametrize(
     "attributes",
     [{"gen_ai__operation__name": "divine"}, {"openinference__span__kind": "ORACLE"}, {"gen_ai__request__model": "m"},
-     {"llm__model_name": "m"}, {"ai__operationId": "ai.divine"}],
+     {"llm__model_name": "m"}, {"mlflow__spanType": '"ORACLE"'}, {"traceloop__span__kind": "unknown"}],
 )  # fmt: skip
 def test_spans_of_an_unknown_operation_are_counted_and_those_of_other_libraries_are_not(attributes: Any) -> None:
     with pytest.raises(NothingToJudge) as nothing:
         answers(span(1, **attributes), span(2, http__request__method="GET"))
-    expected = {} if "ai__operationId" in attributes else {"unknown_operation": 1}
-    assert dict(nothing.value.unread) == expected
+    expected = "no_call" if "ai__operationId" in attributes else "unknown_operation"
+    assert dict(nothing.value.unread) == {expected: 1}
 
 
 @pytest.mark.parametrize("operation", ["embeddings", "execute_tool", "retrieval"])
@@ -263,6 +281,47 @@ def test_spans_of_known_operations_without_an_answer_are_not_counted(operation: 
     with pytest.raises(NothingToJudge) as nothing:
         answers(span(1, gen_ai__operation__name=operation, gen_ai__request__model="m"))
     assert dict(nothing.value.unread) == {}
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [frame(1, output__value="Yes.")],
+        [frame(1, output__value={"answer": "Yes."}), frame(2, 1, output__value="Yes."), retrieval(3, 2, "It is.")],
+        [frame(1, kind="AGENT", input__value="Q?", output__value="Yes.")],
+        [span(1, gen_ai__operation__name="invoke_agent", gen_ai__output__messages=[{"role": "assistant", "content": "Yes."}])],
+        [span(1, langfuse__observation__type="span", langfuse__observation__output="Yes.")],
+        [span(1, traceloop__span__kind="workflow", traceloop__entity__name="ask"),
+         span(2, 1, traceloop__span__kind="task", traceloop__entity__name="find")],
+        [span(1, ai__operationId="ai.generateText", ai__response__text="Yes.")],
+    ],
+    ids=["chain", "nested chains", "agent", "agent of the conventions", "langfuse", "workflow without content", "vercel"],
+)  # fmt: skip
+def test_an_answer_without_a_call_of_a_model_is_counted_once(spans: list[Any]) -> None:
+    with pytest.raises(NothingToJudge) as nothing:
+        answers(*spans, span(9, 1, traceloop__workflow__name="ask", http__request__method="POST"))
+    assert dict(nothing.value.unread) == {"no_call": 1}
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [frame(1, output__value="Yes."), call(2, 1)],
+        [frame(1, output__value="Yes."), call(2, 7)],
+        [frame(1, kind="EVALUATOR", output__value="0.9"), frame(2, 1, output__value="Yes."), call(8, trace="c")],
+        [frame(1, kind="RETRIEVER", output__value="Yes."), call(8, trace="c")],
+        [frame(1, input__value="Q?", output__value={"documents": ["a", "b"]}), call(8, trace="c")],
+        [span(1, traceloop__span__kind="tool", traceloop__entity__name="search"), call(8, trace="c")],
+    ],
+    ids=["call within", "call of the trace", "evaluator", "retriever", "no answer", "tool"],
+)
+def test_answers_with_a_call_and_spans_without_an_answer_are_not_counted(spans: list[Any]) -> None:
+    assert dict(answers(*spans)[0].unread) == {}
+
+
+def test_a_trace_without_a_call_is_counted_beside_one_with_a_call() -> None:
+    (found,) = answers(frame(1, output__value="Yes.", trace="b"), frame(1, output__value="No."), call(2, 1))
+    assert (found.answer.answer, dict(found.unread)) == ("No.", {"no_call": 1})
 
 
 def test_the_calls_of_a_run_are_its_steps_in_the_order_of_their_start() -> None:

@@ -1,7 +1,8 @@
 """Translate attributes of other clients' spans to those of the conventions that are read.
 
 Sources: Langfuse SDK 5 (``langfuse.observation.*``), Vercel AI SDK 4 to 6 (``ai.*``; 7 sends the GenAI conventions),
-OpenLLMetry 0.62 (``traceloop.entity.*``, ``gen_ai.task.*``). Read November 2026.
+OpenLLMetry 0.62 (``traceloop.entity.*``, ``gen_ai.task.*``), MLflow 3 (``mlflow.*``, each value as JSON). Read November
+2026.
 """
 
 from collections.abc import Mapping
@@ -20,6 +21,16 @@ _LANGFUSE_NAMES = {
     "status_message": "exception.message",
     "prompt.name": "gen_ai.prompt.version",
 }
+_MLFLOW_CALLS = ("CHAT_MODEL", "LLM")
+_MLFLOW_KINDS = {
+    "CHAT_MODEL": "LLM",
+    "WORKFLOW": "CHAIN",
+    "TASK": "CHAIN",
+    "UNKNOWN": "CHAIN",
+    "PARSER": "PROMPT",
+    "MEMORY": "PROMPT",
+}
+"""A traced function has the type ``UNKNOWN``."""
 _VERCEL_CALLS = (".doGenerate", ".doStream")
 _VERCEL_NAMES = {
     "ai.response.model": "gen_ai.response.model",
@@ -51,6 +62,8 @@ def translated(attributes: Mapping[str, Any]) -> dict[str, Any]:
         added = _langfuse(attributes)
     elif text(attributes.get("ai.operationId")):
         added = _vercel(attributes)
+    elif text(attributes.get("mlflow.spanType")):
+        added = _mlflow(attributes)
     elif _is_entity(attributes):
         added = _openllmetry(attributes)
     found = {name: value for name, value in added.items() if value is not None}
@@ -114,6 +127,28 @@ def _vercel(attributes: Mapping[str, Any]) -> dict[str, Any]:
         KIND: kind,
         "input.value": attributes.get("ai.prompt"),
         "output.value": said or text(attributes.get("ai.response.object")),
+    }
+
+
+def _mlflow(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    own = {
+        name.removeprefix("mlflow."): unfolded(value)
+        for name, value in attributes.items()
+        if name.startswith("mlflow.")
+    }
+    kind = str(own["spanType"]).upper()
+    usage = mapping(own.get("chat.tokenUsage"))
+    return {
+        KIND: _MLFLOW_KINDS.get(kind, kind),
+        "input.value": own.get("spanInputs"),
+        "output.value": own.get("spanOutputs"),
+        "llm.model_name": own.get(
+            "llm.model", mapping(own.get("spanInputs")).get("model") if kind in _MLFLOW_CALLS else None
+        ),
+        "llm.provider": own.get("llm.provider"),
+        "llm.token_count.prompt": usage.get("input_tokens"),
+        "llm.token_count.completion": usage.get("output_tokens"),
+        DOCUMENTS: documents_in(own.get("spanOutputs")) if kind == "RETRIEVER" else None,
     }
 
 

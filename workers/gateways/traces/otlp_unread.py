@@ -7,12 +7,18 @@ databases) do not count.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from workers.gateways.traces.otlp_roots import FoundAnswer
+from workers.gateways.traces.otlp_roots import FoundAnswer, ancestors
 from workers.gateways.traces.otlp_spans import CHECKS, FRAME_OPERATIONS, FRAMES, INFERENCE, ExportedSpan
+from workers.gateways.traces.otlp_values import answer_in
 
+NO_CALL = "no_call"
 NO_CONTENT = "no_content"
 UNKNOWN_OPERATION = "unknown_operation"
 REMEDIES: Mapping[str, str] = {
+    NO_CALL: (
+        "chains, agents or workflows without a call of a model in the same trace and export; send each trace as a whole "
+        "(TraceSpanProcessor, groupbytrace) and instrument the client of the model"
+    ),
     NO_CONTENT: (
         "calls without content; set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY "
         "(the value true captures none with the latest conventions), or the like of your instrumentation"
@@ -29,7 +35,11 @@ _OPERATIONS = (
 _KINDS = (
     FRAMES | CHECKS | {"LLM", "TOOL", "RETRIEVER", "RERANKER", "EMBEDDING", "PROMPT", "UNKNOWN", "EVENT", "DECISION"}
 )
-_GENERATIVE = ("gen_ai.", "llm.", "openinference.", "langfuse.observation.", "ai.operationId")
+_TRACELOOP_KINDS = frozenset({"workflow", "agent", "task", "tool"})
+_GENERATIVE = (
+    "gen_ai.", "llm.", "openinference.", "langfuse.observation.", "ai.operationId", "mlflow.span", "traceloop.span.kind"
+)  # fmt: skip
+"""Beginnings of attributes. OpenLLMetry sets other ``traceloop`` attributes on every span of a workflow."""
 
 
 def unread_spans(spans: Iterable[ExportedSpan], answers: Sequence[FoundAnswer]) -> dict[str, int]:
@@ -39,14 +49,28 @@ def unread_spans(spans: Iterable[ExportedSpan], answers: Sequence[FoundAnswer]) 
         spans: spans and events of the export.
         answers: the answers that were found.
     """
+    spans = list(spans)
     found: Counter[str] = Counter()
     for span in spans:
         operation, kind = span.text("gen_ai.operation.name"), (span.text("openinference.span.kind") or "").upper()
         known = operation in _OPERATIONS if operation else kind in _KINDS
+        known = known or span.text("traceloop.span.kind") in _TRACELOOP_KINDS
         if not known and not span.is_inference and not span.is_frame and not span.documents and _is_generative(span):
             found[UNKNOWN_OPERATION] += 1
+    found[NO_CALL] = _answers_without_call(spans)
     found[NO_CONTENT] = sum(each.said is None and not each.call.is_sent and not each.failed for each in answers)
     return {reason: number for reason, number in found.items() if number}
+
+
+def _answers_without_call(spans: Sequence[ExportedSpan]) -> int:
+    """Return the number of outermost frames that hold an answer or no content, in traces without a call of a model."""
+    known = {(span.trace_id, span.span_id): span for span in spans if span.trace_id and span.span_id}
+    called = {span.trace_id for span in spans if span.is_inference}
+    frames = (span for span in spans if span.is_frame and span.trace_id not in called)
+    outermost = (
+        span for span in frames if not any(above.is_frame or above.is_check for above in ancestors(span, known))
+    )
+    return sum(answer_in(span.output) is not None or (span.input, span.output) == (None, None) for span in outermost)
 
 
 def as_message(unread: Mapping[str, int]) -> str:
