@@ -108,6 +108,9 @@ def test_a_click_on_a_line_of_a_model_lists_its_answers_alone(page: Page, charte
 
 def test_tenants_are_offered_as_far_as_the_token_reaches(page: Page, charted: ConsoleThread) -> None:
     assert page.locator("#tenant option").all_inner_texts() == ["all", "charted"]
+    page.locator("form[aria-label=Tenant] button").click()
+    page.wait_for_url("**tenant=")
+    expect(page.locator("#tenant")).to_have_value("")
     every = charted.client().get("/", headers={"Accept": "text/html"}).text
     assert '<option value="charted">' in every
     assert '<option value="pages">' in every

@@ -44,6 +44,7 @@ from workers.settings.gateways import GatewaySettings, GatewayTopic, ReplaySetti
 from workers.settings.inference import InferenceSettings
 from workers.settings.kafka import KafkaSettings
 from workers.settings.network import is_loopback
+from workers.settings.prices import ModelPrice, PriceSettings
 from workers.settings.privacy import PrivacySettings
 from workers.settings.quality import QualitySettings
 from workers.settings.release import ReleaseSettings, ReviewSettings, ReviewTarget
@@ -74,7 +75,9 @@ __all__ = [
     "KafkaSettings",
     "LangfuseSettings",
     "MemorySettings",
+    "ModelPrice",
     "OtelSettings",
+    "PriceSettings",
     "PrivacySettings",
     "QualitySettings",
     "RedisSettings",
@@ -150,6 +153,7 @@ class Settings(BaseSettings):
     memory: MemorySettings = Field(default_factory=MemorySettings)
     release: ReleaseSettings = Field(default_factory=ReleaseSettings)
     review: ReviewSettings = Field(default_factory=ReviewSettings)
+    prices: PriceSettings = Field(default_factory=PriceSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     tracing: TracingSettings = Field(default_factory=TracingSettings)

@@ -1,5 +1,6 @@
 """Render templates as pages, and send unknown callers to the login page."""
 
+import math
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
@@ -53,6 +54,14 @@ def _score(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
+def _money(value: float | None) -> str:
+    """Format an amount with two decimal places, and a small one with two significant digits."""
+    if value is None:
+        return "unknown"
+    places = 2 if value == 0 or value >= 1 else max(2, 1 - math.floor(math.log10(value)))
+    return f"{value:,.{places}f}"
+
+
 def _time(value: Any) -> str:
     return value.strftime("%Y-%m-%d %H:%M:%S UTC") if value else "–"
 
@@ -78,7 +87,7 @@ OWN_VERDICTS = (
 """Verdicts of a reviewer on a claim, in the order of their keys, with their words."""
 
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "DECIDED": DECIDED, "RULINGS": RULINGS, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),

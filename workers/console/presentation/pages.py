@@ -1,10 +1,11 @@
 """Serve the pages: rendered on the server, escaped by default, with the console's own scripts."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
+from pydantic import BeforeValidator
 from starlette.responses import RedirectResponse
 
 from schemas.citations import CitationDetail
@@ -26,10 +27,15 @@ from workers.review.review_models import Reviewer
 from workers.settings.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.audit_queries import AuditFilter
+from workers.stores.queries.review_team_queries import AcceptanceBy, Interval
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 PAGE_SIZE = 25
+ACCEPTANCE_DAYS: Mapping[Interval, int] = {"day": 30, "week": 182}
+"""Days of the chart of acceptance, by the length of its intervals."""
+ChosenTenant = Annotated[Tenant, BeforeValidator(lambda given: given or None)]
+"""Tenant of a form; empty for all."""
 MOST_ACCESSES = 50
 """Maximum number of accesses to an answer that its page lists."""
 
@@ -42,7 +48,13 @@ async def login(request: Request) -> Response:
 
 @router.get("/")
 async def overview(
-    request: Request, principal: Anyone, resources: Shared, period: PeriodName = "24h", tenant: Tenant = None
+    request: Request,
+    principal: Anyone,
+    resources: Shared,
+    period: PeriodName = "24h",
+    tenant: ChosenTenant = None,
+    accepted_by: AcceptanceBy = "model",
+    accepted_every: Interval = "day",
 ) -> Response:
     """Show the overview of a period: volume, quality, delay and backlog; reviewers without read rights see the queue."""
     if Scope.READ not in principal.scopes:
@@ -51,11 +63,17 @@ async def overview(
     tenants = await resources.overview.tenants(principal.chosen_tenants(None), figures.since)
     who = Reviewer(principal.name, principal.tenants)
     stats = await resources.review.stats(who) if resources.review else None
-    may_review = resources.review is not None and Scope.REVIEW in principal.scopes
+    may_review = Scope.REVIEW in principal.scopes
     disagreements = await resources.review.disagreements(who) if resources.review and may_review else []
+    days, acceptance = ACCEPTANCE_DAYS[accepted_every], None
+    if resources.team and may_review:
+        acceptance = await resources.team.acceptance(
+            principal.chosen_tenants(tenant), accepted_by, accepted_every, days
+        )
     return page(
         "overview.html", request, principal,
         figures=figures, stats=stats, disagreements=disagreements, period=period, tenant=tenant or "",
+        acceptance=acceptance, acceptance_days=days,
         tenants=sorted({*tenants, *filter(None, [tenant])}),
     )  # fmt: skip
 

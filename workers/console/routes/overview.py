@@ -32,6 +32,11 @@ class Figures(BaseModel):
     grounding: float | None
     quality: float | None
     gate: float | None
+    cost: float | None = Field(
+        description="Cost of the answers whose model has a price and whose tokens are known, in the currency of the "
+        "overview; null if there is none."
+    )
+    costed: int = Field(description="Number of answers behind the cost.")
 
 
 class Point(Figures):
@@ -59,6 +64,7 @@ class ModelPoint(BaseModel):
     answers: int
     prompt_tokens: int
     completion_tokens: int
+    cost: float | None = Field(description="Cost of the answers whose tokens are known; null without a price.")
 
 
 class SourceFigures(BaseModel):
@@ -100,7 +106,10 @@ class Overview(BaseModel):
     totals: Figures
     series: list[Point]
     models: list[ModelFigures]
-    model_series: list[ModelPoint] = Field(description="The five models with the most answers, over time.")
+    model_series: list[ModelPoint] = Field(
+        description="The five models with the most answers and the five with the highest cost, over time."
+    )
+    currency: str | None = Field(description="Currency of the cost; null if no prices are set.")
     worst_sources: list[SourceFigures]
     alerts: list[RaisedAlert]
     backlog: Backlog
@@ -117,7 +126,7 @@ async def get_overview(
     period: Annotated[PeriodName, Query(description="End of the period; now.")] = "24h",
     tenant: Tenant = None,
 ) -> Overview:
-    """Return throughput, risk, quality, models, worst sources, alerts and backlog of a period."""
+    """Return throughput, risk, quality, cost, models, worst sources, alerts and backlog of a period."""
     return await overview_of(principal, resources, period, tenant)
 
 
@@ -129,7 +138,13 @@ async def overview_of(principal: Principal, resources: Shared, period: PeriodNam
     """
     until = resources.now()
     since = until - PERIODS[period]
-    found = await resources.overview.overview(principal.chosen_tenants(tenant), since, until)
+    prices = resources.settings.prices
+    found = await resources.overview.overview(
+        principal.chosen_tenants(tenant),
+        since,
+        until,
+        {name: (price.input, price.output) for name, price in prices.models.items()},
+    )
     backlog = found.backlog | {"oldest_at": found.backlog["oldest_at"] if found.backlog["open"] else None}
     return Overview(
         since=since,
@@ -139,6 +154,7 @@ async def overview_of(principal: Principal, resources: Shared, period: PeriodNam
         series=[Point.model_validate(_finite(row)) for row in found.series],
         models=[ModelFigures.model_validate(_finite(row)) for row in found.models],
         model_series=[ModelPoint.model_validate(row) for row in found.model_series],
+        currency=prices.currency if prices.models else None,
         worst_sources=[SourceFigures.model_validate(row) for row in found.sources],
         alerts=[RaisedAlert.model_validate(row) for row in found.alerts],
         backlog=Backlog.model_validate(backlog),

@@ -1,14 +1,19 @@
 """Read the figures of a period, counted by the time of evaluation."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
 
+# The cost of an answer is NULL where its model has no price or its tokens are unknown: nothing is free by mistake.
 JUDGED = """
-SELECT *, dateDiff('millisecond', completed_at, enriched_at) / 1000 AS delay_seconds FROM {database}.answers FINAL
+SELECT *, dateDiff('millisecond', completed_at, enriched_at) / 1000 AS delay_seconds,
+       indexOf({{priced:Array(String)}}, toString(model_id)) AS place,
+       if(place = 0, NULL, (prompt_tokens * {{inputs:Array(Float64)}}[place]
+                            + completion_tokens * {{outputs:Array(Float64)}}[place]) / 1000000) AS answer_cost
+FROM {database}.answers FINAL
 WHERE run = 'live' AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
   AND enriched_at >= {{since:DateTime64(3, 'UTC')}} AND enriched_at < {{until:DateTime64(3, 'UTC')}}
 """
@@ -17,7 +22,8 @@ FIGURES = """
     countIf(hallucination_risk = 'low') AS low, countIf(hallucination_risk = 'medium') AS medium,
     countIf(hallucination_risk = 'high') AS high, countIf(degraded) AS degraded, countIf(review) AS reviewed,
     countIf(has(missing, 'grounding') AND state IN ('released', 'warned')) AS unevaluated,
-    avg(grounding_score) AS grounding, avg(quality_score) AS quality, avg(gate_score) AS gate
+    avg(grounding_score) AS grounding, avg(quality_score) AS quality, avg(gate_score) AS gate,
+    sumOrNull(answer_cost) AS cost, count(answer_cost) AS costed
 """
 
 SERIES = f"""
@@ -27,12 +33,15 @@ FROM ({JUDGED}) GROUP BY at ORDER BY at
 """
 
 MOST_MODELS = 5
-"""Number of models that are drawn over time, those with the most answers."""
+"""Number of models that are drawn over time: those with the most answers, and those with the highest cost."""
 MODEL_SERIES = f"""
 SELECT toStartOfInterval(enriched_at, toIntervalSecond({{{{bucket:UInt32}}}})) AS at, model_id, count() AS answers,
-       sum(ifNull(prompt_tokens, 0)) AS prompt_tokens, sum(ifNull(completion_tokens, 0)) AS completion_tokens
+       sum(ifNull(prompt_tokens, 0)) AS prompt_tokens, sum(ifNull(completion_tokens, 0)) AS completion_tokens,
+       sumOrNull(answer_cost) AS cost
 FROM ({JUDGED})
 WHERE model_id IN (SELECT model_id FROM ({JUDGED}) GROUP BY model_id ORDER BY count() DESC, model_id LIMIT {MOST_MODELS})
+   OR model_id IN (SELECT model_id FROM ({JUDGED}) GROUP BY model_id HAVING count(answer_cost) > 0
+                   ORDER BY sum(answer_cost) DESC, model_id LIMIT {MOST_MODELS})
 GROUP BY at, model_id ORDER BY at, model_id
 """
 
@@ -114,13 +123,16 @@ class OverviewRows:
 class OverviewStore(Reading):
     """Store of figures."""
 
-    async def overview(self, tenants: Sequence[str], since: datetime, until: datetime) -> OverviewRows:
+    async def overview(
+        self, tenants: Sequence[str], since: datetime, until: datetime, prices: Mapping[str, tuple[float, float]]
+    ) -> OverviewRows:
         """Return the figures of a period.
 
         Args:
             tenants: tenants of the rows; all if empty.
             since: earliest time of evaluation.
             until: end of the times of evaluation, exclusive.
+            prices: prices of a million prompt tokens and of a million completion tokens, by model.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
@@ -135,6 +147,9 @@ class OverviewStore(Reading):
                     since=without_zone(since),
                     until=without_zone(until),
                     bucket=bucket,
+                    priced=list(prices),
+                    inputs=[each for each, _ in prices.values()],
+                    outputs=[each for _, each in prices.values()],
                 )
                 for statement in statements
             )

@@ -1,0 +1,117 @@
+// Draw a chart over time: UTC, counts from zero, the unfinished interval shaded.
+
+/* global uPlot */
+
+const charts = new Map();
+
+/** A colour of the page, resolved for the canvas. */
+function colour(name) {
+  const probe = document.createElement("span");
+  probe.className = name;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
+
+const ink = getComputedStyle(document.documentElement).color;
+export const [good, doubt, bad] = ["supported", "unsupported", "contradicted"].map((each) => colour(`verdict ${each}`));
+export const data = colour("citation data");
+const PALETTE = [data, good, doubt, bad, colour("citation memory")];
+const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3], [1, 4]];
+
+/** Colour and dashes of the lines by their number: ten that differ. */
+export const styleOf = (index) => ({ stroke: PALETTE[index % PALETTE.length], dash: DASHES[(index + Math.floor(index / PALETTE.length)) % DASHES.length] });
+
+export const seconds = (time) => Date.parse(time) / 1000;
+export const isoOf = (time) => new Date(time * 1000).toISOString();
+
+/** Labels of the time axis: 24 hours in UTC, as in the tables; the day where a day begins. */
+const timeLabels = (_, times, __, ___, step) =>
+  times.map((time) => (step >= 86_400 || time % 86_400 === 0 ? isoOf(time).slice(5, 10) : isoOf(time).slice(11, 16)));
+
+const WHOLE_STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power)).sort((one, other) => one - other);
+const GRID = { stroke: "rgba(128,128,128,.2)" };
+
+/** Shade the interval that is not over. */
+function shadeUnfinished(chart, from, until) {
+  const [left, right] = [from, until].map((time) => chart.valToPos(time, "x", true));
+  chart.ctx.fillStyle = "rgba(128,128,128,.18)";
+  chart.ctx.fillRect(left, chart.bbox.top, right - left, chart.bbox.height);
+}
+
+/** How values are told: whole numbers as they are, money as the tables have it, others with two digits. */
+function words(value, kind) {
+  if (value == null) return "–";
+  if (kind === "count") return String(value);
+  return value.toFixed(kind === "money" && value > 0 && value < 1 ? Math.max(2, 1 - Math.floor(Math.log10(value))) : 2);
+}
+
+/**
+ * Options of a chart: counts, money and seconds begin at zero, shares span 0 to 1, the time is the whole period.
+ *
+ * `shown` has the start of each interval (`times`) and of the period (`since`), its end (`until`), the length of an
+ * interval (`bucket`), all in seconds, the `kind` of the values (count, share, money or number), and `series`: label,
+ * values, and where they have them colour, dashes and what to say of the value at a place (`note`).
+ */
+function optionsOf(element, shown) {
+  const last = shown.times.at(-1) ?? shown.until;
+  const least = { count: 1, money: 1e-6 }[shown.kind] ?? 0.01;
+  return {
+    width: element.clientWidth,
+    height: 200,
+    tzDate: (time) => uPlot.tzDate(new Date(time * 1000), "Etc/UTC"),
+    scales: {
+      x: { range: () => [Math.min(shown.since, last), shown.until] },
+      y: { range: shown.kind === "share" ? [0, 1] : (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.05)] },
+    },
+    hooks: last + shown.bucket > shown.until || shown.unfinished ? { drawClear: [(chart) => shadeUnfinished(chart, last, shown.until)] } : {},
+    axes: [
+      { stroke: ink, grid: GRID, values: timeLabels },
+      { stroke: ink, grid: GRID, size: 56, ...(shown.kind === "count" ? { incrs: WHOLE_STEPS } : {}) },
+    ],
+    series: [
+      { label: "UTC", value: (_, time) => (time == null ? "–" : isoOf(time).slice(0, 16).replace("T", " ")) },
+      ...shown.series.map(({ label, stroke, dash, note }, index) => ({
+        label,
+        ...styleOf(index),
+        ...(stroke ? { stroke } : {}),
+        ...(dash ? { dash } : {}),
+        width: 2,
+        points: { show: shown.times.length < 60, size: 5 },
+        spanGaps: true,
+        value: (_, value, __, place) => words(value, shown.kind) + (value != null && note ? ` (${note(place)})` : ""),
+      })),
+    ],
+  };
+}
+
+/** Draw a chart in place of the one before; `open` is called with the chart on a click. */
+export function draw(element, shown, open) {
+  charts.get(element)?.destroy();
+  const chart = new uPlot(optionsOf(element, shown), [shown.times, ...shown.series.map(({ values }) => values)], element);
+  charts.set(element, chart);
+  if (open) chart.over.addEventListener("click", () => open(chart));
+  sizes.observe(element);
+}
+
+const NEAR_PX = 16;
+
+/** The label of the line under the pointer; nothing where no line is near. */
+export function nearestLine(chart) {
+  const place = chart.cursor.idx;
+  const distance = (each) => Math.abs(chart.valToPos(each.value, "y") - chart.cursor.top);
+  const lines = chart.series.slice(1).map(({ label }, index) => ({ label, value: chart.data[index + 1][place] }));
+  const [nearest] = lines.filter((each) => each.value != null).sort((one, other) => distance(one) - distance(other));
+  return nearest?.value && distance(nearest) <= NEAR_PX ? nearest.label : null;
+}
+
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const chart = charts.get(target);
+    if (chart && chart.width !== target.clientWidth) chart.setSize({ width: target.clientWidth, height: 200 });
+  }
+});
+
+addEventListener("appearance", () => location.reload());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
