@@ -83,6 +83,7 @@ bench: install ## Measure, as ratios within one run
 	$(BIN)/python -m benchmarks.check
 	TOUCHSTONE_INFERENCE__PRECISION=int8 $(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.review_queue
+	$(BIN)/python -m benchmarks.queue_pages
 	$(BIN)/python -m benchmarks.replay_speed
 	$(BIN)/python -m benchmarks.rebuild
 	$(BIN)/python -m benchmarks.callback

@@ -30,6 +30,8 @@ from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.queries.review_queue_rows import QueueCursor, QueueFilters
 
 AT = datetime(2026, 11, 2, tzinfo=UTC)
+IDENTIFIER = "lower(concat(hex(sipHash64(number)), '-', toString(number)))"
+TENANT = "concat('t', toString(number % 4))"
 CONTENT_BYTES = 6_000
 CHUNK = 10_000
 """Requests in one insert: their content goes through memory."""
@@ -76,7 +78,7 @@ async def _timed(url: str, count: int) -> dict[str, list[float]]:
     settings = ClickHouseSettings()
     client = await connect(settings, url)
     await migrate(client, settings.database)
-    await _fill(client, settings.database, count)
+    await fill(client, settings.database, count)
     store = ReviewStore(AnalyticsStore(client, settings.database), settings.database)
     some = await store.page(QueueFilters(), limit=25)
     middle = QueueCursor(0.5, AT, "")
@@ -106,34 +108,41 @@ async def _timed(url: str, count: int) -> dict[str, list[float]]:
     return seconds
 
 
-async def _fill(client: Any, database: str, count: int) -> None:
-    identifier = "lower(concat(hex(sipHash64(number)), '-', toString(number)))"
+async def fill(client: Any, database: str, count: int) -> None:
+    """Write the rows of open requests, of as many decided ones, and their content.
+
+    Args:
+        client: of ClickHouse.
+        database: with the tables.
+        count: open requests.
+    """
     for state, start, rank in (("open", 0, 4), ("open", count, 4), ("released", count, 100)):
         await client.command(
             f"INSERT INTO {database}.review_queue (review_id, answer_id, tenant, rank, state, held, risk_mode, reasons,"
             " signals, hallucination_risk, gate_score, priority, model_id, title, completed_at, requested_at, deadline_at,"
             " decided_by)"
-            f" SELECT {identifier}, concat('a-', toString(number)), concat('t', toString(number % 4)), {rank}, '{state}',"
+            f" SELECT {IDENTIFIER}, concat('a-', toString(number)), {TENANT}, {rank}, '{state}',"
             " number % 3 = 0, 'observer', ['high_hallucination_risk'], ['hedging'],"
             " ['low', 'medium', 'high'][number % 3 + 1], (number % 100) / 100, (sipHash64(number) % 1000) / 1000,"
             " concat('m', toString(number % 5)), concat('Why does number ', toString(number), ' restart again?'),"
             f" toDateTime64('2026-11-01 00:00:00', 3) - number, toDateTime64('2026-11-01 00:00:00', 3) - number,"
-            f" toDateTime64('2026-11-05 00:00:00', 3), '' FROM numbers({start}, {count})"
+            f" toDateTime64('2036-11-05 00:00:00', 3), '' FROM numbers({start}, {count})"
         )
     await client.command(
         f"INSERT INTO {database}.review_events (review_id, event_id, answer_id, tenant, kind, reviewer, queue, deadline_at,"
-        f" occurred_at) SELECT {identifier}, toString(number), '', 't', 'escalated', 'first', 'escalated',"
-        f" toDateTime64('2026-11-06 00:00:00', 3), toDateTime64('2026-11-02 00:00:00', 3) FROM numbers({count})"
+        f" occurred_at) SELECT {IDENTIFIER}, toString(number), '', {TENANT}, 'escalated', 'first', 'escalated',"
+        f" toDateTime64('2036-11-06 00:00:00', 3), toDateTime64('2026-11-02 00:00:00', 3) FROM numbers({count})"
         " WHERE number % 100 = 0"
     )
-    request = _request(1).model_dump_json(exclude={"query", "answer", "review_id"})
+    request = _request(1).model_dump_json(exclude={"query", "answer", "review_id", "answer_id", "tenant"})
     for start in range(0, count, CHUNK):
         await client.command(
             f"INSERT INTO {database}.reviews (tenant, review_id, answer_id, pipeline_version, rank, state, held, risk_mode,"
             " reasons, priority, query, answer, completed_at, requested_at, request)"
-            f" SELECT 't', {identifier}, concat('a-', toString(number)), 'v', 4, 'open', 0, 'observer', [], 0.5, 'q', 'a',"
+            f" SELECT {TENANT}, {IDENTIFIER}, concat('a-', toString(number)), 'v', 4, 'open', 0, 'observer', [], 0.5, 'q', 'a',"
             " toDateTime64('2026-11-01 00:00:00', 3) - number, toDateTime64('2026-11-01 00:00:00', 3),"
-            f" concat('{{\"review_id\": \"', {identifier}, '\",', substring({{request:String}}, 2))"
+            f' concat(\'{{"review_id": "\', {IDENTIFIER}, \'", "answer_id": "a-\', toString(number), \'", "tenant": "\', {TENANT},'
+            " '\",', substring({request:String}, 2))"
             f" FROM numbers({start}, {min(CHUNK, count - start)})",
             parameters={"request": request},
         )

@@ -465,20 +465,20 @@ def test_the_overview_draws_its_charts(browser: Browser, console: ConsoleThread,
     with clock_at(console, now), logged_in(browser, console) as (page, seen):
         page.goto("/?period=30d")
         expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
-        assert page.locator(".chart canvas").count() == 6
+        assert page.locator("#charts .chart canvas").count() == 6
         painted = page.evaluate(
-            """[...document.querySelectorAll('.chart canvas')].map(canvas => new Set(
+            """[...document.querySelectorAll('#charts .chart canvas')].map(canvas => new Set(
                 canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size)"""
         )
         assert all(colours > 10 for colours in painted), "a canvas is empty"
-        axes = page.evaluate("""[...document.querySelectorAll(".chart .uplot")].map((each) => each.clientWidth)""")
+        axes = page.evaluate("""[...document.querySelectorAll("#charts .uplot")].map((each) => each.clientWidth)""")
         before = page.locator("#charts").bounding_box()
         page.locator(".chart .u-over").first.hover()
         assert page.locator("#charts").bounding_box() == before, "a hover moves the page"
         page.set_viewport_size({"width": 700, "height": 900})
         expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
         page.wait_for_function(
-            "widths => [...document.querySelectorAll('.chart .uplot')].some((each, i) => each.clientWidth !== widths[i])",
+            "widths => [...document.querySelectorAll('#charts .uplot')].some((each, i) => each.clientWidth !== widths[i])",
             arg=axes,
         )
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,5 +1,6 @@
 """Serve the pages: rendered on the server, escaped by default, with the console's own scripts."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -22,7 +23,7 @@ from workers.console.presentation.views import CitationView, answer_detail, expl
 from workers.console.resources import Shared
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, found_answers, stored_answer
 from workers.console.routes.citations import CitationId, found_citation
-from workers.console.routes.overview import PeriodName, overview_of
+from workers.console.routes.overview import PERIODS, PeriodName, overview_of
 from workers.review.review_models import Reviewer
 from workers.settings.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
@@ -59,23 +60,27 @@ async def overview(
     """Show the overview of a period: volume, quality, delay and backlog; reviewers without read rights see the queue."""
     if Scope.READ not in principal.scopes:
         return RedirectResponse("/review" if Scope.REVIEW in principal.scopes else "/audit/decisions", 303)
-    figures = await overview_of(principal, resources, period, tenant)
-    tenants = await resources.overview.tenants(principal.chosen_tenants(None), figures.since)
-    who = Reviewer(principal.name, principal.tenants)
-    stats = await resources.review.stats(who) if resources.review else None
+    tenants = principal.chosen_tenants(tenant)
     may_review = Scope.REVIEW in principal.scopes
-    disagreements = await resources.review.disagreements(who) if resources.review and may_review else []
-    days, acceptance = ACCEPTANCE_DAYS[accepted_every], None
-    if resources.team and may_review:
-        acceptance = await resources.team.acceptance(
-            principal.chosen_tenants(tenant), accepted_by, accepted_every, days
-        )
+    days = ACCEPTANCE_DAYS[accepted_every]
+    review, team, who = resources.review, resources.team, Reviewer(principal.name, principal.tenants)
+    figures, known, stats, disagreements, acceptance = await asyncio.gather(
+        overview_of(principal, resources, period, tenant),
+        resources.overview.tenants(principal.chosen_tenants(None), resources.now() - PERIODS[period]),
+        review.stats(who) if review else _nothing(),
+        review.disagreements(who) if review and may_review else _nothing(),
+        team.acceptance(tenants, accepted_by, accepted_every, days) if team and may_review else _nothing(),
+    )
     return page(
         "overview.html", request, principal,
         figures=figures, stats=stats, disagreements=disagreements, period=period, tenant=tenant or "",
         acceptance=acceptance, acceptance_days=days,
-        tenants=sorted({*tenants, *filter(None, [tenant])}),
+        tenants=sorted({*known, *filter(None, [tenant])}),
     )  # fmt: skip
+
+
+async def _nothing() -> None:
+    """Stand for figures that the caller may not see."""
 
 
 @router.get("/search")

@@ -10,27 +10,36 @@ MAX_DISAGREEMENTS = 200
 """Maximum number of disagreements to return."""
 
 # One word a person, the first one: the final decision, then the others in order of time.
+# Most requests have one review alone: only those with another one are read, which is by the key.
 _REVIEWED = """
 SELECT tenant, review_id, any(answer_id) AS answer_id, max(decided_at) AS latest,
        arraySort(groupArray((ruling != 'final', decided_at, toString(decided_by), toString(action)))) AS said
 FROM (
     SELECT tenant, review_id, answer_id, ruling, decided_at, decided_by, action
     FROM {database}.review_decisions FINAL
-    WHERE ruling IN ('final', 'second') AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+    WHERE review_id IN ({repeated}) AND ruling IN ('final', 'second')
+      AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
     ORDER BY ruling != 'final', decided_at LIMIT 1 BY tenant, review_id, decided_by
 )
 GROUP BY tenant, review_id HAVING length(said) > 1 AND NOT said[1].1
 """
 
+_REPEATED = """
+SELECT review_id FROM {database}.review_decisions
+WHERE ruling = 'second' AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+GROUP BY review_id"""
+
 _COMPARED = (
-    f"SELECT arrayMap(each -> each.4, said) AS actions FROM ({_REVIEWED}) ORDER BY latest DESC LIMIT {MAX_COMPARED}"
+    "SELECT arrayMap(each -> each.4, said) AS actions FROM ("
+    + _REVIEWED.replace("{repeated}", f"{_REPEATED} ORDER BY max(decided_at) DESC LIMIT {MAX_COMPARED}")
+    + f") ORDER BY latest DESC LIMIT {MAX_COMPARED}"
 )
 
 # Where any two people disagree, one of them disagrees with the final decision.
 _DISAGREED = f"""
 SELECT review_id, answer_id, tenant, said[1].4 AS first, said[1].3 AS first_by, other.4 AS second, other.3 AS second_by,
        greatest(said[1].2, other.2) AS decided_at
-FROM ({_REVIEWED}) ARRAY JOIN arrayPopFront(said) AS other
+FROM ({_REVIEWED.replace("{repeated}", _REPEATED)}) ARRAY JOIN arrayPopFront(said) AS other
 WHERE first != second ORDER BY decided_at DESC, review_id, second_by LIMIT {MAX_DISAGREEMENTS}
 """
 

@@ -242,13 +242,13 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         """Return the figures of the queue for some tenants, or for all if empty."""
         ours = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
         parameters = {"tenants": list(tenants), "since": without_zone(since)}
-        queue = await self.named_rows(
+        queued = self.named_rows(
             "SELECT countIf(state = 'open') AS open, countIf(state = 'open' AND held) AS held,"
             " minOrNullIf(requested_at, state = 'open') AS oldest"
             f" FROM {self._database}.review_queue FINAL WHERE {ours}",
             parameters,
         )
-        decisions = await self.named_rows(
+        made = self.named_rows(
             f"SELECT countIf(decided_by != '{POLICY}' AND ruling = 'final') AS decided,"
             f" countIf(decided_by = '{POLICY}' AND ruling = 'final') AS by_policy,"
             f" quantileExactOrNullIf(0.5)(review_duration, decided_by != '{POLICY}' AND review_duration > 0) AS median"
@@ -256,6 +256,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             f"{{since:DateTime64(3, 'UTC')}}",
             parameters,
         )
+        queue, decisions = await asyncio.gather(queued, made)
         return QueueFigures(
             open=queue[0]["open"], held=queue[0]["held"], oldest_at=_aware(queue[0]["oldest"]),
             decided=decisions[0]["decided"], by_policy=decisions[0]["by_policy"], median_seconds=decisions[0]["median"],
