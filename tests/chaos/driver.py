@@ -38,12 +38,14 @@ class Outcome:
     peak_bytes: int
     degraded_expected: int
     lost_expected: list[str]
+    dead_letters_expected: int
 
     @property
     def passed(self) -> bool:
         verdict = self.verdict
         rest = verdict.doubled or verdict.worsened or verdict.broken_identifiers
-        return not rest and verdict.lost == self.lost_expected and verdict.degraded == self.degraded_expected
+        counts = (verdict.degraded, verdict.dead_lettered) == (self.degraded_expected, self.dead_letters_expected)
+        return not rest and verdict.lost == self.lost_expected and counts
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -88,7 +90,7 @@ async def play(
         run.observe()
         return Outcome(
             scenario, verdict, run.faults, run.recovered_seconds, time.monotonic() - started, run.peak_bytes,
-            run.expected_degraded, sorted(run.expected_lost),
+            run.expected_degraded, sorted(run.expected_lost), run.poison,
         )  # fmt: skip
     except (AssertionError, TimeoutError, RuntimeError) as error:
         states = [await worker.state() for worker in deployment.workers]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from aiokafka.errors import KafkaError
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from tests.chaos.broker import ProxiedBroker
@@ -31,7 +32,7 @@ class Run:
         deployment: topics, groups and tables of its own.
         answers: how many answers to send.
         sent: identifiers of readable answers.
-        poison: unreadable records sent.
+        poison: unreadable records sent. Each must become a dead letter of assembly, and nothing else.
         faults: faults injected.
         expected_degraded: answers that must end degraded, and no more.
         expected_lost: answers that the broker has deleted and the worker has reported as lost.
@@ -66,6 +67,15 @@ class Run:
         await self.deployment.send(records(count, prefix, start))
         self.sent |= {identifier(number, prefix) for number in range(start, start + count)}
 
+    async def send_until_confirmed(self, count: int, prefix: str = "a", start: int = 0) -> None:
+        """Send answers, and all of them again while a broker is away: a repeat has the same identifiers."""
+        async with asyncio.timeout(self.patience):
+            while True:
+                try:
+                    return await self.send(count, prefix, start)
+                except KafkaError:
+                    await asyncio.sleep(1)
+
     @asynccontextmanager
     async def traffic(self, burst: int, pause: float) -> AsyncIterator[None]:
         """Send bursts of answers as long as the block lasts, so that something is in work whenever trouble comes.
@@ -73,13 +83,16 @@ class Run:
         Args:
             burst: answers in each.
             pause: seconds between them.
+
+        Raises:
+            TimeoutError: the broker has not confirmed a burst in time.
         """
 
         async def send() -> None:
             start = 0
             while True:
                 async with self._burst:
-                    await self.send(burst, "t", start)
+                    await self.send_until_confirmed(burst, "t", start)
                 start += burst
                 await asyncio.sleep(pause)
 
@@ -93,7 +106,9 @@ class Run:
     async def _stop_between_bursts(self, sending: asyncio.Task[None]) -> None:
         async with self._burst:
             sending.cancel()
-        await asyncio.gather(sending, return_exceptions=True)
+        await asyncio.wait([sending])
+        if not sending.cancelled():
+            sending.result()  # it ended by an error, and the rest of the block had no traffic
 
     async def until_assembled(self, worker: WorkerProcess, count: int) -> None:
         """Until this process has settled so many answers: the moment is in the middle of its work."""

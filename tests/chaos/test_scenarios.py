@@ -58,4 +58,6 @@ async def hold(scenario: Scenario, answers: int, addresses: Addresses, folder: P
     assert verdict.worsened == []
     assert verdict.broken_identifiers == []
     assert verdict.degraded == outcome.degraded_expected
+    assert verdict.dead_lettered == outcome.dead_letters_expected
+    assert outcome.passed
     assert outcome.faults > 0, "a scenario without a fault shows nothing"

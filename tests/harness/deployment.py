@@ -241,11 +241,13 @@ class Deployment:
             How many.
         """
         producer = AIOKafkaProducer(
-            partitioner=partition_by_name, bootstrap_servers=self.addresses.kafka, max_request_size=2_000_000
-        )
-        await producer.start()
+            # All replicas: a record that only a killed leader had is not lost by the workers.
+            acks="all", partitioner=partition_by_name, bootstrap_servers=self.addresses.kafka,
+            max_request_size=2_000_000,
+        )  # fmt: skip
         count = 0
         try:
+            await producer.start()
             pending = []
             for key, value in values:
                 pending.append(await producer.send(self.settings.topic_name(topic.name), value=value, key=key))
