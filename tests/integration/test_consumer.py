@@ -170,6 +170,36 @@ async def test_a_record_in_work_holds_back_the_commit_while_later_ones_finish(
 
 
 @pytest.mark.both_brokers
+async def test_a_stop_during_a_commit_commits_what_was_acknowledged_meanwhile(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, begun, go_on = LedgerConsumer._commit, asyncio.Event(), asyncio.Event()
+    done: list[int] = []
+
+    async def slowly(reading: LedgerConsumer, offsets: Any) -> bool:
+        begun.set()
+        await go_on.wait()
+        return await commit(reading, offsets)
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        done.extend(int(work.record.value or b"") for work in works)
+        return [[] for _ in works]
+
+    monkeypatch.setattr(LedgerConsumer, "_commit", slowly)
+    await produce(settings, addresses, 10)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await begun.wait()
+    await produce(settings, addresses, 10, start=10)
+    reading = agents[0].application.consumer
+    await until(lambda: len(done) == 20 and reading.ledger.outstanding() == 0)
+    stopping = asyncio.create_task(agents.pop().stop())
+    await until(lambda: reading.should_stop)
+    go_on.set()
+    await stopping
+    assert await committed(settings, addresses, "probe") == 20
+
+
+@pytest.mark.both_brokers
 async def test_what_was_not_acknowledged_comes_again_after_a_stop(
     settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
 ) -> None:

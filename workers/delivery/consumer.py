@@ -13,6 +13,8 @@ covers each of them:
   its records from the current fetch.
 * ``_filter_committable_offsets`` reads the ledger. ``_commit_offsets`` records a commit only after the broker
   has acknowledged it.
+* ``maybe_wait_for_commit_to_finish`` lets every call of ``commit`` commit. Faust's version skips a call that comes
+  during another commit: the last one before a stop or a revocation would leave out what was acknowledged meanwhile.
 * ``on_partitions_revoked`` commits finished records while this worker still owns the partitions. It then
   starts a new epoch before any other code runs.
 * The range assignor gives one worker the same partition numbers of all joined topics.
@@ -388,6 +390,16 @@ class LedgerConsumer(Consumer):
     def _filter_committable_offsets(self, tps: Iterable[TP]) -> dict[TP, int]:
         offsets = ((tp, self.ledger.committable(Partition(*tp))) for tp in tps)
         return {tp: offset for tp, offset in offsets if offset is not None}
+
+    async def maybe_wait_for_commit_to_finish(self) -> bool:
+        """Wait until no commit runs.
+
+        Returns:
+            False: the caller has to commit what was acknowledged meanwhile.
+        """
+        while self._commit_fut is not None:
+            await super().maybe_wait_for_commit_to_finish()
+        return False
 
     async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
         epoch = self.ledger.epoch
