@@ -3,6 +3,7 @@
 import ssl
 from typing import Any
 
+from workers.delivery import throttling
 from workers.delivery.access_tokens import access_tokens
 from workers.errors import TouchstoneError
 from workers.settings import KafkaSettings
@@ -16,12 +17,13 @@ class TlsFilesUnreadable(TouchstoneError):
 
 
 def connection_arguments(kafka: KafkaSettings, bootstrap_servers: str) -> dict[str, Any]:
-    """Return the keyword arguments for aiokafka's producer, consumer and admin client.
+    """Return the keyword arguments for aiokafka's producer, consumer and admin client, which then obey quotas.
 
     Args:
         kafka: security settings.
         bootstrap_servers: host:port, comma separated.
     """
+    throttling.install()
     arguments: dict[str, Any] = {
         "bootstrap_servers": bootstrap_servers,
         "client_id": "touchstone",

@@ -20,6 +20,7 @@ covers each of them:
 * The range assignor gives one worker the same partition numbers of all joined topics.
 * A position that the log does not hold any more is an error to aiokafka here. Otherwise it would continue at the
   oldest record, and would not report how many records retention has deleted before they were read.
+* ``workers.delivery.throttling`` waits as long as a quota of the broker demands.
 * ``workers.delivery.fetching`` reads batches and tolerates invalid headers.
 """
 
@@ -34,7 +35,7 @@ from aiokafka.errors import KafkaError, NoOffsetForPartitionError, OffsetOutOfRa
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
-from workers.delivery import decompression, fetching
+from workers.delivery import decompression, fetching, throttling
 from workers.delivery.ledger import OffsetLedger, Partition
 from workers.errors import FatalDeliveryError
 from workers.observability.logs import get_logger
@@ -78,6 +79,7 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         fetching.install(transport.max_batch_bytes)
+        throttling.install()
         consumer = super()._create_worker_consumer(transport)
         # With equal partition counts the range assignor gives one member the same numbers of every
         # topic. Faust's choice, round-robin, does so only by chance.

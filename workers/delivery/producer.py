@@ -97,6 +97,8 @@ class ConfirmedProducer:
         """Return the reason why the broker is not reachable now, or ``None`` if it is."""
         if self._client is None:
             return "the producer is not connected"
+        if self._client.is_throttled:
+            return None
         try:
             async with asyncio.timeout(CHECK_SECONDS):
                 answered = await self._client.connection.force_metadata_update()

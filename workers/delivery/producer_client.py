@@ -1,6 +1,7 @@
 """Send through one client of aiokafka, and end it without waiting for batches that are never acknowledged."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -12,6 +13,7 @@ from aiokafka.partitioner import DefaultPartitioner
 from schemas.identifiers import named_by_key
 from workers.delivery.connections import connection_arguments
 from workers.delivery.records import Output
+from workers.delivery.throttling import throttled_until
 from workers.errors import BrokerUnavailable
 from workers.settings import Settings
 
@@ -72,6 +74,15 @@ class ProducerClient:
         """Return True if a task of the client has ended. The client never starts it again."""
         return bool(self._producer._sender.sender_task.done() or self.connection._sync_task.done())
 
+    @property
+    def is_throttled(self) -> bool:
+        """Return True if a quota of the broker holds back requests now. The broker has responded, then."""
+        return self._throttled_until > time.monotonic()
+
+    @property
+    def _throttled_until(self) -> float:
+        return throttled_until(self.connection._conns.values())
+
     async def start(self) -> None:
         """Connect.
 
@@ -100,8 +111,7 @@ class ProducerClient:
         """
         written: asyncio.Future[Any] = asyncio.gather(*[await self._enqueue(output) for output in outputs])
         try:
-            # Batches of an idempotent client never expire, so the wait needs a limit of its own.
-            await asyncio.wait([written, self._ended], timeout=2 * self._timeout, return_when=asyncio.FIRST_COMPLETED)
+            await self._until_written(written)
             if written.done():
                 await written
                 return
@@ -110,6 +120,17 @@ class ProducerClient:
         finally:
             written.cancel()
         raise BatchFailed from KafkaConnectionError() if self._ended.done() else KafkaTimeoutError()
+
+    async def _until_written(self, written: asyncio.Future[Any]) -> None:
+        """Wait for records that are buffered. Batches of an idempotent client never expire, so the wait has a limit.
+
+        The limit begins again with each wait that a quota demands: many small requests may be before this one.
+        """
+        begun = time.monotonic()
+        while (left := max(begun, self._throttled_until) + 2 * self._timeout - time.monotonic()) > 0:
+            await asyncio.wait([written, self._ended], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            if written.done() or self._ended.done():
+                return
 
     async def stop(self) -> None:
         """Send buffered records and disconnect."""
@@ -136,15 +157,22 @@ class ProducerClient:
         name = self._settings.broker_name(output.topic)
         if output.partition is not None:
             await self._know_partition(name, output.partition)
-        future: asyncio.Future[Any] = await self._producer.send(
-            name,
-            value=output.value,
-            key=output.key,
-            headers=output.headers,
-            partition=output.partition,
-            timestamp_ms=output.timestamp_ms,
-        )
-        return future
+        begun = time.monotonic()
+        while True:
+            try:
+                future: asyncio.Future[Any] = await self._producer.send(
+                    name,
+                    value=output.value,
+                    key=output.key,
+                    headers=output.headers,
+                    partition=output.partition,
+                    timestamp_ms=output.timestamp_ms,
+                )
+                return future
+            except KafkaTimeoutError:
+                # No room in the buffer, which a quota may empty slowly.
+                if time.monotonic() >= max(begun, self._throttled_until) + self._timeout:
+                    raise
 
     async def _know_partition(self, topic: str, partition: int) -> None:
         """Learn of a partition that was added after the last look. aiokafka would fail with an assertion.

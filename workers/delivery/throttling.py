@@ -1,0 +1,59 @@
+"""Wait as long as a broker's quota demands before the next request.
+
+A Kafka broker answers a client over its quota at once, names a time in the response (``throttle_time_ms``), and reads
+nothing from the connection for that time (KIP-219). aiokafka ignores the time. Its next request then waits at the
+broker until the request timeout closes the connection, and so does every later one. This module replaces aiokafka's
+connection by one that waits before it sends, so that the timeout of a request begins after the wait.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Iterable
+from typing import Any
+
+from aiokafka import conn
+from aiokafka.conn import AIOKafkaConnection
+
+from workers.observability import metrics
+
+
+class ThrottledConnection(AIOKafkaConnection):  # type: ignore[misc]  # untyped
+    """Wait before a request while the broker throttles the connection."""
+
+    throttled_until = 0.0
+    """Time at which the broker reads from the connection again, on the monotonic clock."""
+
+    def send(self, request: Any, expect_response: bool = True) -> Awaitable[Any]:
+        """Send a request, at once where the broker does not throttle."""
+        if self.throttled_until <= time.monotonic():
+            return self._obey(super().send(request, expect_response))
+        return self._send_later(request, expect_response)
+
+    async def _send_later(self, request: Any, expect_response: bool) -> Any:
+        while (left := self.throttled_until - time.monotonic()) > 0 and self.connected():
+            await asyncio.wait([self._closed_fut], timeout=left)
+        # Raises an error that the client retries, if the connection was closed meanwhile.
+        return await self._obey(super().send(request, expect_response))
+
+    async def _obey(self, answer: Awaitable[Any]) -> Any:
+        response = await answer
+        seconds = getattr(response, "throttle_time_ms", 0) / 1000
+        if seconds > 0:
+            self.throttled_until = max(self.throttled_until, time.monotonic() + seconds)
+            metrics.BROKER_THROTTLED.labels(_name(response)).inc(seconds)
+        return response
+
+
+def install() -> None:
+    """Make every later connection of this process obey quotas. Repeated calls are safe."""
+    conn.AIOKafkaConnection = ThrottledConnection
+
+
+def throttled_until(connections: Iterable[AIOKafkaConnection]) -> float:
+    """Return the time at which the last of a client's connections is free, on the monotonic clock; 0 without one."""
+    return max((getattr(connection, "throttled_until", 0.0) for connection in connections), default=0.0)
+
+
+def _name(response: Any) -> str:
+    """Return the kind of a response for the metric, such as ``Produce``."""
+    return type(response).__name__.partition("Response")[0]
