@@ -6,15 +6,20 @@ import platform
 import resource
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+import tests.chaos.fleet_scenarios
+import tests.chaos.kafka_log_scenarios
 import tests.chaos.kafka_scenarios
-import tests.chaos.scenarios  # noqa: F401  # both register their scenarios
+import tests.chaos.scenarios  # noqa: F401  # they register their scenarios
 from tests.chaos.oracle import Verdict, judge
 from tests.chaos.registry import SCENARIOS, Scenario
 from tests.chaos.run import Run, Skipped
@@ -67,6 +72,8 @@ async def play(
     directory: Path,
     answers: int,
     int8: Path | None = None,
+    kills: int | None = None,
+    tell: Callable[[str, int, int], None] | None = None,
 ) -> Outcome:
     """Run one scenario on a deployment of its own.
 
@@ -76,12 +83,15 @@ async def play(
         directory: for logs and state; it is there.
         answers: how many to send.
         int8: folder of the model in int8, for workers that run it; without, they run it in fp32.
+        kills: processes to kill, where the scenario leaves the number open.
+        tell: called as the scenario goes on.
     """
     deployment = Deployment(addresses, directory, int8=int8)
     # Silence on a starved machine is none of the faults; scenarios that want a deadline set their own.
     deployment.environment["TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS"] = "300"
     await deployment.prepare()
-    run = Run(deployment, answers, await deployment.client())
+    run = Run(deployment, answers, await deployment.client(), kills=kills)
+    run.tell = tell or run.tell
     started = time.monotonic()
     try:
         await scenario.play(run)
@@ -100,7 +110,7 @@ async def play(
 
 
 async def play_all(
-    names: list[str], answers: int, console: Console, *, light_broker: bool
+    names: list[str], answers: int, console: Console, *, light_broker: bool, kills: int | None
 ) -> tuple[list[Outcome], dict[str, str], dict[str, str]]:
     """Run scenarios one after the other on local services."""
     from workers.local.services import LocalServices
@@ -114,8 +124,9 @@ async def play_all(
             async with LocalServices(Path(folder) / name / "services", light_broker=light_broker) as services:
                 addresses = local_addresses(services.addresses)
                 try:
-                    with console.status(f"{name}: {SCENARIOS[name].faults}"):
-                        outcome = await play(SCENARIOS[name], addresses, Path(folder) / name, answers)
+                    with _shown(f"{name}: {SCENARIOS[name].faults}", console) as tell:
+                        directory = Path(folder) / name
+                        outcome = await play(SCENARIOS[name], addresses, directory, answers, kills=kills, tell=tell)
                 except Skipped as reason:
                     console.print(f"[yellow]skipped[/]  {name}: {reason}", highlight=False)
                     skipped[name] = str(reason)
@@ -128,6 +139,25 @@ async def play_all(
             console.print(f"{'[green]kept[/]' if outcome.passed else '[red]BROKEN[/]'}  {name}", highlight=False)
             outcomes.append(outcome)
     return outcomes, skipped, broken
+
+
+@contextmanager
+def _shown(title: str, console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """Show that a scenario runs, and how far it is where it says so."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(title, total=None)
+
+        def tell(what: str, done: int, of: int) -> None:
+            progress.update(task, description=what, completed=done, total=of)
+
+        yield tell
 
 
 def show(outcomes: list[Outcome], console: Console) -> None:
@@ -155,7 +185,9 @@ def show(outcomes: list[Outcome], console: Console) -> None:
     console.print(table)
 
 
-def main(scenario: str, answers: int, json_file: Path | None, *, light_broker: bool = True) -> int:
+def main(
+    scenario: str, answers: int, json_file: Path | None, *, light_broker: bool = True, kills: int | None = None
+) -> int:
     """Run one scenario or all.
 
     Returns:
@@ -166,7 +198,7 @@ def main(scenario: str, answers: int, json_file: Path | None, *, light_broker: b
     if unknown := [name for name in names if name not in SCENARIOS]:
         console.print(f"[red]error:[/] no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
         return 2
-    outcomes, skipped, broken = asyncio.run(play_all(names, answers, console, light_broker=light_broker))
+    outcomes, skipped, broken = asyncio.run(play_all(names, answers, console, light_broker=light_broker, kills=kills))
     show(outcomes, console)
     if json_file is not None:
         document = {

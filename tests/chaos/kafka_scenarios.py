@@ -1,13 +1,12 @@
 """Scenarios on Apache Kafka: brokers that end, stand still, move and are upgraded, and topics that change."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from aiokafka import TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, RecordsToDelete
+from aiokafka.admin import NewPartitions, RecordsToDelete
 
 from schemas.topics import ANSWERS_GENERATED, TOPICS
+from tests.chaos.kafka_admin import admin, coordinator, leaders
 from tests.chaos.registry import scenario
 from tests.chaos.run import Run
 from tests.harness.deployment import until
@@ -69,11 +68,12 @@ async def brokers_frozen(run: Run) -> None:
     worker = await run.worker()
     await run.send(run.answers // 2)
     await run.until_assembled(worker, 1)
-    for node in cluster.nodes:
-        node.pause()
-        await asyncio.sleep(60)
-        node.resume()
-        run.faults += 1
+    async with run.traffic(max(5, run.answers // 100), 1.0):
+        for node in cluster.nodes:
+            node.pause()
+            await asyncio.sleep(60)
+            node.resume()
+            run.faults += 1
     await run.send(run.answers - run.answers // 2, start=run.answers // 2)
     await run.until_settled()
     assert worker.running, "the worker recovers without a restart"
@@ -85,7 +85,7 @@ async def leader_moved(run: Run) -> None:
     back = {"leader.imbalance.check.interval.seconds": "2", "leader.imbalance.per.broker.percentage": "0"}
     cluster = await run.own_kafka(3, properties=back)
     worker = await run.worker()
-    first = await _leaders(run)
+    first = await leaders(run)
     moved = cluster.nodes[0]
     led = {place for place, leader in first.items() if leader == moved.node.number}
     assert led
@@ -94,12 +94,12 @@ async def leader_moved(run: Run) -> None:
         await moved.stop()
         run.faults += len(led)
         await run.send(run.answers // 2, "b")
-        away = await _leaders(run)
+        away = await leaders(run)
         assert all(away[place] != moved.node.number for place in led)
         await moved.start()
 
         async def moved_back() -> bool:
-            return await _leaders(run) == first
+            return await leaders(run) == first
 
         await until(moved_back, "leaders moved back", run.patience, interval=1.0)
         run.faults += len(led)
@@ -132,12 +132,12 @@ async def coordinator_moved(run: Run) -> None:
     await run.send(run.answers // 2)
     await run.until_assembled(worker, 1)
     group = run.deployment.settings.group_name("assembly")
-    coordinator = await _coordinator(run, group)
-    node = next(node for node in cluster.nodes if node.node.number == coordinator)
+    first = await coordinator(run, group)
+    node = next(node for node in cluster.nodes if node.node.number == first)
     await node.kill()
     await run.send(run.answers - run.answers // 2, start=run.answers // 2)
     await asyncio.sleep(20)
-    assert await _coordinator(run, group) != coordinator
+    assert await coordinator(run, group) != first
     run.faults = 1
     await node.start()
     await run.until_settled()
@@ -157,8 +157,8 @@ async def retention_passed(run: Run) -> None:
     starts = {
         number: sum(record.partition == number for record in records) - 3 for number in range(run.deployment.partitions)
     }
-    async with _admin(run) as admin:
-        await admin.delete_records(
+    async with admin(run) as client:
+        await client.delete_records(
             {TopicPartition(topic, number): RecordsToDelete(offset) for number, offset in starts.items()}
         )
     worker = await run.worker()
@@ -180,9 +180,9 @@ async def partitions_added(run: Run) -> None:
     await run.send(run.answers // 2)
     await run.until_assembled(worker, 1)
     count = 2 * run.deployment.partitions
-    async with _admin(run) as admin:
+    async with admin(run) as client:
         names = [run.deployment.settings.topic_name(topic.name) for topic in TOPICS]
-        await admin.create_partitions({name: NewPartitions(count) for name in names})
+        await client.create_partitions({name: NewPartitions(count) for name in names})
     run.faults = len(TOPICS)
     run.deployment.partitions = count
     await run.send(run.answers - run.answers // 2, start=run.answers // 2)
@@ -230,29 +230,3 @@ async def rolling_upgrade(run: Run) -> None:
     await run.send(run.answers, "b")
     await run.until_settled()
     assert worker.running, "the worker recovers without a restart"
-
-
-@asynccontextmanager
-async def _admin(run: Run) -> AsyncIterator[AIOKafkaAdminClient]:
-    client = AIOKafkaAdminClient(bootstrap_servers=run.deployment.addresses.kafka)
-    await client.start()
-    try:
-        yield client
-    finally:
-        await client.close()
-
-
-async def _leaders(run: Run) -> dict[tuple[str, int], int]:
-    """Leader by topic and partition."""
-    async with _admin(run) as admin:
-        found = await admin.describe_topics([run.deployment.settings.topic_name(topic.name) for topic in TOPICS])
-    return {
-        (topic["topic"], partition["partition"]): partition["leader"]
-        for topic in found
-        for partition in topic["partitions"]
-    }
-
-
-async def _coordinator(run: Run, group: str) -> int:
-    async with _admin(run) as admin:
-        return int(await admin.find_coordinator(group))

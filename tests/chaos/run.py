@@ -1,7 +1,8 @@
 """One scenario's run: a deployment, its proxies and what it has sent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +37,9 @@ class Run:
         faults: faults injected.
         expected_degraded: answers that must end degraded, and no more.
         expected_lost: answers that the broker has deleted and the worker has reported as lost.
+        kills: processes to kill, where the scenario leaves the number open.
+        records: makes answers: number, prefix and first number.
+        tell: called with what was done, how often, and how often it will be done.
     """
 
     deployment: Deployment
@@ -48,9 +52,13 @@ class Run:
     recovered_seconds: float = 0.0
     expected_degraded: int = 0
     expected_lost: set[str] = field(default_factory=set)
+    kills: int | None = None
+    records: Callable[[int, str, int], Iterable[tuple[bytes, bytes]]] = records
+    tell: Callable[[str, int, int], None] = lambda _what, _done, _all: None
     proxies: list[TcpProxy | KafkaProxy] = field(default_factory=list)
     broker: ProxiedBroker | None = None
     kafka: KafkaCluster | None = None
+    disks: list[Path] = field(default_factory=list)
     _burst: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -58,13 +66,18 @@ class Run:
         # For a machine that has more to do than this; who waits for a condition loses nothing by it.
         return 300.0 + self.answers / 20
 
-    async def worker(self, agents: list[str] | None = None, environment: dict[str, str] | None = None) -> WorkerProcess:
-        return await self.deployment.start_worker(agents, environment=environment)
+    async def worker(
+        self,
+        agents: list[str] | None = None,
+        environment: dict[str, str] | None = None,
+        module: str = "workers.cli",
+    ) -> WorkerProcess:
+        return await self.deployment.start_worker(agents, environment=environment, module=module)
 
     async def send(self, count: int | None = None, prefix: str = "a", start: int = 0) -> None:
         """Send answers; counted as sent once the broker has confirmed them."""
         count = self.answers if count is None else count
-        await self.deployment.send(records(count, prefix, start))
+        await self.deployment.send(self.records(count, prefix, start))
         self.sent |= {identifier(number, prefix) for number in range(start, start + count)}
 
     async def send_until_confirmed(self, count: int, prefix: str = "a", start: int = 0) -> None:
@@ -146,6 +159,10 @@ class Run:
 
     async def stored_identifiers(self) -> set[str]:
         result = await self.client.query(f"SELECT DISTINCT answer_id FROM {self.deployment.name}.answers")
+        return {str(row[0]) for row in result.result_rows}
+
+    async def degraded_identifiers(self) -> set[str]:
+        result = await self.client.query(f"SELECT answer_id FROM {self.deployment.name}.answers FINAL WHERE degraded")
         return {str(row[0]) for row in result.result_rows}
 
     async def settled(self) -> int:
@@ -233,6 +250,20 @@ class Run:
         await self.deployment.prepare()
         return self.kafka
 
+    async def small_disk(self, megabytes: int) -> Path:
+        """A file system of its own, in memory, that a scenario can fill.
+
+        Raises:
+            Skipped: this user may not mount one.
+        """
+        folder = self.deployment.directory / "disk"
+        folder.mkdir()
+        options = ("-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder))
+        if os.geteuid() != 0 or await _run("mount", *options) != 0:
+            raise Skipped("only root may mount a file system")
+        self.disks.append(folder)
+        return folder
+
     async def close(self) -> None:
         self.observe()
         await self.deployment.stop()
@@ -242,6 +273,8 @@ class Run:
             await self.broker.stop()
         if self.kafka is not None:
             await self.kafka.kill()
+        for disk in self.disks:
+            await _run("umount", str(disk))
         await self.client.close()
 
     @staticmethod
@@ -250,3 +283,9 @@ class Run:
         root = FAULTS_PATH.parent.parent.parent
         environment = {"CHAOS_FAULT": fault, "PYTHONPATH": f"{FAULTS_PATH}:{root}"}
         return environment | ({"CHAOS_SWITCH": str(switch)} if switch else {})
+
+
+async def _run(*command: str) -> int:
+    """Run a command to its end; return its exit code."""
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
+    return await process.wait()

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.chaos import run as runs
 from tests.chaos.driver import ScenarioBroken, play
 from tests.chaos.registry import Scenario
 from tests.chaos.run import Run, Skipped
@@ -79,14 +78,12 @@ async def test_traffic_goes_on_after_an_error_of_the_broker(addresses: Addresses
     assert outcome.passed
 
 
-async def test_traffic_that_cannot_go_on_fails_its_scenario(
-    addresses: Addresses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_traffic_that_cannot_go_on_fails_its_scenario(addresses: Addresses, tmp_path: Path) -> None:
     def broken(*_: Any) -> Any:
         raise RuntimeError("no answers")
 
     async def sends(run: Run) -> None:
-        monkeypatch.setattr(runs, "records", broken)
+        run.records = broken
         async with run.traffic(1, 0.05):
             await asyncio.sleep(0)
 

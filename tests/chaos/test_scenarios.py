@@ -18,7 +18,7 @@ ANSWERS = dict.fromkeys(
 ) | {"sigkill": 300}  # fmt: skip
 """Answers of the scenarios that every run plays. A worker that is killed twice must leave something to the third."""
 
-ON_KAFKA = ("out_of_order", "broker_restart", "retention_passed")
+ON_KAFKA = ("out_of_order", "broker_restart", "retention_passed", "producer_fenced")
 """Scenarios that every run plays on Apache Kafka as well."""
 
 pytestmark = pytest.mark.timeout(1800)  # the waits within have an end of their own, which says more

@@ -3,6 +3,9 @@
 import json
 from collections.abc import Iterator
 
+from schemas.answers import GeneratedAnswer
+from schemas.export import example
+
 FACTS = (
     ("The pump of line {n} runs at 4.2 bar.", "Line {n}: the pump runs at 4.2 bar under load."),
     ("Restart the collector on host {n} after the update.", "After an update the collector on host {n} must be restarted."),
@@ -37,3 +40,18 @@ def records(count: int, prefix: str = "a", start: int = 0) -> Iterator[tuple[byt
     """Keys and values of answers."""
     for number in range(start, start + count):
         yield identifier(number, prefix).encode(), answer(number, prefix)
+
+
+def stubbed_records(count: int, prefix: str = "a", start: int = 0) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and values of answers that the constants of ``benchmarks.stubbed_worker`` fit."""
+    found_in = example(GeneratedAnswer)
+    for number in range(start, start + count):
+        name = identifier(number, prefix)
+        changes = {
+            "answer_id": name,
+            "tenant": "chaos",
+            "session_id": f"s-{number // 10}",
+            "answer": f"{found_in['answer']}\n\nCase {number} was like it.",
+            "risk_mode": "gatekeeper" if number % 3 == 0 else "observer",
+        }
+        yield name.encode(), json.dumps(found_in | changes).encode()

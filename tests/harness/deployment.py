@@ -85,6 +85,13 @@ class WorkerProcess:
             self.process.kill()
         await self.process.wait()
 
+    def pause(self) -> None:
+        """Freeze the process; its connections stay."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
     async def terminate(self, seconds: float = 120.0) -> int:
         """SIGTERM, then wait for the exit code."""
         if self.running:

@@ -12,6 +12,10 @@ from workers.errors import TouchstoneError
 def chaos(
     scenario: Annotated[str, typer.Option(help="Name of a scenario, or all.")] = "all",
     answers: Annotated[int, typer.Option(min=100, help="Number of answers per scenario.")] = 10_000,
+    kills: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of processes that random_kills kills; by default one in 1,000 answers."),
+    ] = None,
     broker: BrokerChoice = Broker.LIGHT,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
 ) -> None:
@@ -24,6 +28,7 @@ def chaos(
       touchstone chaos --scenario sigkill --answers 1000
       touchstone chaos --json chaos.json
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario broker_restart --broker kafka
+      KAFKA_HOME=/opt/kafka touchstone chaos --scenario random_kills --answers 200000 --kills 200 --broker kafka
     """
     try:
         from tests.chaos.driver import main
@@ -31,4 +36,4 @@ def chaos(
         raise TouchstoneError(
             "the scenarios are in the folder tests of a checkout; run the command there, after `make install`"
         ) from error
-    raise typer.Exit(main(scenario, answers, json_file, light_broker=broker is Broker.LIGHT))
+    raise typer.Exit(main(scenario, answers, json_file, light_broker=broker is Broker.LIGHT, kills=kills))
