@@ -119,8 +119,12 @@ def stated_by(query: str, plain: str) -> str | None:
 def consents(query: str, plain: str) -> bool | None:
     """Return whether an answer says yes or no; ``None`` if it says neither.
 
-    In Chinese the verb of the question is yes, and with "不" before it no: "允许吗?" – "不允许。"
+    In Chinese the verb of the question is yes, and with "不" before it no: "允许吗?" – "不允许。" To "Who may not …?" the
+    first word of "No pueden usar la sauna los menores" is no answer.
     """
+    question = re.split(r"(?<=[.!?])\s+", query.strip())[-1]
+    if _WH.match(question) and not _POLAR.match(question):
+        return None
     if _DENIAL.match(plain):
         return False
     if _CONSENT.match(plain):

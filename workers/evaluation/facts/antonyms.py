@@ -55,6 +55,8 @@ sleep slept asleep | wake woke awake
 admit admitted | deny denied
 spare spared | ruin ruined destroy destroyed
 acquit acquitted | convict convicted
+exempt exempted | pay paid owe
+retreat withdraw withdrew withdrawn recede | advance
 """
 
 _WORD_ROWS = """

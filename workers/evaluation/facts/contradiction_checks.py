@@ -11,10 +11,11 @@ identifiers or subject. Details that the evidence does not mention are unsupport
 from collections.abc import Sequence
 
 from schemas.grounding import Mismatch
-from workers.evaluation.facts.antonyms import POLES, SHARES
+from workers.evaluation.facts.antonyms import POLES, SHARES, without_privative
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.comparisons import wrong_change, wrong_order, wrong_share
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
+from workers.evaluation.facts.denials import crosses_contrast, drops_condition, is_exception_of
 from workers.evaluation.facts.lexical_contradictions import opposites, same_matter
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.roles import reordered, swapped
@@ -40,6 +41,7 @@ _SOFT_NEGATIONS = frozenset(
         "avoid avoids avoided refuse refuses refused prevent prevents prevented stop stops stopped lack lacks "
         "lacked few"
         " little hardly rarely seldom unable deny denies denied decline declined reject rejected limited instead unlike"
+        " forbid forbids forbidden ban bans banned prohibit prohibits prohibited exclude excludes excluded exempt barred"
     )
 )
 _VARYING = frozenset(
@@ -74,7 +76,8 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("date")
     if name_mismatch(own, theirs, others):
         found.append("name")
-    if negation_mismatch(own, theirs):
+    denies = negation_mismatch(own, theirs) and not is_exception_of(claim, evidence)
+    if denies or crosses_contrast(claim, evidence) or drops_condition(claim, evidence):
         found.append("negation")
     calculated = own.dates and all(date in theirs.implied_dates for date in own.dates)
     if not _other_subject(own, theirs) and not calculated:
@@ -212,13 +215,18 @@ def _denies(denying: Details, affirming: Details) -> bool:
     affirmed = [words for words, denied in affirming.clauses if not denied and not words & _SOFT_NEGATIONS]
     for words, governed in denying.clauses:
         for others in affirmed if governed else ():
-            if not governed & others:
+            if not governed & others or _has_privative(others, words | affirming.words):
                 continue
             common = len(words & others)
             shorter, longer = sorted((len(words), len(others)))
             if common >= max(2.0, CLAUSE_OVERLAP[0] * shorter, CLAUSE_OVERLAP[1] * longer):
                 return True
     return False
+
+
+def _has_privative(clause: frozenset[str], known: frozenset[str]) -> bool:
+    """Return true for a clause that denies by a prefix: "ineffective in infants" beside "effective in adults"."""
+    return any(without_privative(word) in known for word in clause)
 
 
 def on_one_matter(claim: str, evidence: str) -> bool:

@@ -1,13 +1,15 @@
 """Detect exchanged roles ("Contoso sued Northwind" for "Northwind sued Contoso") and exchanged steps.
 
 Two sentences with the same words contradict each other if two groups of words have exchanged places around the same
-middle, unless the middle is symmetric ("and", "met", "equals").
+middle, unless the middle is symmetric ("and", "met", "equals"), or the words themselves show the role of a group in any
+place: a preposition, a German article ("den Aufzug"), a Slavic ending ("сауной"), a Korean particle.
 """
 
 import re
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
+from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.words import KEPT_TEXTS, content_words, stem, word_set
 
 MAX_WORDS = 40
@@ -25,6 +27,22 @@ _SYMMETRIC = word_set(
     in on at of by as same like different similar apart together alongside linked connected compared
     """
 )
+_PREPOSITIONS = word_set(
+    """
+    in on at by for with without to from into onto over under of after before during since until through between against
+    im am an auf aus bei bis durch für gegen mit nach ohne seit über um unter von vom vor zu zum zur
+    en dans sur sous chez pour par avec sans de du des à au aux vers depuis pendant
+    por para con sin del al desde hasta sobre entre nel nella nei nelle di da dal dalla per tra fra su sul sulla
+    em na nos nas do dos das ao aos pelo pela com sem até op met voor naar bij uit van zonder tot tijdens
+    w we z ze na do od po przed przez bez dla u o pod nad за в во на с со к ко у о об от до из по без для при под над через
+    """
+)
+_CASED_ARTICLES = word_set("den dem des der einen einem einer eines")
+"""German articles that show a case; "die", "das" and "eine" are subject and object alike."""
+_SLAVIC_CASES = re.compile(
+    r"(?:[аяую]|[оеё][йюм]|[аяиы]ми?|[аяиы]х|[ое]го|[ое]му|[aąęu]|[eo]m|ami|ach|ego|emu|ów|ej|[yi]mi?|[yi]ch)$"
+)
+"""Endings with which a noun or its adjective is not both subject and object in one form."""
 
 
 def swapped(claim: str, evidence: str) -> bool:
@@ -40,8 +58,27 @@ def swapped(claim: str, evidence: str) -> bool:
             middle = first[left : len(first) - right]
             turned = first[len(first) - right :] + middle + first[:left]
             if turned == second and not set(middle) <= _SYMMETRIC:
-                return True
+                return not _shows_roles(claim, evidence, first[:left], first[len(first) - right :])
     return False
+
+
+def _shows_roles(claim: str, evidence: str, *groups: tuple[str, ...]) -> bool:
+    """Return true if the form of one of two exchanged groups shows its role wherever it stands."""
+    if any(group[0] in _PREPOSITIONS for group in groups):
+        return True
+    language = guess_language(f"{claim} {evidence}")
+    if language == "de":
+        own, theirs = _cased(claim), _cased(evidence)
+        return any(word in own and own[word] == theirs.get(word) for group in groups for word in group)
+    if language in ("pl", "ru"):
+        return any(_SLAVIC_CASES.search(word) for group in groups for word in group)
+    return language in ("ko", "ja")
+
+
+def _cased(text: str) -> dict[str, str]:
+    """Return the German article that shows a case by the word that follows it."""
+    words = [match[0].lower() for match in _WORD.finditer(text)]
+    return {word: article for article, word in pairwise(words) if article in _CASED_ARTICLES}
 
 
 def reordered(claim: str, evidence: str) -> bool:

@@ -11,6 +11,7 @@ from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_m
 from workers.evaluation.clauses.clause_reader import read_clauses
 from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses
+from workers.evaluation.facts.denials import is_exception_of
 from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
@@ -91,7 +92,10 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     if not is_covered or not _is_compared(claim, sentences):
         return ClauseFindings()
     main = [clause for clause in read_clauses(claim.plain) if clause.is_main]
-    return ClauseFindings(clause_mismatches(main, sentences))
+    mismatches = clause_mismatches(main, sentences)
+    if "negation" in mismatches and any(is_exception_of(claim.plain, sentence) for sentence in sentences):
+        mismatches = tuple(each for each in mismatches if each != "negation")
+    return ClauseFindings(mismatches)
 
 
 def parsed_texts(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
