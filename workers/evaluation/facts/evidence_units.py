@@ -6,12 +6,13 @@ Each field of a record is a unit, for claims on one value. The flattened record 
 fields. ``null`` is not evidence and is left out.
 """
 
-import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from workers.evaluation.facts.text_tables import ENTRY, TextRecord, read_text_records
 from workers.evaluation.text.segmentation import segment
 
 RECORD_LENGTH = 600
@@ -22,6 +23,8 @@ LONG_VALUE = 200
 """Length above which a JSON string is prose and is split into sentences."""
 
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
+_TITLE_UNIT = re.compile(r"(?P<name>[^,()]+?)(?:,\s(?P<one>[^\W\d_A-ZА-Я]{1,7}\.?)|\s?\((?P<two>[^\W\d_]{1,12}|%)\))")
+_BARE_FIGURE = re.compile(r"\d[\d.,' ]*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DAYS = dict(
     zip(
@@ -51,6 +54,21 @@ class SourceUnit:
     of_record: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _RecordPlace:
+    """Identify a record in a JSON value: the innermost object that is an element of a list or a row under a name.
+
+    Attributes:
+        start: offset of it, code points.
+        name: the key under which it stands among others with the same keys.
+        group: the key of the list that it is an element of.
+    """
+
+    start: int
+    name: str = ""
+    group: str = ""
+
+
 @dataclass(slots=True)
 class _Field:
     path: tuple[str, ...]
@@ -58,7 +76,7 @@ class _Field:
     end: int
     value: str
     is_text: bool
-    record: int
+    record: _RecordPlace
     in_list: bool
 
 
@@ -77,7 +95,7 @@ def segment_source(text: str) -> list[SourceUnit]:
         if ranges:
             units = [unit for start, end in ranges for unit in _json_units(text, start, end)]
             return sorted(units, key=lambda unit: (unit.start, -unit.end))
-    return _separated_units(text) or _prose_units(text)
+    return list(_text_units_of(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,54 +144,47 @@ def render_row(header: tuple[str, ...], row: str) -> str:
 
 
 def labelled(header: tuple[str, ...], cells: list[str]) -> str:
-    """Join cells with their column titles; omit cells without a word ("-")."""
+    """Join cells with their column titles; omit cells without a word ("-").
+
+    A unit in a title goes to its figure: "Height (m)" over "324" reads "Height: 324 m".
+    """
     titles = header + ("",) * (len(cells) - len(header))
     pairs = [(title, cell) for title, cell in zip(titles, cells, strict=False) if re.search(r"\w", cell)]
-    return "; ".join(f"{title}: {cell}" if title else cell for title, cell in pairs)
+    return "; ".join(_labelled_cell(title, cell) if title else cell for title, cell in pairs)
 
 
-def _prose_units(text: str) -> list[SourceUnit]:
-    units = []
-    for sentence in segment(text):
+def _labelled_cell(title: str, cell: str) -> str:
+    unit = _TITLE_UNIT.fullmatch(title) if _BARE_FIGURE.fullmatch(cell) else None
+    return f"{unit['name']}: {cell} {unit['one'] or unit['two']}" if unit else f"{title}: {cell}"
+
+
+def _text_units_of(text: str) -> Iterator[SourceUnit]:
+    """Yield the units of a text: the rows and records in it, and the sentences between them."""
+    position = 0
+    for record in read_text_records(text):
+        yield from _prose_units(text, position, record.start)
+        yield from _record_units(record)
+        position = record.end
+    yield from _prose_units(text, position, len(text))
+
+
+def _prose_units(text: str, start: int, end: int) -> Iterator[SourceUnit]:
+    for sentence in segment(text[start:end]) if text[start:end].strip() else ():
         readable = sentence.text
         is_row = sentence.block == "table_row"
         if is_row and not sentence.is_header:
             readable = render_row(sentence.header, sentence.text) or readable
-        units.append(SourceUnit(sentence.start, sentence.end, readable, is_row))
-    return units
+        yield SourceUnit(start + sentence.start, start + sentence.end, readable, is_row)
 
 
-def _separated_units(text: str) -> list[SourceUnit]:
-    """Return the rows of comma, semicolon or tab separated values; empty if the text has another format."""
-    lines = text.splitlines(keepends=True)
-    for separator in ("\t", ";", ","):
-        # A list within a sentence also has commas: require the same number of them in each line of a table.
-        if len(lines) < 2 or lines[0].count(separator) < (1 if separator == "\t" else 2):
-            continue
-        rows = [_cells(line, separator) for line in lines]
-        width = len(rows[0])
-        if all(len(row) == width for row, line in zip(rows, lines, strict=True) if line.strip()):
-            return list(_row_units(lines, rows))
-    return []
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    try:
-        return next(csv.reader([line.rstrip("\r\n")], delimiter=separator), [])
-    except csv.Error:
-        return []
-
-
-def _row_units(lines: list[str], rows: list[list[str]]) -> Iterator[SourceUnit]:
-    header = tuple(readable_key(cell) for cell in rows[0])
-    position = 0
-    for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
-        if number and line.strip():
-            start = position + len(line) - len(line.lstrip())
-            text = labelled(header, [cell.strip() for cell in row])
-            if text:
-                yield SourceUnit(start, position + len(line.rstrip()), text, of_record=True)
-        position += len(line)
+def _record_units(record: TextRecord) -> Iterator[SourceUnit]:
+    titles = tuple(readable_key(field.key) for field in record.fields)
+    whole = labelled(titles, [field.value for field in record.fields])
+    if whole:
+        yield SourceUnit(record.start, record.end, whole, of_record=True)
+    for title, field in zip(titles, record.fields, strict=True) if record.has_lines else ():
+        if title != ENTRY:
+            yield SourceUnit(field.start, field.end, f"{title}: {field.value}", of_record=True)
 
 
 def _json_ranges(text: str) -> list[tuple[int, int]]:
@@ -199,7 +210,7 @@ def _json_units(text: str, start: int, end: int) -> Iterator[SourceUnit]:
     """Yield the field units and the flattened records of one JSON value."""
     pending: list[_Field] = []
     length = 0
-    for field in _joined(_fields(text, start, end)):
+    for field in _joined(_fields(text, start, end, _named_objects(json.loads(text[start:end])))):
         if field.is_text and len(field.value) > LONG_VALUE:
             yield from _text_units(field)
             continue
@@ -231,8 +242,13 @@ def _joined(fields: Iterator[_Field]) -> Iterator[_Field]:
 
 def _flattened(record: list[_Field]) -> Iterator[SourceUnit]:
     if len(record) > 1:
-        text = "; ".join(_render(field) for field in record)
-        yield SourceUnit(record[0].start, record[-1].end, text, of_record=True)
+        place = record[0].record
+        fields = [_render(field) for field in record]
+        if place.name:
+            fields = [f"{ENTRY}: {place.name}", *(_render(replace(field, path=field.path[-1:])) for field in record)]
+        if place.group:
+            fields.append(f"in: {readable_key(place.group)}")
+        yield SourceUnit(record[0].start, record[-1].end, "; ".join(fields), of_record=True)
 
 
 def _render(field: _Field) -> str:
@@ -252,9 +268,26 @@ def _text_units(field: _Field) -> Iterator[SourceUnit]:
             yield SourceUnit(field.start, field.end, sentence.text, of_record=True)
 
 
-def _fields(text: str, start: int, end: int) -> Iterator[_Field]:
+def _named_objects(value: object) -> frozenset[tuple[str, ...]]:
+    """Return the paths of objects that are rows under a name: ``{"web": {"port": 80}, "api": {"port": 81}}``."""
+    named, left = set(), [(value, ("",))]
+    while left:
+        container, path = left.pop()
+        if isinstance(container, list):
+            left += [(each, (*path, "")) for each in container]
+        elif isinstance(container, dict):
+            left += [(each, (*path, key)) for key, each in container.items()]
+            objects = {key: each for key, each in container.items() if isinstance(each, dict)}
+            keys = Counter(
+                key for each in objects.values() for key, held in each.items() if not isinstance(held, dict | list)
+            )
+            named |= {(*path, key) for key, each in objects.items() if any(keys[name] > 1 for name in each)}
+    return frozenset(named)
+
+
+def _fields(text: str, start: int, end: int, named: frozenset[tuple[str, ...]]) -> Iterator[_Field]:
     """Yield the scalar fields of a valid JSON value with their spans; omit ``null``."""
-    for scalar in _scalars(text, start, end):
+    for scalar in _scalars(text, start, end, named):
         if scalar.symbol == "null":
             continue
         is_text = scalar.symbol.startswith('"')
@@ -281,7 +314,7 @@ class _Scalar:
         key_start: offset of the key or, without a key, of the value.
         start: offset of the value, code points.
         end: offset after its last character.
-        record: index of its element in the outermost list.
+        record: the record that it belongs to.
     """
 
     symbol: str
@@ -290,34 +323,43 @@ class _Scalar:
     key_start: int
     start: int
     end: int
-    record: int
+    record: _RecordPlace
 
 
-def _scalars(text: str, start: int, end: int) -> Iterator[_Scalar]:
+def _scalars(
+    text: str, start: int, end: int, named: frozenset[tuple[str, ...]] = frozenset()
+) -> Iterator[_Scalar]:
     """Yield all scalars of a valid JSON value; use an explicit stack instead of recursion."""
     path: list[str] = []
     containers: list[str] = []
+    records = [_RecordPlace(start)]
     key: tuple[str, int] | None = None
-    record = 0
     tokens = list(_JSON_TOKEN.finditer(text, start, end))
     for index, match in enumerate(tokens):
         symbol = match[0]
         if symbol in "{[":
             path.append(key[0] if key else "")
+            records.append(records[-1])
+            if symbol == "{" and containers[-1:] == ["["]:
+                records[-1] = _RecordPlace(match.start(), group=path[-2])
+            elif symbol == "{" and tuple(path) in named:
+                records[-1] = _RecordPlace(match.start(), name=path[-1])
             containers.append(symbol)
             key = None
         elif symbol in "}]":
             path.pop()
+            records.pop()
             containers.pop()
             key = None
         elif symbol in ",:":
             key = None if symbol == "," else key
-            record += symbol == "," and containers == ["["]
+            if symbol == "," and containers == ["["]:
+                records[-1] = _RecordPlace(match.end())
         elif index + 1 < len(tokens) and tokens[index + 1][0] == ":" and containers and containers[-1] == "{":
             key = (_unquoted(symbol), match.start())
         else:
             name, key_start = key or (None, match.start())
-            yield _Scalar(symbol, tuple(path), name, key_start, match.start(), match.end(), record)
+            yield _Scalar(symbol, tuple(path), name, key_start, match.start(), match.end(), records[-1])
 
 
 def _unquoted(symbol: str) -> str:

@@ -22,12 +22,17 @@ MAX_RECORDS = 400
 """Maximum number of records that a claim is compared with."""
 MAX_CLAIMED = 8
 """Maximum number of values of a claim that are compared."""
+MARK = 2
+"""Maximum length of a grade or mark."""
 MAX_CELL_WORDS = 6
 """Maximum number of words of a field that names something; longer ones are prose."""
 
 _FIELD = re.compile(r"(?P<key>[^:;]{1,60}): (?P<value>[^;]{1,300})(?:; |$)")
 _CELL = re.compile(r"(?P<value>[^:;]{1,60})(?:; |$)")
-_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+_WORD = re.compile(r"(?<!\w)[A-Z][+-](?!\w)|[^\W_]+(?:[-'’.][^\W_]+)*")
+"""A word, or a grade such as "B-"."""
+_DIGITS = re.compile(r"(?<![\w.,])\d{1,12}(?![\w]|[.,]\d)")
+_EVERY = re.compile(r"\bevery (?=\d)", re.IGNORECASE)
 _FIGURE = re.compile(r"\W{0,3}\d")
 _DAYS = {
     "mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
@@ -44,12 +49,19 @@ class Cell:
         words: stems of its text; empty if it is a figure or prose.
         quantities: its numbers, read with the key.
         dates: its dates and times.
+        numerals: its whole numbers as written, which may be identifiers ("port 5432", "line 17").
     """
 
     key: frozenset[str]
     words: frozenset[str]
     quantities: tuple[Quantity, ...]
     dates: tuple[Date, ...]
+    numerals: frozenset[str] = frozenset()
+
+    @property
+    def is_code(self) -> bool:
+        """Return true for a name with a figure, which tells its kind without a key: "db-07"."""
+        return len(self.words) == 1 and any(character.isdigit() for word in self.words for character in word)
 
     def has(self, value: Quantity | Date) -> bool:
         """Return true if the cell holds a value, whatever unit it is written with."""
@@ -125,14 +137,23 @@ def _cells(text: str) -> tuple[Cell, ...]:
 def _cell(key: str, value: str) -> Cell:
     details = read_details(f"{key}: {value}" if key else value)
     words = frozenset() if _FIGURE.match(value) or len(_WORD.findall(value)) > MAX_CELL_WORDS else record_words(value)
-    return Cell(record_words(key), words, details.quantities, details.dates)
+    return Cell(record_words(key), words, details.quantities, details.dates, _numerals(value))
+
+
+def _numerals(text: str) -> frozenset[str]:
+    return frozenset(_DIGITS.findall(text))
 
 
 @kept_for_sentences
 def record_words(text: str) -> frozenset[str]:
     """Return the stems of a text as records are compared; abbreviated days are written out."""
-    tokens = [match[0].lower() for match in _WORD.finditer(text.replace("_", " "))]
-    return frozenset(verb_stem(_DAYS.get(token, token)) for token in tokens if token not in STOP_WORDS)
+    written = [match[0] for match in _WORD.finditer(text.replace("_", " "))]
+    # "A" is an article at the start of a sentence, and a grade or name elsewhere.
+    letters = {word.lower() for word in (written[1:] or written) if len(word) == 1 and word.isupper() and word != "I"}
+    tokens = [word.lower() for word in written]
+    return frozenset(
+        verb_stem(_DAYS.get(token, token)) for token in tokens if token not in STOP_WORDS or token in letters
+    )
 
 
 def from_another_record(claim: str, topic: str, groups: Sequence[Sequence[Record]]) -> bool:
@@ -143,21 +164,40 @@ def from_another_record(claim: str, topic: str, groups: Sequence[Sequence[Record
         topic: text that names the claim's subject where the claim does not.
         groups: the records of the evidence; see ``read_records``.
     """
-    words = record_words(f"{topic} {claim}")
+    # "Every 20 minutes" is no total.
+    words = record_words(_EVERY.sub("", f"{topic} {claim}"))
     if not groups or words & AGGREGATES:
         return False
     details = read_details(claim)
     values: list[Quantity | Date] = [each for each in details.quantities if not each.bound and not each.approximate]
     values = [*values, *details.dates][:MAX_CLAIMED]
-    return any(_misplaced(words, record_words(claim), values, group) for group in groups)
+    codes = [number for _, number in details.codes][:MAX_CLAIMED]
+    own, numerals = record_words(claim), _numerals(f"{topic} {claim}")
+    for group in groups:
+        record = named_record(words, group, numerals)
+        if record is not None and (_misplaced(words, own, values, record, group) or _is_other_code(codes, record, group)):
+            return True
+    return False
+
+
+def _is_other_code(codes: Sequence[str], record: Record, group: Sequence[Record]) -> bool:
+    """Return true if an identifier stands in another record alone, in whose place this one has its own: "port 5432"."""
+    return any(
+        not any(code in cell.numerals for cell in record)
+        and any(
+            code in cell.numerals and record[place].numerals for other in group for place, cell in enumerate(other)
+        )
+        for code in codes
+    )
 
 
 def _misplaced(
-    words: frozenset[str], own: frozenset[str], values: Sequence[Quantity | Date], group: Sequence[Record]
+    words: frozenset[str],
+    own: frozenset[str],
+    values: Sequence[Quantity | Date],
+    record: Record,
+    group: Sequence[Record],
 ) -> bool:
-    record = named_record(words, group)
-    if record is None:
-        return False
     others = [other for other in group if other is not record]
     for value in values:
         if any(cell.has(value) for cell in record):
@@ -167,12 +207,28 @@ def _misplaced(
         places = {place for other in others for place, cell in enumerate(other) if cell.has(value)}
         if any(record[place].quantities or record[place].dates for place in places):
             return True
+    if _is_mark_of_other_column(words, own, record):
+        return True
     for other in others:
         for place, cell in enumerate(other):
             mine = record[place]
-            if place and cell.words and cell.words <= own and mine.words and not mine.words & own and cell.key & words:
+            if not (place and cell.words and cell.words <= own and mine.words) or mine.words & own:
+                continue
+            if cell.key & words or (cell.is_code and mine.words != record[0].words):
                 return True
     return False
+
+
+def _is_mark_of_other_column(words: frozenset[str], own: frozenset[str], record: Record) -> bool:
+    """Return true if a claim names one column and states the grade or mark of another: "a C in physics"."""
+    named = [cell for cell in record[1:] if cell.key and cell.key <= words]
+    if len(named) != 1 or not named[0].words or named[0].words & own:
+        return False
+    return any(
+        len(cell.words) == 1 and max(map(len, cell.words)) <= MARK and cell.words <= own
+        for cell in record[1:]
+        if cell is not named[0]
+    )
 
 
 def _in_other_column(
@@ -187,8 +243,23 @@ def _in_other_column(
     return any(type(each) in kinds for each in (*named[0].quantities, *named[0].dates))
 
 
-def named_record(words: frozenset[str], group: Sequence[Record]) -> Record | None:
-    """Return the record that a text names; ``None`` if it names none or several."""
+def named_record(
+    words: frozenset[str], group: Sequence[Record], numerals: frozenset[str] = frozenset()
+) -> Record | None:
+    """Return the record that a text names; ``None`` if it names none or several.
+
+    Args:
+        words: stems of the text; see ``record_words``.
+        group: records with the same keys.
+        numerals: whole numbers of the text; "line 17" names the row whose first cell is 17.
+    """
+    numbered = [
+        record
+        for record in group
+        if record[0].numerals and not record[0].words and record[0].numerals <= numerals and record[0].key & words
+    ]
+    if len(numbered) == 1 and len(group) > 1:
+        return numbered[0]
     if len(group) == 1:
         return group[0] if group[0][0].words and group[0][0].words <= words else None
     shared = frozenset.intersection(*(frozenset().union(*(cell.words for cell in record)) for record in group))
