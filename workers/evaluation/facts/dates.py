@@ -141,11 +141,16 @@ _DIGIT = re.compile(r"\d")
 _CENTURY_OR_DIGIT = re.compile(r"\d|[ -]century\b", re.IGNORECASE)
 
 
+_MAY = re.compile(r"(?<=\d) may (?=(?!(?:at|and|to|until|from|in|for|or|on)\b)[a-z])")
+"""The verb after a figure: "children under 10 may not swim alone" has no date."""
+
+
 def read_dates(text: str) -> tuple[list[Date], str]:
     """Read the dates and times of day of a text; return them and the text with them blanked out."""
     dates: list[Date] = []
     if not _DIGIT.search(text):
         return dates, text  # A quick check: most sentences contain no date.
+    text = _MAY.sub(" can ", text)
     for pattern in _DATE_PATTERNS:
         for match in pattern.finditer(text):
             date = _date(match.groupdict())

@@ -9,6 +9,7 @@ from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.short_answers import consents, needs_question, stated_by
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import read_clauses
+from workers.evaluation.clauses.limits import answer_by_figure, is_compared_rightly, needs_no_more
 from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses
 from workers.evaluation.facts.denials import is_exception_of
@@ -81,6 +82,8 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings()
     if not is_english(" ".join((claim.plain, *sentences))):
         return _compare_polarity(claim, sentences, is_covered=is_covered)
+    if (decided := _compare_figures(claim, sentences)) is not None:
+        return decided
     short = answered_clauses(claim.asked, claim.reply) if claim.asked else ()
     if short:
         mismatches, is_confirmed = clause_mismatches(short, sentences, claim.asked), are_confirmed(short, sentences)
@@ -96,6 +99,21 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     if "negation" in mismatches and any(is_exception_of(claim.plain, sentence) for sentence in sentences):
         mismatches = tuple(each for each in mismatches if each != "negation")
     return ClauseFindings(mismatches)
+
+
+def _compare_figures(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:
+    """Compare a claim with the limits and figures that decide it; ``None`` if none does."""
+    reply = claim.reply or claim.plain
+    says = consents(claim.asked, reply) if claim.asked else None
+    holds = is_compared_rightly(reply, claim.asked, sentences)
+    if says is not None and holds is not False:
+        answer = answer_by_figure(claim.asked, sentences)
+        holds = holds if answer is None else answer is says
+    if holds is None:
+        return None
+    if not holds:
+        return ClauseFindings(("number",) if says is not None else ("comparative",))
+    return ClauseFindings(is_confirmed=True) if needs_no_more(claim.asked, reply, sentences) else None
 
 
 def parsed_texts(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
