@@ -6,7 +6,10 @@ from workers.evaluation.clauses.limits import answer_by_figure, is_compared_righ
 from workers.evaluation.facts.text_details import read_details
 
 SHELF = ["The wall shelf bears loads of up to 25 kg when fixed to brick.", "The corner shelf bears only 12 kg."]
-MOUNTAINS = ["Mount Alba, at 2,740 m, is the highest peak of the south.", "In the north Mount Ferrin climbs to 3,115 m."]
+MOUNTAINS = [
+    "Mount Alba, at 2,740 m, is the highest peak of the south.",
+    "In the north Mount Ferrin climbs to 3,115 m.",
+]
 FARES = ["A train ticket costs 24 euros.", "The bus costs 19 euros."]
 UPLOADS = ["Photos may not exceed 5 MB; videos may be up to 50 MB."]
 
@@ -65,7 +68,7 @@ def test_a_comparison_is_held_against_the_figures_of_both_sides() -> None:
 
 
 def test_the_verb_after_a_figure_is_no_month() -> None:
-    """"Children under 10 may not" has no date; "10 may at noon" and "10 May" have."""
+    """ "Children under 10 may not" has no date; "10 may at noon" and "10 May" have."""
     assert not read_details("Children under 10 may not swim alone.").dates
     assert read_details("It opens on 10 may at noon.").dates
     assert read_details("It opens on 10 May and stays open.").dates

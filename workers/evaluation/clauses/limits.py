@@ -43,7 +43,9 @@ _DENIED = re.compile(
     r"\b(?:not|no|never|nobody|none|cannot|\w+n['’]t|forbidden|prohibited|banned|excluded|refused|neither)\b",
     re.IGNORECASE,
 )
-_POLAR = re.compile(r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|must|should)\s", re.IGNORECASE)
+_POLAR = re.compile(
+    r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|must|should)\s", re.IGNORECASE
+)
 _PEOPLE = frozenset(map(stem, word_set("people person persons guest guests passenger passengers visitor visitors player"
     " players child children adult adults member members participant participants rider riders user users")))  # fmt: skip
 _LENGTHS, _WEIGHTS = frozenset({"metre"}), frozenset({"gram"})
@@ -63,7 +65,9 @@ _THAN = re.compile(
     rf"(?P<one>.+?)\b(?:more\s+)?(?P<word>{'|'.join(_COMPARED)})\b(?P<noun>[\w\s]*?)\bthan\s+(?P<two>.+)", re.IGNORECASE
 )
 _OR = re.compile(r"[,:]\s*(?P<one>[^,:?]+?),?\s+or\s+(?P<two>[^,:?]+)", re.IGNORECASE)
-_YEARS_OLD = re.compile(rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?=[- ]years?[- ]old\b)", re.IGNORECASE)
+_YEARS_OLD = re.compile(
+    rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?=[- ]years?[- ]old\b)", re.IGNORECASE
+)
 _OF_LIMITS = frozenset(map(stem, word_set("age minimum maximum limit least most only under over above below years")))
 _LESS = re.compile(r"\bless\s+expensive\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -129,9 +133,7 @@ def is_compared_rightly(claim: str, question: str, sentences: Sequence[str]) -> 
     word, one, two = sides
     direction, dimensions = _COMPARED[word]
     mine, theirs = _figures(one - two, two - one, sentences, dimensions)
-    pairs = [
-        (a, b) for a in mine for b in theirs if a.dimension == b.dimension and (a.is_unit or not dimensions)
-    ]
+    pairs = [(a, b) for a in mine for b in theirs if a.dimension == b.dimension and (a.is_unit or not dimensions)]
     if len(mine) != 1 or len(theirs) != 1 or len(pairs) != 1:
         return None
     difference = pairs[0][0].values[0] - pairs[0][1].values[0]
@@ -232,7 +234,9 @@ def _is_comparable(one: Quantity, two: Quantity) -> bool:
     if one.is_unit or two.is_unit:
         # "A 14-year-old" and "anyone of 12 or over".
         unit, bare = (one, two) if one.is_unit else (two, one)
-        return unit.dimension == "month" and (not bare.dimension or bare.dimension.removeprefix("noun:") in ("age", "year"))
+        return unit.dimension == "month" and (
+            not bare.dimension or bare.dimension.removeprefix("noun:") in ("age", "year")
+        )
     nouns = {each.dimension.removeprefix("noun:") for each in (one, two)}
     return len(nouns) == 1 or "" in nouns or nouns <= _PEOPLE
 

@@ -270,7 +270,8 @@ def _text_units(field: _Field) -> Iterator[SourceUnit]:
 
 def _named_objects(value: object) -> frozenset[tuple[str, ...]]:
     """Return the paths of objects that are rows under a name: ``{"web": {"port": 80}, "api": {"port": 81}}``."""
-    named, left = set(), [(value, ("",))]
+    named: set[tuple[str, ...]] = set()
+    left: list[tuple[object, tuple[str, ...]]] = [(value, ("",))]
     while left:
         container, path = left.pop()
         if isinstance(container, list):
@@ -326,9 +327,7 @@ class _Scalar:
     record: _RecordPlace
 
 
-def _scalars(
-    text: str, start: int, end: int, named: frozenset[tuple[str, ...]] = frozenset()
-) -> Iterator[_Scalar]:
+def _scalars(text: str, start: int, end: int, named: frozenset[tuple[str, ...]] = frozenset()) -> Iterator[_Scalar]:
     """Yield all scalars of a valid JSON value; use an explicit stack instead of recursion."""
     path: list[str] = []
     containers: list[str] = []

@@ -175,7 +175,9 @@ def from_another_record(claim: str, topic: str, groups: Sequence[Sequence[Record
     own, numerals = record_words(claim), _numerals(f"{topic} {claim}")
     for group in groups:
         record = named_record(words, group, numerals)
-        if record is not None and (_misplaced(words, own, values, record, group) or _is_other_code(codes, record, group)):
+        if record is not None and (
+            _misplaced(words, own, values, record, group) or _is_other_code(codes, record, group)
+        ):
             return True
     return False
 
@@ -184,9 +186,7 @@ def _is_other_code(codes: Sequence[str], record: Record, group: Sequence[Record]
     """Return true if an identifier stands in another record alone, in whose place this one has its own: "port 5432"."""
     return any(
         not any(code in cell.numerals for cell in record)
-        and any(
-            code in cell.numerals and record[place].numerals for other in group for place, cell in enumerate(other)
-        )
+        and any(code in cell.numerals and record[place].numerals for other in group for place, cell in enumerate(other))
         for code in codes
     )
 

@@ -22,7 +22,9 @@ MAX_VALUE = 120
 
 _DASHES = re.compile(r"[\s|:+-]+")
 _FIGURE_CELL = re.compile(r"\W*\d[\d.,:%]*\W*")
-_LABELLED = re.compile(rf"(?P<indent>\s*)(?P<item>- )?(?P<key>[^\W\d_][\w .-]{{0,40}}): +(?P<value>\S.{{0,{MAX_VALUE}}})")
+_LABELLED = re.compile(
+    rf"(?P<indent>\s*)(?P<item>- )?(?P<key>[^\W\d_][\w .-]{{0,40}}): +(?P<value>\S.{{0,{MAX_VALUE}}})"
+)
 _PAIRS = re.compile(r"(?P<key>[^\W\d_][\w -]{0,30}): (?P<value>[^:]{1,120}?)(?:[,;] (?=[^\W\d_][\w -]{0,30}: )|$)")
 
 

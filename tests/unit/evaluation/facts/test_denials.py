@@ -15,7 +15,10 @@ VACCINE = "The vaccine is effective in adults but ineffective in infants under s
     ("claim", "evidence"),
     [
         ("Members may bring guests only if they have booked a day in advance.", GUESTS),
-        ("The file can be restored once the administrator approves it.", "It cannot be restored until she approves it."),
+        (
+            "The file can be restored once the administrator approves it.",
+            "It cannot be restored until she approves it.",
+        ),
         ("Phones are allowed only during breaks.", "No phones are allowed in class except during breaks."),
         ("Nobody may enter without a pass.", "Only people with a pass may enter."),
     ],
@@ -30,7 +33,10 @@ def test_a_rule_told_by_its_exception_is_no_contradiction(claim: str, evidence: 
     [
         ("Members may bring guests at any time.", GUESTS),
         ("Phones are allowed in class.", "No phones are allowed in class except during breaks."),
-        ("The file can be restored before the administrator approves it.", "It cannot be restored until she approves it."),
+        (
+            "The file can be restored before the administrator approves it.",
+            "It cannot be restored until she approves it.",
+        ),
     ],
 )
 def test_a_claim_without_the_restriction_is_not_the_rule(claim: str, evidence: str) -> None:
@@ -43,7 +49,10 @@ def test_a_claim_without_the_restriction_is_not_the_rule(claim: str, evidence: s
         ("Members may bring guests without having booked.", GUESTS),
         ("Campfires are allowed at Lower Tarn whatever the fire danger board shows.", FIRES),
         ("The resident's permit is valid even before the fee has been paid.", PERMIT),
-        ("Refunds are paid regardless of whether the ticket is used.", "Refunds are paid provided the ticket is unused."),
+        (
+            "Refunds are paid regardless of whether the ticket is used.",
+            "Refunds are paid provided the ticket is unused.",
+        ),
     ],
 )
 def test_a_dropped_condition_is_a_contradiction(claim: str, evidence: str) -> None:
@@ -65,7 +74,7 @@ def test_a_kept_condition_is_none(claim: str, evidence: str) -> None:
 
 
 def test_a_contrast_keeps_its_sides() -> None:
-    """"Ineffective in infants" and "not in infants" are one side; exchanged sides are a contradiction."""
+    """ "Ineffective in infants" and "not in infants" are one side; exchanged sides are a contradiction."""
     assert "negation" not in compare("It works in adults, but not in infants under six months.", VACCINE)
     assert crosses_contrast("It works in infants under six months, but not in adults.", VACCINE)
     assert not crosses_contrast("It works in adults, but not in infants.", VACCINE)

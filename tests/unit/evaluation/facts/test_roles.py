@@ -38,7 +38,7 @@ EXCHANGED = [
 
 @pytest.mark.parametrize(("claim", "evidence"), SAME)
 def test_a_form_that_shows_its_role_keeps_it_in_another_place(claim: str, evidence: str) -> None:
-    """"Den Aufzug dürfen Kinder benutzen" is "Kinder dürfen den Aufzug benutzen"."""
+    """ "Den Aufzug dürfen Kinder benutzen" is "Kinder dürfen den Aufzug benutzen"."""
     assert not swapped(claim, evidence)
 
 

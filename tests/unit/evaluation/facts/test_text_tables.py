@@ -12,7 +12,9 @@ GRADES = "Grades of the spring term:\nstudent,biology,chemistry\nYusuf,B,A-\nMar
 YAML = "worker:\n  cpu: 2\n  memory: 4Gi\napi:\n  cpu: 1\n  memory: 512Mi"
 FLATS = "Flat 3A\nRent: £1,150 a month\nDeposit: £1,500\n\nFlat 3B\nRent: £980 a month\nDeposit: £1,200"
 STAFF = "name: Duarte Melo, role: analyst, office: Porto\nname: Inês Prado, role: team lead, office: Lisbon"
-DATABASES = '{"databases": [{"env": "staging", "host": "db-07", "port": 5544}, {"env": "test", "host": "db-09", "port": 6001}]}'
+DATABASES = (
+    '{"databases": [{"env": "staging", "host": "db-07", "port": 5544}, {"env": "test", "host": "db-09", "port": 6001}]}'
+)
 ON_CALL = '{"oncall": {"primary": {"name": "Dana Reyes", "phone": "0142"}, "secondary": {"name": "Lee Park", "phone": "0188"}}}'
 HEIGHTS = "Tower | Height (m) | Opened\nNorth | 324 | 1931\nSouth | 282 | 1940"
 
