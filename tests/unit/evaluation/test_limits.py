@@ -25,6 +25,8 @@ UPLOADS = ["Photos may not exceed 5 MB; videos may be up to 50 MB."]
         ("May a 12-year-old swim alone?", ["Children under 10 may not swim alone."], True),
         ("May a child of 1.35 m use the slide?", ["Riders of the slide must be at least 140 cm tall."], False),
         ("Can ten people ride in the lift?", ["The lift carries at most eight passengers."], False),
+        ("Can the lift take 500 kg?", ["The lift carries up to 8 people or 600 kg."], True),
+        ("Can the lift take 700 kg?", ["The lift carries up to 8 people or 600 kg."], False),
         ("Can I upload a 4 MB photo?", UPLOADS, True),
         ("Can I upload a 12 MB photo?", UPLOADS, False),
         ("Can I upload a 12 MB video?", UPLOADS, True),

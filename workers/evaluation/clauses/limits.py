@@ -223,9 +223,14 @@ def _limits(piece: str) -> Iterator[_Limit]:
     for side, inclusive, pattern in _LIMITS:
         for match in pattern.finditer(piece):
             found.setdefault(match["number"].lower().strip("$€£.,"), (side, inclusive))
+    before = (0, True)
     for figure in read_details(piece).quantities:
-        known = next((limit for text, limit in found.items() if text in figure.written.lower()), (0, True))
+        known = next((limit for text, limit in found.items() if text in figure.written.lower()), None)
+        if known is None:
+            # "Up to 8 people or 600 kg" limits both.
+            known = before if re.search(rf"\b(?:or|and) {re.escape(figure.written)}", piece) else (0, True)
         yield _Limit(figure, *known)
+        before = known
 
 
 def _is_comparable(one: Quantity, two: Quantity) -> bool:

@@ -5,11 +5,16 @@ not "in infants but not in adults".
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workers.evaluation.facts.antonyms import without_privative
-from workers.evaluation.text.words import content_words
+from workers.evaluation.text.words import content_words, stem
 
+MIN_SHARED = 2
+"""Least number of words that a question shares with a contrast that answers it."""
+
+_WORD = re.compile(r"[^\W_]+")
 _NOT = r"\b(?:not|no|never|nobody|none|nothing|cannot|neither|nor|without|\w+n['’]t)\b"
 _EXCEPTED = re.compile(rf"{_NOT}[^.;]*?\b(?:unless|except|until|without|before|other than|if not)\b", re.IGNORECASE)
 _RESTRICTED = re.compile(
@@ -60,12 +65,32 @@ def crosses_contrast(claim: str, evidence: str) -> bool:
     return bool(crossed) and not (own.affirmed & theirs.affirmed or own.denied & theirs.denied)
 
 
+def answer_by_contrast(question: str, sentences: Iterable[str]) -> bool | None:
+    """Return the answer to a question for yes or no about one side of a contrast; ``None`` if it is about neither.
+
+    "Dogs are welcome in the garden but not in the dining room" answers no to "Are dogs allowed in the dining room?".
+    """
+    if _DENIED.search(question):
+        return None
+    asked = content_words(question)
+    found = set()
+    for contrast in filter(None, map(_read_contrast, sentences)):
+        if len(asked & (contrast.affirmed | contrast.denied)) < MIN_SHARED:
+            continue
+        if contrast.denied and contrast.denied <= asked:
+            found.add(False)
+        elif contrast.affirmed_last in asked and not contrast.denied & asked:
+            found.add(True)
+    return found.pop() if len(found) == 1 else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Contrast:
-    """Hold the stems that only the affirmed and only the denied side of a contrast has."""
+    """Hold the stems that only the affirmed and only the denied side of a contrast has, and the affirmed side's last."""
 
     affirmed: frozenset[str]
     denied: frozenset[str]
+    affirmed_last: str
 
 
 def _read_contrast(text: str) -> _Contrast | None:
@@ -79,4 +104,8 @@ def _read_contrast(text: str) -> _Contrast | None:
     ]
     if denied[0] == denied[1]:
         return None
-    return _Contrast(one - two, two - one) if denied[1] else _Contrast(two - one, one - two)
+    affirmed, other, text = (one, two, sides[0]) if denied[1] else (two, one, sides[1])
+    other = frozenset(word for word in other if without_privative(word) not in affirmed)
+    told = [stem(word.lower()) for word in _WORD.findall(text)]
+    last = next((word for word in reversed(told) if word in affirmed - other), "")
+    return _Contrast(affirmed - other, other - affirmed, last)

@@ -180,12 +180,12 @@ def _rows(text: str, lines: Sequence[Line]) -> Iterator[TextRecord]:
             is_whole = len(block) == len(lines)
             if width < least_cells or len(block) < (least_lines if is_whole or separator in "|\t" else 3):
                 continue
-            if not is_whole and separator in ";," and any(line.text.endswith((".", "!", "?")) for line, _ in block):
+            if separator in ";," and (_is_wrapped(block) or (not is_whole and not all(map(_is_row, block)))):
                 continue
             if separator == "|" and any(_DASHES.fullmatch(line.text) for line, _ in block):
                 continue  # a table in Markdown
             found = True
-            yield from _table(block)
+            yield from _table(block, separator)
         if found:
             return
 
@@ -205,12 +205,33 @@ def _cells(text: str, line: Line, separator: str) -> list[str]:
         return []
 
 
-def _table(block: Sequence[tuple[Line, list[str]]]) -> Iterator[TextRecord]:
-    titles = block[0][1]
-    has_titles = not any(_FIGURE_CELL.fullmatch(cell) for cell in titles[1:])
-    if has_titles:
+def _is_row(row: tuple[Line, list[str]]) -> bool:
+    """Return true if a line of prose could not have these cells."""
+    line, cells = row
+    return not line.text.endswith((".", "!", "?")) and all(len(cell.split()) <= MAX_TITLE for cell in cells)
+
+
+def _is_wrapped(block: Sequence[tuple[Line, list[str]]]) -> bool:
+    """Return true for a sentence over several lines: "..., spans the river" and "and carries trams, buses, and ..."."""
+    return any(
+        line.text[0].islower() and re.search(r"[,;] ", line.text) and not any(map(_FIGURE_CELL.fullmatch, cells))
+        for line, cells in block[1:]
+    )
+
+
+def _table(block: Sequence[tuple[Line, list[str]]], separator: str) -> Iterator[TextRecord]:
+    rows = [cells for _, cells in block]
+    titles = rows[0] if _has_titles(rows, separator) else [""] * len(rows[0])
+    if titles is rows[0]:
         yield TextRecord(block[0][0].start, block[0][0].end, ())  # titles are no evidence by themselves
-    for line, cells in block[has_titles:]:
-        names = titles if has_titles else [""] * len(cells)
-        fields = (Field(name, cell, line.start, line.end) for name, cell in zip(names, cells, strict=True))
+    for line, cells in block[titles is rows[0] :]:
+        fields = (Field(title, cell, line.start, line.end) for title, cell in zip(titles, cells, strict=True))
         yield TextRecord(line.start, line.end, tuple(field for field in fields if re.search(r"\w", field.value)))
+
+
+def _has_titles(rows: Sequence[Sequence[str]], separator: str) -> bool:
+    """Return true if the first row gives titles; "Anna Lee, manager, Berlin" is the first of a list."""
+    if any(map(_FIGURE_CELL.fullmatch, rows[0][1:])):
+        return False
+    has_figures = any(_FIGURE_CELL.fullmatch(cell) for cells in rows[1:] for cell in cells)
+    return separator in "|\t" or has_figures or all(cell.islower() or len(cell.split()) < 2 for cell in rows[0])

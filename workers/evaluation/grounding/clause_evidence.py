@@ -12,7 +12,7 @@ from workers.evaluation.clauses.clause_reader import read_clauses
 from workers.evaluation.clauses.limits import answer_by_figure, is_compared_rightly, needs_no_more
 from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses
-from workers.evaluation.facts.denials import is_exception_of
+from workers.evaluation.facts.denials import answer_by_contrast, is_exception_of
 from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
@@ -82,7 +82,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings()
     if not is_english(" ".join((claim.plain, *sentences))):
         return _compare_polarity(claim, sentences, is_covered=is_covered)
-    if (decided := _compare_figures(claim, sentences)) is not None:
+    if (decided := _compare_answer(claim, sentences)) is not None:
         return decided
     short = answered_clauses(claim.asked, claim.reply) if claim.asked else ()
     if short:
@@ -101,14 +101,19 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     return ClauseFindings(mismatches)
 
 
-def _compare_figures(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:
-    """Compare a claim with the limits and figures that decide it; ``None`` if none does."""
+def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:
+    """Compare a claim with the limits, figures and contrasts that decide it; ``None`` if none does."""
     reply = claim.reply or claim.plain
     says = consents(claim.asked, reply) if claim.asked else None
     holds = is_compared_rightly(reply, claim.asked, sentences)
     if says is not None and holds is not False:
         answer = answer_by_figure(claim.asked, sentences)
         holds = holds if answer is None else answer is says
+    if holds is None and says is not None and needs_question(claim.asked, reply):
+        answer = answer_by_contrast(claim.asked, sentences)
+        if answer is not None and answer is not says:
+            return ClauseFindings(("negation",))
+        holds = None if answer is None else True
     if holds is None:
         return None
     if not holds:

@@ -3,7 +3,7 @@
 import pytest
 
 from workers.evaluation.facts.contradiction_checks import compare
-from workers.evaluation.facts.denials import crosses_contrast, drops_condition, is_exception_of
+from workers.evaluation.facts.denials import answer_by_contrast, crosses_contrast, drops_condition, is_exception_of
 
 GUESTS = "Members may not bring guests unless they have booked a day in advance."
 FIRES = "Campfires at Lower Tarn are allowed only if the fire danger board shows green."
@@ -79,3 +79,23 @@ def test_a_contrast_keeps_its_sides() -> None:
     assert crosses_contrast("It works in infants under six months, but not in adults.", VACCINE)
     assert not crosses_contrast("It works in adults, but not in infants.", VACCINE)
     assert not crosses_contrast("It works in infants.", VACCINE)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is the vaccine effective in adults?", True),
+        ("Does the vaccine work in infants under six months?", False),
+        ("Is the vaccine cheap?", None),
+        ("Is the vaccine not effective in adults?", None),
+        ("Does the drug work in teenagers?", None),
+    ],
+)
+def test_a_contrast_answers_a_question_about_one_of_its_sides(question: str, answer: bool | None) -> None:
+    assert answer_by_contrast(question, [VACCINE]) is answer
+
+
+def test_a_place_that_a_contrast_denies_is_answered_with_no() -> None:
+    dogs = ["Dogs are welcome in the garden but not in the dining room."]
+    assert answer_by_contrast("Are dogs allowed in the dining room?", dogs) is False
+    assert answer_by_contrast("Are dogs allowed in the garden?", dogs) is True

@@ -44,11 +44,21 @@ def test_a_row_or_record_is_one_unit_with_its_titles(content: str, record: str) 
         "Note: this is a text.\nIt has two lines, of which one is short.",
         "Opening hours: 9 to 5\nPhone: 555",
         "Dear Ann,\nthanks for your mail, the parcel, and the flowers.\nBest,\nBob",
+        "The bridge, which opened in May, spans the river\nand carries trams, buses, and bicycles to the\nold town, the port, and the station",
         "We bought apples, pears, and plums.\nThey sold lemons, limes, and grapes.\nNobody saw bread, milk, or tea.\nEnd.",
     ],
 )
 def test_prose_stays_prose(content: str) -> None:
     assert not any(unit.of_record for unit in segment_source(content))
+
+
+def test_a_list_without_titles_keeps_its_first_line() -> None:
+    """ "Anna Lee, manager, Berlin" is an entry: as titles it was no evidence."""
+    texts = [
+        unit.text
+        for unit in segment_source("Contacts:\nAnna Lee, manager, Berlin\nBob Ray, clerk, Paris\nCleo, cook, Rome")
+    ]
+    assert texts == ["Contacts:", "Anna Lee; manager; Berlin", "Bob Ray; clerk; Paris", "Cleo; cook; Rome"]
 
 
 def test_the_prose_around_a_table_is_kept() -> None:
