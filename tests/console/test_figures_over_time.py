@@ -1,4 +1,4 @@
-"""What people accept and what models cost, over time: counts by day and week, money by model, by tenant."""
+"""Test acceptance and cost over time: counts by day and week, money by model, by tenant."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

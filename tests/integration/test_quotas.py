@@ -20,7 +20,7 @@ from workers.settings.addresses import Addresses
 __all__ = ["agents"]
 
 TIMEOUT_SECONDS = 2.0
-"""Of a request: shorter than the waits that the quotas demand."""
+"""Timeout of a request, shorter than the waits that the quotas demand."""
 
 
 @pytest.fixture

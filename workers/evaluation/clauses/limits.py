@@ -143,12 +143,14 @@ def is_compared_rightly(claim: str, question: str, sentences: Sequence[str]) -> 
 
 def _sides(claim: str, question: str) -> tuple[str, frozenset[str], frozenset[str]] | None:
     """Return the comparative and the words of the two sides; the second may stand in the question only."""
-    if match := _THAN.search(claim):
-        return match["word"].lower(), content_words(match["one"]), content_words(match["two"])
     words = [word.lower() for word in _WORD.findall(claim)]
     told = next((word for word in words if word in _COMPARED), None)
+    if told is None:
+        return None
+    if match := _THAN.search(claim):
+        return match["word"].lower(), content_words(match["one"]), content_words(match["two"])
     asked = _THAN.search(_POLAR.sub("", question, count=1)) or _OR.search(question)
-    if told is None or asked is None:
+    if asked is None:
         return None
     own = content_words(claim)
     one, two = content_words(asked["one"]), content_words(asked["two"])

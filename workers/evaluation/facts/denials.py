@@ -16,7 +16,9 @@ MIN_SHARED = 2
 
 _WORD = re.compile(r"[^\W_]+")
 _NOT = r"\b(?:not|no|never|nobody|none|nothing|cannot|neither|nor|without|\w+n['’]t)\b"
-_EXCEPTED = re.compile(rf"{_NOT}[^.;]*?\b(?:unless|except|until|without|before|other than|if not)\b", re.IGNORECASE)
+_EXCEPTED = re.compile(
+    rf"{_NOT}[^.;]{{0,150}}?\b(?:unless|except|until|without|before|other than|if not)\b", re.IGNORECASE
+)
 _RESTRICTED = re.compile(
     r"\b(?:only|solely|exclusively|unless|except|provided|as long as|must|needs?|requires?|required|once|after|on condition)\b",
     re.IGNORECASE,

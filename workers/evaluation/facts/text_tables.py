@@ -115,13 +115,9 @@ def _titled(lines: Sequence[Line]) -> Iterator[TextRecord]:
     while place < len(lines) - 1:
         title = lines[place]
         is_key = title.text.endswith(":")
-        below = []
+        below: list[Field] = []
         if _is_title(title):
-            for line in lines[place + 1 :]:
-                match = _LABELLED.fullmatch(line.text)
-                if match is None or match["item"] or (is_key and line.indent <= title.indent):
-                    break
-                below.append(_field(match, line))
+            below = list(_fields_from(lines, place + 1, title.indent if is_key else -1))
         if len(below) > (not is_key):
             name = Field(ENTRY, title.text.rstrip(":"), title.start, title.end)
             yield TextRecord(title.start, below[-1].end, (name, *below), has_lines=True)
@@ -142,14 +138,20 @@ def _items(lines: Sequence[Line]) -> Iterator[TextRecord]:
         fields = []
         if match is not None and match["item"]:
             fields.append(_field(match, first))
-            for line in lines[place + 1 :]:
-                match = _LABELLED.fullmatch(line.text)
-                if match is None or match["item"] or line.indent <= first.indent:
-                    break
-                fields.append(_field(match, line))
+            fields += _fields_from(lines, place + 1, first.indent)
         if len(fields) > 1:
             yield TextRecord(first.start, fields[-1].end, tuple(fields), has_lines=True)
         place += max(1, len(fields))
+
+
+def _fields_from(lines: Sequence[Line], place: int, indent: int) -> Iterator[Field]:
+    """Yield the fields of the labelled lines from a place on that are indented deeper."""
+    while place < len(lines) and lines[place].indent > indent:
+        match = _LABELLED.fullmatch(lines[place].text)
+        if match is None or match["item"]:
+            return
+        yield _field(match, lines[place])
+        place += 1
 
 
 def _paired(lines: Sequence[Line]) -> Iterator[TextRecord]:
