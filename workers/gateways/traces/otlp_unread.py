@@ -63,14 +63,19 @@ def unread_spans(spans: Iterable[ExportedSpan], answers: Sequence[FoundAnswer]) 
 
 
 def _answers_without_call(spans: Sequence[ExportedSpan]) -> int:
-    """Return the number of outermost frames that hold an answer or no content, in traces without a call of a model."""
+    """Return the number of outermost frames that hold an answer or no content, in traces without a call of a model.
+
+    A frame whose parent is in another export belongs to a trace that arrives in parts; its call may come with the rest.
+    """
     known = {(span.trace_id, span.span_id): span for span in spans if span.trace_id and span.span_id}
     called = {span.trace_id for span in spans if span.is_inference}
     frames = (span for span in spans if span.is_frame and span.trace_id not in called)
-    outermost = (
-        span for span in frames if not any(above.is_frame or above.is_check for above in ancestors(span, known))
-    )
+    outermost = (span for span in frames if _is_outermost(span, ancestors(span, known)))
     return sum(answer_in(span.output) is not None or (span.input, span.output) == (None, None) for span in outermost)
+
+
+def _is_outermost(span: ExportedSpan, above: Sequence[ExportedSpan]) -> bool:
+    return not (above[-1] if above else span).parent_id and not any(each.is_frame or each.is_check for each in above)
 
 
 def as_message(unread: Mapping[str, int]) -> str:
