@@ -312,9 +312,19 @@ def test_an_answer_without_a_call_of_a_model_is_counted_once(spans: list[Any]) -
         [frame(1, kind="RETRIEVER", output__value="Yes."), call(8, trace="c")],
         [frame(1, input__value="Q?", output__value={"documents": ["a", "b"]}), call(8, trace="c")],
         [span(1, traceloop__span__kind="tool", traceloop__entity__name="search"), call(8, trace="c")],
+        [frame(1, input__value="text", output__value='["First part."]'), call(8, trace="c")],
         [frame(2, 7, output__value="Yes."), frame(3, 2, output__value="Yes."), call(8, trace="c")],
     ],
-    ids=["call within", "call of the trace", "evaluator", "retriever", "no answer", "tool", "parent in another export"],
+    ids=[
+        "call within",
+        "call of the trace",
+        "evaluator",
+        "retriever",
+        "no answer",
+        "tool",
+        "splitter",
+        "parent in another export",
+    ],
 )
 def test_answers_with_a_call_and_spans_without_an_answer_are_not_counted(spans: list[Any]) -> None:
     assert dict(answers(*spans)[0].unread) == {}

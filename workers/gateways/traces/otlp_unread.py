@@ -7,6 +7,7 @@ databases) do not count.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from workers.gateways.lenient_reading import unfolded
 from workers.gateways.traces.otlp_roots import FoundAnswer, ancestors
 from workers.gateways.traces.otlp_spans import CHECKS, FRAME_OPERATIONS, FRAMES, INFERENCE, ExportedSpan
 from workers.gateways.traces.otlp_values import answer_in
@@ -71,7 +72,14 @@ def _answers_without_call(spans: Sequence[ExportedSpan]) -> int:
     called = {span.trace_id for span in spans if span.is_inference}
     frames = (span for span in spans if span.is_frame and span.trace_id not in called)
     outermost = (span for span in frames if _is_outermost(span, ancestors(span, known)))
-    return sum(answer_in(span.output) is not None or (span.input, span.output) == (None, None) for span in outermost)
+    return sum(_holds_answer(span) or (span.input, span.output) == (None, None) for span in outermost)
+
+
+def _holds_answer(span: ExportedSpan) -> bool:
+    # A list of texts is what a splitter or a loader returns.
+    output = unfolded(span.output)
+    is_texts = isinstance(output, list) and all(isinstance(each, str) for each in output)
+    return not is_texts and answer_in(output) is not None
 
 
 def _is_outermost(span: ExportedSpan, above: Sequence[ExportedSpan]) -> bool:
