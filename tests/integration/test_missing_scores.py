@@ -117,9 +117,9 @@ async def test_the_overview_takes_no_missing_score_for_a_score(analytics: Analyt
     store = OverviewStore(analytics, settings.clickhouse.database)
     counts = {"answers", "rewarded"}
     await plant(analytics)
-    before = await store.overview([], SINCE, UNTIL)
+    before = await store.overview([], SINCE, UNTIL, {})
     await add_missing(analytics)
-    after = await store.overview([], SINCE, UNTIL)
+    after = await store.overview([], SINCE, UNTIL, {})
     for one, other in ((before.series, after.series), ([before.totals], [after.totals]), (before.models, after.models)):
         assert same_answers(one, counts) == same_answers(other, counts)
     assert after.models[0]["rewarded"] == len(RATINGS)
@@ -167,5 +167,5 @@ async def test_the_overview_counts_answers_shown_without_an_evaluation_of_their_
     ]
     await analytics.insert("answers", shown)
     store = OverviewStore(analytics, settings.clickhouse.database)
-    found = await store.overview([], SINCE, UNTIL)
+    found = await store.overview([], SINCE, UNTIL, {})
     assert found.totals["unevaluated"] == 2

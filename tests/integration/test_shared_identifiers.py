@@ -34,11 +34,11 @@ def texts(tenant: str) -> dict[str, str]:
 
 async def test_the_overview_mixes_neither_rewards_nor_sources(shared: AnalyticsStore, settings: Settings) -> None:
     store = OverviewStore(shared, settings.clickhouse.database)
-    everything = await store.overview([], *PERIOD)
+    everything = await store.overview([], *PERIOD, {})
     rewards = {row["model_id"]: (row["reward"], row["rewarded"]) for row in everything.models}
     assert rewards == {"of-acme": (0.25, 1), "of-globex": (None, 0)}
     for tenant in ("acme", "globex"):
-        found = await store.overview([tenant], *PERIOD)
+        found = await store.overview([tenant], *PERIOD, {})
         assert [row["model_id"] for row in found.models] == [f"of-{tenant}"]
         sources = [(row["name"], row["citations"], row["answers"], row["unsupported"]) for row in found.sources]
         assert sources == [(f"of-{tenant}", 1, 1, 1)]
