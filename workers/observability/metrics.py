@@ -33,7 +33,7 @@ PRODUCERS_REPLACED = Counter(
     "touchstone_producers_replaced_total", "Producers replaced by a new one after a failed batch", ["error"]
 )
 BROKER_THROTTLED = Counter(
-    "touchstone_broker_throttled_seconds_total", "Waits that a quota of the broker demanded, seconds", ["request"]
+    "touchstone_broker_throttled_seconds_total", "Waits that a quota of the broker demanded, seconds", ["kind"]
 )
 RECORDS_ACKNOWLEDGED = Counter(
     "touchstone_records_acknowledged_total", "Records that an agent has processed", ["agent"]
