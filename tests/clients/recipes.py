@@ -194,7 +194,7 @@ def openinference_litellm(base: str, provider: Any) -> None:
     from openinference.instrumentation.litellm import LiteLLMInstrumentor
 
     LiteLLMInstrumentor().instrument(tracer_provider=provider)
-    litellm.completion(f"openai/{MODEL}", messages=PROMPT, api_base=f"{base}/v1", api_key="none")
+    litellm.completion(model=f"openai/{MODEL}", messages=PROMPT, api_base=f"{base}/v1", api_key="none")
 
 
 def openinference_haystack(base: str, provider: Any) -> None:

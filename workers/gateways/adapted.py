@@ -100,6 +100,7 @@ class Draft:
         steps: fields of ``Step``, in their order.
         citations: fields of ``ProvidedCitation``.
         withheld: parts that the gateway has and did not send.
+        answered_model: name of the model in the response, with its version.
         error_type: the gateway's error type.
         first_token_at: time of the first token.
         latency_seconds: latency of the call, for records without a start time.
@@ -120,6 +121,7 @@ class Draft:
     citations: list[dict[str, Any]] = field(default_factory=list)
     withheld: set[Withheld] = field(default_factory=set)
     model_id: str | None = None
+    answered_model: str | None = None
     provider: str | None = None
     prompt_version: str | None = None
     temperature: float | None = None
@@ -284,7 +286,10 @@ def _metadata(draft: Draft, form: str, cut: list[str], given: str | None) -> dic
     missing = [name for name, value in told.items() if not value]
     # An identifier that is too long is replaced by its digest; the given one stays with the answer.
     long = given[:MAX_SHORT] if given and len(given) > MAX_IDENTIFIER else None
+    answered = _clipped(draft.answered_model, MAX_IDENTIFIER)
     noted = {"missing": missing, "cut": cut, "given_answer_id": long}
+    if answered != draft.model_id:
+        noted["answered_model"] = answered
     return {"gateway": {"format": form} | {name: value for name, value in noted.items() if value}}
 
 

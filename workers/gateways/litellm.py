@@ -15,7 +15,8 @@ from workers.gateways.apis.replies import asked, check_known, reply_of
 from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, objects, text, time, without
-from workers.gateways.model_names import model_name, provider_name
+from workers.gateways.model_names import model_name
+from workers.gateways.provider_names import provider_name
 
 NAME = "litellm"
 REDACTED = "redacted-by-litellm"
@@ -87,6 +88,7 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         contexts=reply.contexts,
         citations=reply.citations,
         model_id=model_name(first_text(payload, "model"), reply.model),
+        answered_model=reply.model,
         provider=provider_name(first_text(payload, "custom_llm_provider"), first_text(payload, "model")),
         prompt_version=first_text(caller, "prompt_version")
         or first_text(mapping(metadata.get("prompt_management_metadata")), "prompt_id"),

@@ -16,6 +16,7 @@ from workers.gateways.contexts import check_sources, chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, text, time, without
 from workers.gateways.model_names import model_name
+from workers.gateways.provider_names import made_by, served_by, stated
 
 _BESIDE = frozenset(
     {
@@ -67,6 +68,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     if not failed and reply.is_step:
         raise NothingToJudge("tool_call")
     question = asked(request)
+    asked_model = first_text(request, "model", "modelId")
     draft = Draft(
         identifier=first_text(pair, "answer_id", "id") or reply.identifier,
         tenant=first_text(pair, "tenant"),
@@ -78,8 +80,9 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
         answer=None if _failed(pair) else reply.text,
         contexts=reply.contexts,
         citations=reply.citations,
-        model_id=model_name(first_text(request, "model", "modelId"), reply.model),
-        provider=form,
+        model_id=model_name(asked_model, reply.model),
+        answered_model=reply.model,
+        provider=_provider(form, mapping(response), asked_model, reply.model),
         prompt_version=first_text(pair, "prompt_version"),
         temperature=_temperature(request),
         query_type=first_text(pair, "query_type"),
@@ -106,6 +109,14 @@ anthropic = partial(adapt, form="anthropic")
 google = partial(adapt, form="google")
 bedrock = partial(adapt, form="bedrock")
 cohere = partial(adapt, form="cohere")
+
+
+def _provider(form: str, response: Mapping[str, Any], *models: str | None) -> str | None:
+    """Return the service of a pair; many services and routers speak OpenAI's format, and only some say who they are."""
+    if form != "openai":
+        return served_by(*models) or stated(form)
+    named = "azure" if "prompt_filter_results" in response else first_text(response, "provider")
+    return stated(named) or served_by(*models) or made_by(*models) or form
 
 
 def _failed(pair: Mapping[str, Any]) -> bool:

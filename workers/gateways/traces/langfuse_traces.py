@@ -30,7 +30,8 @@ from workers.gateways.lenient_reading import (
     unfolded,
     without,
 )
-from workers.gateways.model_names import model_name, provider_name
+from workers.gateways.model_names import model_name
+from workers.gateways.provider_names import provider_name
 from workers.gateways.tool_calls import call_of
 
 NAME = "langfuse"
@@ -147,7 +148,8 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
         if said == reply.text
         else [{**each, "start": None, "end": None} for each in reply.citations],
         model_id=model_name(first_text(generation, "model", "providedModelName"), reply.model),
-        provider=provider_name(None, first_text(generation, "model", "providedModelName")),
+        answered_model=reply.model,
+        provider=provider_name(None, first_text(generation, "model", "providedModelName"), reply.model),
         prompt_version=f"{name}:{version}" if name and version else name,
         temperature=number(mapping(unfolded(generation.get("modelParameters"))).get("temperature")),
         query_type=first_text(metadata, "query_type"),
@@ -173,7 +175,7 @@ def _step(generation: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     return {
         "kind": "model",
         "name": first_text(generation, "name"),
-        "model": first_text(generation, "model", "providedModelName"),
+        "model": model_name(first_text(generation, "model", "providedModelName"), reply.model),
         "input": asked(_request(generation)).query,
         "output": reply.text,
         "status": "error" if generation.get("level") == "ERROR" else "success",

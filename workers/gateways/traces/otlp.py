@@ -28,11 +28,12 @@ from workers.gateways.lenient_reading import (
     text,
     without,
 )
-from workers.gateways.model_names import provider_name
+from workers.gateways.model_names import model_name
+from workers.gateways.provider_names import provider_name
 from workers.gateways.traces.otlp_calls import ModelCall, call_of
 from workers.gateways.traces.otlp_roots import FoundAnswer, answers_of
 from workers.gateways.traces.otlp_spans import ExportedSpan, exported_events, exported_spans
-from workers.gateways.traces.otlp_steps import ANSWERED, REQUESTED, model_of, steps_of
+from workers.gateways.traces.otlp_steps import models_of, steps_of
 from workers.gateways.traces.otlp_tenants import spans_by_tenant
 from workers.gateways.traces.otlp_unread import unread_spans
 
@@ -110,6 +111,7 @@ def _draft(answer: FoundAnswer, retrievals: Sequence["_Retrieval"]) -> Draft:
     caller = {name.removeprefix(_CALLER): value for name, value in attributes.items() if name.startswith(_CALLER)}
     finish_reasons = items(span.attributes.get("gen_ai.response.finish_reasons"))
     query = answer.query
+    models = models_of(span)
     withheld: set[Withheld] = set()
     if answer.said is None and not call.is_sent and not answer.failed:
         # Instrumentations capture no content by default.
@@ -126,10 +128,10 @@ def _draft(answer: FoundAnswer, retrievals: Sequence["_Retrieval"]) -> Draft:
         conversation=answer.earlier,
         steps=steps_of(answer, [(each.span, each.documents) for each in _before(answer, retrievals)]),
         withheld=withheld,
-        model_id=model_of(span),
+        model_id=model_name(*models),
+        answered_model=models[1],
         provider=provider_name(
-            span.text("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"),
-            *(span.text(name) for name in (*REQUESTED, *ANSWERED)),
+            span.text("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"), *models
         ),
         prompt_version=span.text("gen_ai.prompt.version", "llm.prompt_template.version"),
         temperature=number(attributes.get("gen_ai.request.temperature")),

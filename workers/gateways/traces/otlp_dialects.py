@@ -66,6 +66,8 @@ def translated(attributes: Mapping[str, Any]) -> dict[str, Any]:
         added = _mlflow(attributes)
     elif _is_entity(attributes):
         added = _openllmetry(attributes)
+    elif "replies" in mapping(unfolded(attributes.get("output.value"))):
+        added = {"gen_ai.response.model": attributes.get("llm.model_name")}  # Haystack's spans name no requested model
     found = {name: value for name, value in added.items() if value is not None}
     # OpenLLMetry's own values are JSON; the others of its spans are texts of Python objects.
     theirs = {name: found[name] for name in ("input.value", "output.value") if name in found and _is_entity(attributes)}

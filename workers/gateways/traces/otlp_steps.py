@@ -4,17 +4,33 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from workers.gateways.lenient_reading import first_text, mapping, unfolded
 from workers.gateways.model_names import model_name
 from workers.gateways.traces.otlp_roots import FoundAnswer
 from workers.gateways.traces.otlp_spans import ExportedSpan
 
-REQUESTED = ("gen_ai.request.model", "llm.request.model_name")
-ANSWERED = ("gen_ai.response.model", "llm.response.model_name", "llm.model_name")
+_REQUESTED = ("gen_ai.request.model", "llm.request.model_name")
+_ANSWERED = ("gen_ai.response.model", "llm.response.model_name")
+_NAMED = "llm.model_name"
+"""Attribute of OpenInference: the name of the response or that of the request, by instrumentation."""
+_HELD = (("llm.invocation_parameters", "model"), ("metadata", "ls_model_name"))
+"""Attributes with JSON, and the field in it that names the requested model."""
+_BODIES = frozenset({"messages", "input", "prompt", "contents"})
 
 
-def model_of(span: ExportedSpan) -> str | None:
-    """Return the name of the model that a span names."""
-    return model_name(span.text(*REQUESTED), span.text(*ANSWERED))
+def models_of(span: ExportedSpan) -> tuple[str | None, str | None]:
+    """Return the requested and the answered name of the model of a span; a single name counts as requested."""
+    answered, named = span.text(*_ANSWERED), span.text(_NAMED)
+    asked = span.text(*_REQUESTED) or _held(span) or (None if answered else named)
+    return asked, answered or named
+
+
+def _held(span: ExportedSpan) -> str | None:
+    body = mapping(unfolded(span.attributes.get("input.value")))
+    if not _BODIES.isdisjoint(body) and (found := first_text(body, "model")) is not None:
+        return found
+    held = (first_text(mapping(unfolded(span.attributes.get(name))), field) for name, field in _HELD)
+    return next(filter(None, held), None)
 
 
 def steps_of(answer: FoundAnswer, brought: Sequence[tuple[ExportedSpan, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
@@ -36,7 +52,7 @@ def _calls(answer: FoundAnswer) -> Iterator[tuple[float, dict[str, Any]]]:
     for call in answer.steps:
         step = {
             "kind": "model",
-            "model": model_of(call.span),
+            "model": model_name(*models_of(call.span)),
             "input": call.asked.query or "",
             "output": call.said or "",
         }
