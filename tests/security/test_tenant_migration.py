@@ -90,3 +90,44 @@ async def test_a_table_that_was_dropped_before_has_its_key_when_it_is_made_again
     await client.command(f"DROP TABLE {database}.feedback SYNC")
     assert await remake(client, database) == ["feedback"]
     assert "tenant" in (await keys(client, database))["feedback"]
+
+
+class Overtaken:
+    """A client before whose ``turn``-th statement about ``table`` another process migrates to the end."""
+
+    def __init__(self, client: AsyncClient, other: AsyncClient, database: str, table: str, turn: int) -> None:
+        self._client, self._other, self._database, self._table = client, other, database, table
+        self._turns = turn
+        self.overtaken = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._client, name)
+
+    async def command(self, cmd: str, **others: object) -> object:
+        if cmd.startswith(("CREATE TABLE", "INSERT", "EXCHANGE", "DROP")) and f"_{self._table}" in cmd:
+            self._turns -= 1
+            if self._turns == 0:
+                await migrate(self._other, self._database)
+                self.overtaken = True
+        return await self._client.command(cmd, **others)
+
+
+@pytest.mark.parametrize("turn", range(1, 6))
+async def test_a_process_that_another_one_overtakes_keeps_its_columns_and_rows(
+    clients: list[AsyncClient], settings: Settings, turn: int
+) -> None:
+    """The other one gives the table its key, adds columns to it and starts to work."""
+    database, table = settings.clickhouse.database, "review_events"
+    await migrate(clients[0], database, [migration for migration in read_migrations() if migration.version < 16])
+    await AnalyticsStore(clients[0], database).insert(table, [EARLIER[table] | {"tenant": "acme"}])
+    slow = Overtaken(clients[0], clients[1], database, table, turn)
+    await migrate(slow, database)  # type: ignore[arg-type]
+    assert slow.overtaken
+    found = await clients[2].query(
+        "SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}",
+        parameters={"database": database, "table": table},
+    )
+    assert {name for (name,) in found.result_rows} >= set(column_names(next(t for t in TABLES if t.table == table)))
+    assert (await clients[2].query(f"SELECT tenant FROM {database}.{table} FINAL")).result_rows == [("acme",)]
+    left = await clients[2].query(f"SHOW TABLES FROM {database} LIKE 'rebuild_%'")
+    assert left.result_rows == []
