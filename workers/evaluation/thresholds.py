@@ -94,6 +94,13 @@ class QualityThresholds(Thresholds):
         _compiled(patterns)
         return patterns
 
+    @field_validator("packs")
+    @classmethod
+    def _packs_compile(cls, packs: tuple[PatternPack, ...]) -> tuple[PatternPack, ...]:
+        for pack in packs:
+            _ = pack.compiled
+        return packs
+
     @cached_property
     def custom_compiled(self) -> list[tuple[SignalType, Any]]:
         """Return the compiled custom patterns."""

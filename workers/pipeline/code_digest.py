@@ -1,7 +1,7 @@
 """Compute digests of Python source that change only where the code changes."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from pydantic_core import to_json
@@ -22,7 +22,12 @@ def digest_of_code(sources: Iterable[str]) -> str:
     Raises:
         SyntaxError: a source is not Python.
     """
-    return digest_of_bytes(to_json(sorted(digest_of_bytes(_bare(source).encode()) for source in sources)))
+    return digest_of_trees(map(parsed, sources))
+
+
+def digest_of_trees(trees: Iterable[ast.AST]) -> str:
+    """Return the same digest of parsed modules, which are changed by it."""
+    return digest_of_bytes(to_json(sorted(digest_of_bytes(_bare(tree).encode()) for tree in trees)))
 
 
 def digest_of_bytes(content: bytes) -> str:
@@ -30,14 +35,30 @@ def digest_of_bytes(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _bare(source: str) -> str:
+def parsed(source: str) -> ast.AST:
+    """Parse a module."""
     try:
-        tree = ast.parse(source)
+        return ast.parse(source)
     except SystemError:
         # CPython 3.11 counts the depth of all threads together, so another thread that parses at the same time can
         # fail this one (python/cpython#106905).
-        tree = ast.parse(source)
-    for node in ast.walk(tree):
+        return ast.parse(source)
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield a module and all its statements, at a fraction of the cost of all nodes."""
+    open_nodes = [tree]
+    while open_nodes:
+        node = open_nodes.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, name, None)
+            if isinstance(inner, list):
+                open_nodes += inner
+
+
+def _bare(tree: ast.AST) -> str:
+    for node in statements(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OWN_ROOTS):
             node.module = "own"
             node.names.sort(key=lambda each: each.name)

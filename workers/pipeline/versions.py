@@ -5,6 +5,7 @@ changes the version automatically, and a change of comments does not.
 """
 
 import ast
+import gc
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -22,7 +23,7 @@ from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import model_digest
 from workers.inference.opening import combination_path, verifier_file
 from workers.inference.verifying import file_version
-from workers.pipeline.code_digest import digest_of_bytes, digest_of_code
+from workers.pipeline.code_digest import digest_of_bytes, digest_of_code, digest_of_trees, parsed, statements
 from workers.pipeline.evaluator_registry import evaluator_plugins
 from workers.pipeline.plugin_version import plugin_version
 from workers.settings import Settings
@@ -227,7 +228,13 @@ def _library(name: str) -> str:
 @cache
 def rules_digest() -> str:
     """Return the digest of the code that evaluates."""
-    return digest_of_code(map(_source, evaluation_modules()))
+    collecting = gc.isenabled()
+    gc.disable()  # Trees hold no cycles, and looking for some takes as long as the rest.
+    try:
+        return digest_of_trees(tree for _, tree in _evaluating())
+    finally:
+        if collecting:
+            gc.enable()
 
 
 @cache
@@ -239,18 +246,24 @@ def _masking_digest() -> str:
 @cache
 def evaluation_modules() -> tuple[str, ...]:
     """Return the sorted names of the modules that are used in an evaluation."""
+    return tuple(sorted(name for name, _ in _evaluating()))
+
+
+def _evaluating() -> Iterator[tuple[str, ast.AST]]:
+    """Parse the modules that are used in an evaluation, one after the other and each once: that is most of the work."""
     found: set[str] = set()
     open_modules = list(EVALUATION_MODULES)
     while open_modules:
         name = open_modules.pop()
         if name not in found:
             found.add(name)
-            open_modules += _imported_rules(ast.parse(_source(name)))
-    return tuple(sorted(found))
+            tree = parsed(_source(name))
+            open_modules += _imported_rules(tree)
+            yield name, tree
 
 
 def _imported_rules(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.ImportFrom):
             module = node.module or ""
             if module.startswith(RULE_PACKAGES) and _is_module(module):

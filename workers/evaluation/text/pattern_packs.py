@@ -4,7 +4,8 @@ A pack is a TOML file of rules for one language, or for one domain in any langua
 (https://github.com/google/re2/wiki/Syntax): no look-around, no back-references, and matching in linear time. They are
 matched on folded text (`attributed_text.fold`): lower case, without accents, line ends as spaces.
 
-The packs of ``packs/`` are read once, when this module is imported.
+The packs of ``packs/`` are read once, when this module is imported, and each is compiled at its first use: all of them
+take most of a second, and an answer needs those of its language.
 """
 
 import tomllib
@@ -15,7 +16,7 @@ from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 import re2
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from schemas.quality import SignalType
 
@@ -103,11 +104,6 @@ class PatternPack(PackModel):
     fragments: dict[str, Pattern] = Field(default_factory=dict)
     rules: tuple[SignalRule, ...] = Field(min_length=1, max_length=MAX_RULES)
 
-    @model_validator(mode="after")
-    def _compiles(self) -> "PatternPack":
-        compile_pack(self)
-        return self
-
     @cached_property
     def compiled(self) -> "CompiledPack":
         """Compile the pack for matching."""
@@ -177,7 +173,7 @@ def compile_pattern(pattern: str, where: str, *, max_length: int = MAX_PATTERN) 
 
 
 def parse_pack(content: bytes, source: str) -> PatternPack:
-    """Read a pack.
+    """Read and compile a pack.
 
     Args:
         content: TOML, UTF-8.
@@ -186,6 +182,15 @@ def parse_pack(content: bytes, source: str) -> PatternPack:
     Raises:
         InvalidPattern: the content is not TOML, lacks a field, or contains a pattern that does not compile.
     """
+    pack = _read_pack(content, source)
+    try:
+        _ = pack.compiled
+    except InvalidPattern as error:
+        raise InvalidPattern(f"pattern pack {source}: {error}") from None
+    return pack
+
+
+def _read_pack(content: bytes, source: str) -> PatternPack:
     try:
         return PatternPack.model_validate(tomllib.loads(content.decode("utf-8")))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -273,7 +278,7 @@ def _options(memory: int) -> Any:
 def _shipped() -> dict[str, PatternPack]:
     folder = files("workers.evaluation.text") / "packs"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
-    packs: Iterable[PatternPack] = (parse_pack((folder / name).read_bytes(), name) for name in names)
+    packs: Iterable[PatternPack] = (_read_pack((folder / name).read_bytes(), name) for name in names)
     return {pack.name: pack for pack in packs}
 
 

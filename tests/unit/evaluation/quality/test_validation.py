@@ -238,6 +238,12 @@ def test_a_bad_pack_is_refused_at_load_and_says_where(content: bytes, told: str)
         parse_pack(content, "shop.toml")
 
 
+def test_a_bad_pack_that_is_given_as_fields_is_refused_by_the_thresholds() -> None:
+    rule = {"signal": "refusal", "match": ["out (of stock"]}
+    with pytest.raises(ValidationError, match=r"shop: rule 1 \(refusal\).match\[1\].*out \(of stock"):
+        QualityThresholds.model_validate({"packs": [{"name": "shop", "version": "1", "rules": [rule]}]})
+
+
 def test_every_language_of_the_document_of_packs_is_there() -> None:
     assert set(LANGUAGES) == {"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "ja", "zh", "ko", "ar", "hi"}
     assert "software" in SHIPPED
