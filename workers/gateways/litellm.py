@@ -109,7 +109,7 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         traceparent=first_text(caller, "traceparent"),
         cost_usd=number(payload.get("response_cost")),
         cache_hit=payload.get("cache_hit") if isinstance(payload.get("cache_hit"), bool) else None,
-        kept=_kept(payload, metadata, caller, reply.uncited),
+        kept=_kept(payload, metadata, caller) | reply.notes(),
     )
     _mark_redacted(draft)
     return [finished(draft, NAME, payload, received)]
@@ -144,21 +144,14 @@ def _sources(metadata: Mapping[str, Any], caller: Mapping[str, Any]) -> Iterator
         yield from chunks_of(caller.get(name) or metadata.get(name))
 
 
-def _kept(
-    payload: Mapping[str, Any], metadata: Mapping[str, Any], caller: Mapping[str, Any], uncited: int
-) -> dict[str, Any]:
+def _kept(payload: Mapping[str, Any], metadata: Mapping[str, Any], caller: Mapping[str, Any]) -> dict[str, Any]:
     kept = without(payload, _TOLD | _PERSONAL)
     told = frozenset(
         {"contexts", "sources", "vector_store_request_metadata", "requester_metadata", "user_api_key_end_user_id"}
     )
     rest = without(metadata, told | _PERSONAL)
     said = without(caller, frozenset({*_CALLER, "contexts", "sources", "traceparent"}))
-    return (
-        kept
-        | ({"metadata": rest} if rest else {})
-        | ({"requester_metadata": said} if said else {})
-        | ({"citations_without_content": uncited} if uncited else {})
-    )
+    return kept | ({"metadata": rest} if rest else {}) | ({"requester_metadata": said} if said else {})
 
 
 def _is_redacted(said: str) -> bool:

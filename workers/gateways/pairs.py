@@ -46,8 +46,9 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     pair = an_object(record, "the record")
     response = pair.get("response")
     if not isinstance(response, dict) and not is_stream(response) and not _failed(pair):
+        told = "missing" if response is None else "neither an object nor a list of chunks"
         raise UnadaptableRecord(
-            f'{form}: field response is missing; send {{"request": …, "response": …}} with the bodies of both, '
+            f'{form}: field response is {told}; send {{"request": …, "response": …}} with the bodies of both, '
             "or status_code or error for a call that failed",
             "response",
         )
@@ -99,7 +100,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
         completion_tokens=reply.completion_tokens,
         trace_id=first_text(pair, "trace_id"),
         traceparent=first_text(pair, "traceparent"),
-        kept=_kept(pair, request, reply.uncited),
+        kept=_kept(pair, request) | reply.notes(),
     )
     return [finished(draft, form, pair, received)]
 
@@ -139,10 +140,6 @@ def _temperature(request: Mapping[str, Any]) -> float | None:
     return number(request.get("temperature", config.get("temperature")))
 
 
-def _kept(pair: Mapping[str, Any], request: Mapping[str, Any], uncited: int) -> dict[str, Any]:
+def _kept(pair: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
     asked_for = without(request, _SAID)
-    return (
-        without(pair, _BESIDE)
-        | ({"request": asked_for} if asked_for else {})
-        | ({"citations_without_content": uncited} if uncited else {})
-    )
+    return without(pair, _BESIDE) | ({"request": asked_for} if asked_for else {})

@@ -1,12 +1,16 @@
 """Read requests and responses of Amazon Bedrock's Converse API, with citations.
 
 Source: "Converse", "ConverseStream", ``ContentBlock`` and ``CitationsContentBlock`` of the Bedrock Runtime API, read
-November 2026. Documents of a request count from 0 over all messages.
+November 2026. Documents of a request count from 0 over all
+messages, and so do search results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from workers.gateways.apis.attachments import decoded
+from workers.gateways.apis.chat_messages import GROUNDING_SOURCE, part_texts
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
 
@@ -34,7 +38,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         sources: further contexts, placed after the documents of the request.
     """
     usage, message = mapping(body.get("usage")), mapping(mapping(body.get("output")).get("message"))
-    documents = list(_documents(request))
+    counted = _counted(request)
     content = message.get("content")
     found = Reply(
         service=NAME,
@@ -43,13 +47,13 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         prompt_tokens=count(usage.get("inputTokens")),
         completion_tokens=count(usage.get("outputTokens")),
         error=text(body.get("error")),
-        contexts=[*(chunk for chunk in documents if chunk["content"]), *sources],
+        contexts=[*(chunk for chunk in counted.all if chunk["content"]), *sources],
         calls_tools=any("toolUse" in block for block in objects(content)),
     )
     if not isinstance(content, list):
         found.mark_unread("output.message.content")
     for place, block in enumerate(map(mapping, items(content))):
-        _read_block(block, documents, found, f"output.message.content.{place}")
+        _read_block(block, counted, found, f"output.message.content.{place}")
     return found
 
 
@@ -61,6 +65,7 @@ def is_event(value: Any) -> bool:
 def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the body of a streamed response."""
     texts: dict[int, str] = {}
+    cited: dict[int, list[Any]] = {}
     body: dict[str, Any] = {}
     unread: list[dict[str, Any]] = []
     calls = False
@@ -68,8 +73,10 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         delta = mapping(event.get("contentBlockDelta"))
         piece = mapping(delta.get("delta"))
         calls = calls or "toolUse" in piece
+        index = count(delta.get("contentBlockIndex")) or 0
+        if isinstance(piece.get("citation"), dict):
+            cited.setdefault(index, []).append(piece["citation"])
         if isinstance(piece.get("text"), str):
-            index = count(delta.get("contentBlockIndex")) or 0
             texts[index] = texts.get(index, "") + piece["text"]
         elif (failure := _failure(event)) is not None:
             body["error"] = failure
@@ -79,7 +86,12 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             unread.append({"event": dict(event)})  # refused as a block without a known shape
         body |= {name: value for name, value in mapping(event.get("messageStop")).items() if name == "stopReason"}
         body |= {name: value for name, value in mapping(event.get("metadata")).items() if name in ("usage", "metrics")}
-    content: list[dict[str, Any]] = [{"text": texts[index]} for index in sorted(texts)]
+    content: list[dict[str, Any]] = [
+        {"citationsContent": {"content": [{"text": texts[index]}], "citations": cited[index]}}
+        if index in cited
+        else {"text": texts[index]}
+        for index in sorted(texts)
+    ]
     content += [{"toolUse": {}}] if calls else []
     return body | {"output": {"message": {"role": "assistant", "content": content + unread}}}
 
@@ -90,7 +102,7 @@ def _failure(event: Mapping[str, Any]) -> str | None:
     return name and (first_text(event[name], "message") or name)
 
 
-def _read_block(block: Mapping[str, Any], documents: list[dict[str, Any]], found: Reply, field: str) -> None:
+def _read_block(block: Mapping[str, Any], counted: "_Counted", found: Reply, field: str) -> None:
     cited = mapping(block.get("citationsContent"))
     start = len(found.text or "")
     if isinstance(block.get("text"), str):
@@ -99,15 +111,14 @@ def _read_block(block: Mapping[str, Any], documents: list[dict[str, Any]], found
         said = "".join(part for each in objects(cited.get("content")) if (part := text(each.get("text"))) is not None)
         found.text = (found.text or "") + said
         for citation in list(objects(cited.get("citations")))[:MAX_CITATIONS]:
-            _cite(citation, documents, found, start)
+            _cite(citation, counted, found, start)
     elif not any(name in block for name in NO_TEXT):
         found.mark_unread(field)
 
 
-def _cite(citation: Mapping[str, Any], documents: list[dict[str, Any]], found: Reply, start: int) -> None:
+def _cite(citation: Mapping[str, Any], counted: "_Counted", found: Reply, start: int) -> None:
     location = next((mapping(each) for each in mapping(citation.get("location")).values()), {})
-    index = count(location.get("documentIndex"))
-    chunk = documents[index] if index is not None and index < len(documents) else None
+    chunk = counted.target(location)
     place = next((place for place, each in enumerate(found.contexts, 1) if each is chunk), None)
     if place is None:
         found.uncited += 1
@@ -116,13 +127,58 @@ def _cite(citation: Mapping[str, Any], documents: list[dict[str, Any]], found: R
     found.cite([place], start, len(found.text or ""), quoted or None)
 
 
-def _documents(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+@dataclass(slots=True)
+class _Counted:
+    """Sources of a request in the order in which the service counts them."""
+
+    all: list[dict[str, Any]] = field(default_factory=list)
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
+
+    def target(self, location: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the source that a citation's location names."""
+        for name, chunks in (("documentIndex", self.documents), ("searchResultIndex", self.results)):
+            index = count(location.get(name))
+            if index is not None:
+                return chunks[index] if index < len(chunks) else None
+        return None
+
+
+def _counted(request: Mapping[str, Any]) -> _Counted:
+    counted = _Counted()
     for message in objects(request.get("messages")):
-        for block in objects(message.get("content")):
-            document = mapping(block.get("document"))
-            if not document:
-                continue
-            source = mapping(document.get("source"))
-            parts = [part for each in objects(source.get("content")) if (part := text(each.get("text")))]
-            name = first_text(document, "name")
-            yield {"chunk_id": name, "content": text(source.get("text")) or "\n\n".join(parts), "source_name": name}
+        for block in _blocks(message.get("content")):
+            document, result = mapping(block.get("document")), mapping(block.get("searchResult"))
+            guarded = mapping(mapping(block.get("guardContent")).get("text"))
+            if document:
+                counted.documents.append(_document(document))
+                counted.all.append(counted.documents[-1])
+            elif result:
+                counted.results.append(_search_result(result, len(counted.results)))
+                counted.all.append(counted.results[-1])
+            elif GROUNDING_SOURCE in items(guarded.get("qualifiers")) and (content := text(guarded.get("text"))):
+                counted.all.append({"chunk_id": f"grounding-source-{len(counted.all)}", "content": content})
+    return counted
+
+
+def _blocks(content: Any) -> Iterator[Mapping[str, Any]]:
+    for block in objects(content):
+        yield block
+        yield from (each for each in objects(mapping(block.get("toolResult")).get("content")) if "searchResult" in each)
+
+
+def _document(document: Mapping[str, Any]) -> dict[str, Any]:
+    source, name = mapping(document.get("source")), first_text(document, "name")
+    parts = [part for each in objects(source.get("content")) if (part := text(each.get("text")))]
+    inline = decoded(source.get("bytes"), first_text(document, "format"))
+    content = text(source.get("text")) or inline or "\n\n".join(parts)
+    return {"chunk_id": name, "content": content, "source_name": name}
+
+
+def _search_result(result: Mapping[str, Any], place: int) -> dict[str, Any]:
+    return {
+        "chunk_id": f"search-result-{place}",
+        "content": "\n\n".join(part_texts(items(result.get("content")))),
+        "source_name": first_text(result, "title"),
+        "source_path": first_text(result, "source"),
+    }

@@ -44,6 +44,8 @@ WRAPPED_RESULTS = (
     "code_execution_result",
 )
 """Fields of parts that hold the result of a tool: of Google, of its Python client, of Bedrock."""
+GROUNDING_SOURCE = "grounding_source"
+"""Qualifier of the texts that Bedrock's guardrail holds an answer against."""
 FAILED_RESULTS = frozenset({"web_search_tool_result", "web_fetch_tool_result"})
 """Types of parts that are read as a result of a tool only if the call failed."""
 SERVICE_TOOLS = {"code_interpreter_call": "code_interpreter", "web_search_call": "web_search",
@@ -55,8 +57,10 @@ SERVICE_TOOLS = {"code_interpreter_call": "code_interpreter", "web_search_call":
 """Names of tools of services, by the type of their results."""
 TOOL_CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
 """Types of parts that call a tool of the caller; tools of the service (``server_tool_use``) end within the response."""
-TOOL_REASONS = frozenset({"tool_calls", "tool_call", "tool-calls", "tool_use", "function_call", "TOOL_CALL"})
-"""Finish reasons of a response that calls tools of the caller."""
+TOOL_REASONS = frozenset(
+    {"tool_calls", "tool_call", "tool-calls", "tool_use", "function_call", "TOOL_CALL", "pause_turn"}
+)
+"""Finish reasons of a response that calls tools of the caller, or that the caller lets the model continue."""
 OTHER_PARTS = frozenset(
     {"reasoning", "thinking", "redacted_thinking", "blob", "file", "uri", "image", "image_url", "image_file",
      "audio", "video", "server_tool_use", "server_tool_call", "server_tool_call_response", "compaction"}
@@ -157,6 +161,9 @@ def part_text(part: Any) -> str | None:
     source = mapping(part)
     if str(source.get("type", "")) not in TEXT_PARTS:
         return None
+    guarded = mapping(mapping(source.get("guardContent")).get("text"))
+    if guarded and GROUNDING_SOURCE not in items(guarded.get("qualifiers")):
+        return first_text(guarded, "text")
     return first_text(source, "text", "content", "refusal")
 
 
@@ -262,5 +269,6 @@ def _streams(value: Any) -> str | None:
 
 def _holds_sources(value: Any) -> bool:
     return isinstance(value, list) and any(
-        each.get("type") in ("document", "search_result", "web_search_result") for each in objects(value)
+        each.get("type") in ("document", "search_result", "web_search_result") or "searchResult" in each
+        for each in objects(value)
     )

@@ -49,6 +49,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         finish_reason=first_text(body, "finish_reason"),
         prompt_tokens=count(tokens.get("input_tokens")),
         completion_tokens=count(tokens.get("output_tokens")),
+        error=_failure(body),
         contexts=[*documents(request), *sources],
         calls_tools=bool(message.get("tool_calls")),
     )
@@ -68,6 +69,12 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
     for citation in list(objects(message.get("citations")))[:MAX_CITATIONS]:
         _cite(citation, starts, found)
     return found
+
+
+def _failure(body: Mapping[str, Any]) -> str | None:
+    """Return the finish reason of a call that failed."""
+    reason = first_text(body, "finish_reason") or ""
+    return reason if reason.startswith(("ERROR", "TIMEOUT")) else None
 
 
 def is_event(value: Mapping[str, Any]) -> bool:
@@ -122,6 +129,7 @@ def _first_reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: l
         finish_reason=first_text(body, "finish_reason"),
         prompt_tokens=count(tokens.get("input_tokens")),
         completion_tokens=count(tokens.get("output_tokens")),
+        error=_failure(body),
         # The response repeats the documents that it cites; those of the request have the same names.
         contexts=[
             *(_documents(request.get("documents"), "doc_") or _documents(body.get("documents"), "doc_")),

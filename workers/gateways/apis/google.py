@@ -11,8 +11,9 @@ from itertools import islice
 from typing import Any
 
 from workers.gateways.apis.anthropic import sources as documents
+from workers.gateways.apis.attachments import message_list
 from workers.gateways.apis.chat_messages import tool_results
-from workers.gateways.apis.reply import MAX_CITATIONS, Reply
+from workers.gateways.apis.reply import MAX_CITATIONS, Reply, first_choice
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, unknown_field
 from workers.gateways.tool_calls import Calls
 
@@ -44,7 +45,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         sources: further contexts, placed after the documents of the request.
     """
     usage = mapping(_field(body, "usageMetadata"))
-    candidate = next(objects(body.get("candidates")), {})
+    candidate = first_choice(body.get("candidates"))
     parts = [mapping(part) for part in items(mapping(candidate.get("content")).get("parts"))]
     grounding = mapping(_field(candidate, "groundingMetadata"))
     found = Reply(
@@ -58,6 +59,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         calls_tools=any(_field(part, "functionCall") is not None for part in parts),
         contexts=[*documents(request), *sources, *_executed(parts)],
     )
+    found.others = max(0, len(items(body.get("candidates"))) - 1)
     # Thoughts are not part of the answer, but part indices count them.
     texts = ["" if part.get("thought") is True else str(part.get("text") or "") for part in parts]
     _space(texts)
@@ -102,10 +104,13 @@ def _check_shape(candidate: Mapping[str, Any], parts: list[Mapping[str, Any]], f
 
 def messages(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the contents of a request as messages with a role and parts."""
-    return [
-        {"role": first_text(content, "role") or "user", "parts": list(items(content.get("parts")))}
-        for content in objects(request.get("contents"))
-    ]
+    # The Python client also takes a text, a content, or a list of texts and parts.
+    found = []
+    for content in message_list(request.get("contents")):
+        source = {"parts": [{"text": content}]} if isinstance(content, str) else mapping(content)
+        parts = message_list(source.get("parts")) if "parts" in source else [source]
+        found.append({"role": first_text(source, "role") or "user", "parts": parts})
+    return found
 
 
 def span_of(segment: Mapping[str, Any], texts: list[str]) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.gateways.apis.chat_messages import tool_results
-from workers.gateways.apis.reply import Reply
+from workers.gateways.apis.reply import UNFINISHED, Reply
 from workers.gateways.contexts import chunk_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
 from workers.gateways.tool_calls import Calls
@@ -60,6 +60,9 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
             found.mark_unread(f"steps.{place}")
     if found.text is None:
         found.text = text(body.get("output_text"))
+    if body.get("status") in UNFINISHED:
+        found.text = None
+        found.mark_unread("status")
     return found
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from workers.gateways.apis.anthropic import sources as documents
 from workers.gateways.apis.chat_messages import MESSAGE_FIELDS, TEXT_PARTS, TOOL_RESULTS, tool_results
-from workers.gateways.apis.reply import MAX_CITATIONS, Reply, spaced
+from workers.gateways.apis.reply import MAX_CITATIONS, UNFINISHED, Reply, first_choice, spaced
+from workers.gateways.contexts import chunk_of, chunks_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, unknown_field
 from workers.gateways.tool_calls import call_of
 
@@ -21,6 +22,13 @@ CITATIONS = frozenset({"url_citation", "file_citation", "container_file_citation
 ITEMS = frozenset({"message", "reasoning", "mcp_list_tools", "mcp_approval_request", "compaction"})
 ITEM_SUFFIXES = ("_call", "_call_output")
 """Types of items in the output of the Responses API."""
+CALLER_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "mcp_approval_request", "computer_call", "local_shell_call", "shell_call",
+     "apply_patch_call"}
+)  # fmt: skip
+"""Types of calls that wait for the caller, unless the output holds their result."""
+FINAL = "final_answer"
+"""Phase of a message that is the answer."""
 STATUSES = ("completed", "incomplete", "failed", "cancelled")
 """Final states of a response; in these an empty output is an empty answer."""
 NO_TEXT = frozenset(
@@ -60,10 +68,13 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
     if isinstance(body.get("output"), list):
         _read_output(body, found)
     else:
-        choice = next(objects(body.get("choices")), body)
+        choice = first_choice(body.get("choices")) or body
+        found.others = max(0, len(items(body.get("choices"))) - 1)
         message = mapping(choice.get("message")) or choice
         place = "choices.0" if choice is not body else "choices" if "choices" in body else ""
         found.finish_reason = first_text(choice, "finish_reason")
+        found.error = found.error or first_text(mapping(choice.get("error")), "message", "code")
+        found.contexts += _searched(body, message)
         found.calls_tools = bool(message.get("tool_calls") or message.get("function_call"))
         if message is choice and not isinstance(choice.get("text"), str):
             found.mark_unread(f"{place}.message".strip("."))
@@ -74,6 +85,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
 def _read_output(body: Mapping[str, Any], found: Reply) -> None:
     incomplete = mapping(body.get("incomplete_details"))
     found.finish_reason = first_text(incomplete, "reason") or first_text(body, "status")
+    done = {first_text(each, "call_id") for each in objects(body["output"]) if _ends_call(each)}
     for place, item in enumerate(map(mapping, body["output"])):
         kind = item.get("type")
         if not _is_known_item(item):
@@ -84,13 +96,30 @@ def _read_output(body: Mapping[str, Any], found: Reply) -> None:
             found.contexts.append({"content": "", "chunk_id": call.get("id"), "source_type": "tool", "tool": call})
         elif text(kind) in TOOL_RESULTS:
             found.contexts += tool_results(item)
-        elif kind in ("function_call", "custom_tool_call", "mcp_approval_request"):
+        elif text(kind) in CALLER_CALLS and first_text(item, "call_id", "id") not in done:
             found.calls_tools = True
+    final = any(item.get("phase") == FINAL for item in objects(body["output"]))
     for place, item in enumerate(map(mapping, body["output"])):
+        if final and item.get("phase") not in (None, FINAL):
+            continue  # what the model says between its calls is no part of the answer
         if item.get("type") == "message" or ("content" in item and "type" not in item):
             _read_message(item, found, f"output.{place}.content", apart=True)
     if not body["output"] and body.get("status") not in STATUSES:
         found.mark_unread("output")
+    if body.get("status") in UNFINISHED:
+        found.text = None
+        found.mark_unread("status")
+
+
+def _searched(body: Mapping[str, Any], message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the sources that a service searched itself: Azure beside the message, Perplexity beside the choices."""
+    cited = chunks_of(mapping(message.get("context")).get("citations"))
+    results = objects(body.get("search_results"))
+    return [*cited, *(chunk for each in results if (chunk := chunk_of({**each, "content": each.get("snippet")})))]
+
+
+def _ends_call(item: Mapping[str, Any]) -> bool:
+    return (text(item.get("type")) or "").endswith("_call_output")
 
 
 def _is_known_item(item: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workers.gateways.apis import anthropic, bedrock, cohere, google, interactions, openai
+from workers.gateways.apis.attachments import attached
 from workers.gateways.apis.chat_messages import Conversation, conversation
 from workers.gateways.apis.reply import Reply
 from workers.gateways.apis.streams import is_stream, merged
@@ -26,7 +27,7 @@ def reply_of(response: Any, request: Mapping[str, Any], sources: Sequence[dict[s
         request: body of the request.
         sources: further contexts, for example retrieved by the gateway.
     """
-    sources = [*sources, *asked(request).evidence]
+    sources = [*sources, *attached(request), *asked(request).evidence]
     if is_stream(response):
         response = merged(response)
     elif isinstance(response, list):

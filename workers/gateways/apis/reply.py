@@ -1,10 +1,14 @@
 """Define the common form of responses from all model services."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from workers.gateways.apis.chat_messages import TOOL_REASONS
+from workers.gateways.lenient_reading import count, objects
 
+UNFINISHED = ("queued", "in_progress")
+"""States of a response that is still being made, of which no text counts."""
 MAX_CITATIONS = 1_000
 """Maximum number of citations to read from a response, equal to the limit of an answer; each is looked up in its
 sources."""
@@ -22,6 +26,15 @@ def spaced(before: str | None, after: str) -> str | None:
     return before
 
 
+def first_choice(choices: Any) -> Mapping[str, Any]:
+    """Return the choice with the lowest index, which is evaluated; an empty object without choices.
+
+    Args:
+        choices: choices or candidates of a response.
+    """
+    return min(objects(choices), key=lambda each: count(each.get("index")) or 0, default={})
+
+
 @dataclass(slots=True)
 class Reply:
     """A model service's response.
@@ -37,6 +50,7 @@ class Reply:
         contexts: sources of the request and of the response, as fields of ``ContextChunk``.
         citations: fields of ``ProvidedCitation``; each names an entry of ``contexts``.
         uncited: number of citations of sources without known content.
+        others: number of further choices, which are not evaluated.
         created: creation time in the service's form.
         error: error message of the response, if any.
         service: name of the service whose shape the response has; ``None`` if several services share it.
@@ -54,6 +68,7 @@ class Reply:
     contexts: list[dict[str, Any]] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     uncited: int = 0
+    others: int = 0
     created: Any = None
     error: str | None = None
     service: str | None = None
@@ -68,6 +83,11 @@ class Reply:
     def is_step(self) -> bool:
         """Return whether the response calls tools of the caller: any text beside them is no answer."""
         return self.calls_tools or self.finish_reason in TOOL_REASONS
+
+    def notes(self) -> dict[str, int]:
+        """Return what of the response was not evaluated, by name; only what is not zero."""
+        found = {"citations_without_content": self.uncited, "choices_not_evaluated": self.others}
+        return {name: number for name, number in found.items() if number}
 
     def mark_unread(self, field: str) -> None:
         """Note a part without a known shape; the first one is kept."""

@@ -39,7 +39,11 @@ def merged(chunks: Sequence[Any]) -> dict[str, Any]:
         return _google(found)
     if any(each.get("type") == "message_start" for each in found):
         return _anthropic(found)
-    return _openai(found) if any("choices" in each for each in found) else {}
+    if any("choices" in each for each in found):
+        return _openai(found)
+    if any(_of_responses(each) for each in found):
+        return _responses(found)
+    return next((dict(each) for each in found if "error" in each), {})
 
 
 def _is_chunk(value: Any) -> bool:
@@ -51,7 +55,31 @@ def _is_chunk(value: Any) -> bool:
         or first_text(source, "type") in FINAL_EVENTS
         or source.get("type") == "message_start"
         or any("delta" in choice for choice in objects(source.get("choices")))
+        or _of_responses(source)
+        or source.keys() == {"error"}
     )
+
+
+def _of_responses(value: Mapping[str, Any]) -> bool:
+    return (first_text(value, "type") or "").startswith("response.")
+
+
+def _responses(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what came of a response whose stream was cut off before its last event."""
+    body: dict[str, Any] = {"status": "incomplete"}
+    output: dict[int, dict[str, Any]] = {}
+    for event in events:
+        index, kind = count(event.get("output_index")) or 0, first_text(event, "type")
+        body |= {name: value for name, value in mapping(event.get("response")).items() if name in ("id", "model")}
+        if isinstance(event.get("item"), dict):
+            output[index] = dict(event["item"])
+        elif kind == "response.output_text.delta" and isinstance(event.get("delta"), str):
+            item = output.setdefault(index, {"type": "message"})
+            before = next(objects(item.get("content")), {})
+            item["content"] = [{"type": "output_text", "text": _joined(before.get("text"), event["delta"])}]
+        elif kind == "error":
+            body["error"] = mapping(event.get("error")) or {"message": first_text(event, "message", "code")}
+    return body | {"output": [output[index] for index in sorted(output)]}
 
 
 def _openai(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
