@@ -117,6 +117,9 @@ async def use_intake(redis: RedisClient, settings: Settings) -> None:
     await sources.keep(export("RETRIEVER", "0000000000000001", "retrieval.documents.0.document.content"), "ann", "acme")
     joined = await sources.joined(export("LLM", "0000000000000002", "output.value"), "ann", "acme")
     assert len(joined["resourceSpans"]) == 2
+    await sources.keep(export("TOOL", "0000000000000003", "output.value"), "ann", "acme")
+    joined = await sources.joined(export("LLM", "0000000000000002", "output.value"), "ann", "acme")
+    assert len(joined["resourceSpans"]) == 3
 
 
 def export(kind: str, span_id: str, attribute: str) -> dict[str, Any]:

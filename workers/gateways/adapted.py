@@ -21,6 +21,7 @@ from workers.feedback.observed_events import execution_event
 from workers.gateways.apis.reply import MAX_CITATIONS
 from workers.gateways.errors import UnadaptableRecord
 from workers.gateways.lenient_reading import count, text, trace_of, traceparent
+from workers.gateways.marked_fields import last_field, question
 
 MAX_IDENTIFIER = 200
 MAX_SHORT = 2_000
@@ -159,6 +160,7 @@ def finished(draft: Draft, form: str, record: Any, received: Received) -> Adapte
         UnadaptableRecord: a value is not valid. Only the answer's text can be too long, because all other values are
             cut.
     """
+    _unmark(draft)
     cut: list[str] = []
     given = draft.identifier or received.identifier
     answer_id = _identifier(given) or digest_identifier(record, received.tenant)
@@ -173,6 +175,13 @@ def finished(draft: Draft, form: str, record: Any, received: Received) -> Adapte
         name = ".".join(str(part) for part in detail["loc"])
         raise UnadaptableRecord(f"{form}: the value read as {name} is invalid: {detail['msg'][:200]}") from None
     return Adapted(answer, tuple(_feedback(draft, answer)))
+
+
+def _unmark(draft: Draft) -> None:
+    """Leave out the markers of DSPy's fields."""
+    said = last_field(draft.answer) if draft.answer and not draft.citations else None
+    if said is not None:
+        draft.answer, draft.query = said, question(draft.query or "") or draft.query
 
 
 def named_apart(drafts: Sequence[Draft | None], received: Received) -> list[Received]:

@@ -1,7 +1,7 @@
 """Join the sources of a trace that arrive in another export than the call of the model.
 
-Exporters send spans by time, so that a retrieval and its call are often in different requests. The spans of retrievals
-are kept in Redis for a bounded time, by trace and tenant, and are added to exports with calls of the same. Redis
+Exporters send spans by time, so that a retrieval and its call are often in different requests. The spans of retrievals and
+tools are kept in Redis for a bounded time, by trace and tenant, and are added to exports with calls of the same. Redis
 may lose them: then the answer has no contexts, as without Redis.
 
 1. ``keep`` stores the sources of an export when it arrives.
@@ -89,7 +89,7 @@ class TraceSources:
             caller: name of the caller.
             tenant: tenant of all spans; ``None`` if each names its own.
         """
-        found = [span for span in self._spans(export, tenant) if span.documents]
+        found = [span for span in self._spans(export, tenant) if span.documents or span.tool_result]
         with _without_redis():
             await self._keep(found, caller)
 
@@ -177,7 +177,9 @@ class TraceSources:
         async with self._redis.pipeline(transaction=False) as pipeline:
             for trace, kept in list(by_trace.items())[:MAX_TRACES]:
                 content = to_json(kept, inf_nan_mode="null")
-                if len(content) <= MAX_BYTES:
+                if len(content) > MAX_BYTES:
+                    log.warning("trace_sources_dropped", trace_id=trace[0], bytes=len(content), limit=MAX_BYTES)
+                else:
                     key = self._key(trace, caller)
                     pipeline.rpush(key, zlib.compress(content, 1))
                     pipeline.ltrim(key, -MAX_EXPORTS, -1)

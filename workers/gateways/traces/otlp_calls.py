@@ -58,7 +58,9 @@ def call_of(span: ExportedSpan) -> ModelCall:
     if isinstance(answers, dict) and (reply := reply_in(answers)) is not None:
         unread = name if reply.is_unknown else None
         return ModelCall(span, asked, reply.text, reply.calls_tools, True, unread, reply.finish_reason, reply.contexts)
-    first = next(iter(items(answers)), answers)
+    # A message that holds only thoughts comes before the one with the answer.
+    listed = items(answers)
+    first = next((each for each in listed if content_text(each) or _calls_tools(each)), next(iter(listed), answers))
     said = content_text(first)
     finish_reason = first_text(mapping(first), "finish_reason")
     calls = _calls_tools(first) or bool(TOOL_REASONS & {finish_reason, reason})

@@ -5,14 +5,16 @@ OpenLLMetry 0.62 (``traceloop.entity.*``, ``gen_ai.task.*``), MLflow 3 (``mlflow
 2026.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.lenient_reading import first_text, mapping, number, text, unfolded
+from workers.gateways.lenient_reading import count, first_text, items, mapping, number, text, unfolded
 
 KIND = "openinference.span.kind"
 DOCUMENTS = "gen_ai.retrieval.documents"
 _LANGFUSE = "langfuse.observation."
+_LANGFUSE_TRACE = "langfuse.trace."
+"""Input and output that the application gives to the trace, on any span of it."""
 _LANGFUSE_KINDS = {"generation": "LLM", "span": "CHAIN", "event": "EVENT"}
 _LANGFUSE_NAMES = {
     "input": "input.value",
@@ -46,6 +48,7 @@ _VERCEL_NAMES = {
 }
 _ENTITY_INPUTS = ("gen_ai.task.input", "traceloop.entity.input")
 _ENTITY_OUTPUTS = ("gen_ai.task.output", "traceloop.entity.output")
+_OF_SOURCES = frozenset({"score", "metadata", "source", "distance", "similarity", "url", "document_id", "doc_id"})
 _DOCUMENT_LISTS = ("documents", "contexts", "results", "matches", "hits", "chunks")
 
 
@@ -58,7 +61,7 @@ def translated(attributes: Mapping[str, Any]) -> dict[str, Any]:
         attributes: attributes as plain values.
     """
     added: dict[str, Any] = {}
-    if text(attributes.get(f"{_LANGFUSE}type")):
+    if text(attributes.get(f"{_LANGFUSE}type")) or f"{_LANGFUSE_TRACE}output" in attributes:
         added = _langfuse(attributes)
     elif text(attributes.get("ai.operationId")):
         added = _vercel(attributes)
@@ -81,6 +84,8 @@ def _is_entity(attributes: Mapping[str, Any]) -> bool:
 def documents_in(value: Any) -> list[Any] | None:
     """Return the documents in a retriever's output: a list, or an object with a list; ``None`` if there are none."""
     found = unfolded(value)
+    if isinstance(found, dict) and isinstance(found.get("outputs"), list | dict):
+        found = found["outputs"]
     if isinstance(found, dict):
         found = next((found[name] for name in _DOCUMENT_LISTS if isinstance(found.get(name), list)), None)
     return found if isinstance(found, list) else None
@@ -88,7 +93,10 @@ def documents_in(value: Any) -> list[Any] | None:
 
 def _langfuse(attributes: Mapping[str, Any]) -> dict[str, Any]:
     own = {name.removeprefix(_LANGFUSE): value for name, value in attributes.items() if name.startswith(_LANGFUSE)}
-    kind = str(own["type"]).lower()
+    kind = str(own.get("type", "span")).lower()
+    if kind in ("span", "agent", "chain"):
+        told = ((name, attributes.get(f"{_LANGFUSE_TRACE}{name}")) for name in ("input", "output"))
+        own |= {name: value for name, value in told if value is not None}
     usage = mapping(unfolded(own.get("usage_details")))
     added = {target: own.get(name) for name, target in _LANGFUSE_NAMES.items()} | {
         KIND: _LANGFUSE_KINDS.get(kind, kind.upper()),
@@ -102,8 +110,14 @@ def _langfuse(attributes: Mapping[str, Any]) -> dict[str, Any]:
     if name and version:
         added["gen_ai.prompt.version"] = f"{name}:{version}"
     if kind == "retriever":
-        added[DOCUMENTS] = documents_in(own.get("output"))
+        added[DOCUMENTS] = documents_in(own.get("output")) or _alone(own.get("output"))
     return added
+
+
+def _alone(output: Any) -> list[str] | None:
+    """Return a retriever's output that is one text."""
+    found = unfolded(output)
+    return [found] if isinstance(found, str) and found.strip() else None
 
 
 def _vercel(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,12 +138,24 @@ def _vercel(attributes: Mapping[str, Any]) -> dict[str, Any]:
             else None,
             "gen_ai.response.time_to_first_chunk": None if wait is None else wait / 1000,
         }
+    if operation.startswith("ai.rerank"):
+        ranking = items(unfolded(attributes.get("ai.ranking")))
+        return added | {KIND: "RERANKER", DOCUMENTS: _ranked(attributes, ranking) or None}
     kind = "TOOL" if operation == "ai.toolCall" else "EMBEDDING" if "embed" in operation.lower() else "CHAIN"
     return added | {
         KIND: kind,
         "input.value": attributes.get("ai.prompt"),
         "output.value": said or text(attributes.get("ai.response.object")),
     }
+
+
+def _ranked(attributes: Mapping[str, Any], ranking: Sequence[Any]) -> list[Any]:
+    """Return the documents in the order of a ranking, which names them by their place among the given ones."""
+    given = [unfolded(each) for each in items(unfolded(attributes.get("ai.documents")))]
+    places = (
+        count(mapping(unfolded(each)).get("originalIndex", mapping(unfolded(each)).get("index"))) for each in ranking
+    )
+    return [given[place] for place in places if place is not None and place < len(given)]
 
 
 def _mlflow(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,9 +188,21 @@ def _openllmetry(attributes: Mapping[str, Any]) -> dict[str, Any]:
     }
     is_retrieval = text(attributes.get("gen_ai.operation.name")) in ("vector_db_retrieve", "retrieval", "retrieve")
     is_retriever = (text(attributes.get("traceloop.entity.name")) or "").endswith(("Retriever.task", "Retriever"))
-    if is_retrieval or is_retriever or isinstance(mapping(made).get("documents"), list):
-        added[DOCUMENTS] = [_node(each) for each in documents_in(made) or ()] or None
+    listed = documents_in(made)
+    is_list = isinstance(mapping(made).get("documents"), list) or (
+        bool(listed) and all(map(_is_document, items(listed)))
+    )
+    if is_retrieval or is_retriever or is_list:
+        added[DOCUMENTS] = [_node(each) for each in listed or ()] or None
     return added
+
+
+def _is_document(value: Any) -> bool:
+    """Return whether a value in the output of any task is a document: a text with what only a source has."""
+    source = mapping(unfolded(value))
+    if "role" in source or first_text(source, "page_content", "content", "text") is None:
+        return False
+    return "page_content" in source or not _OF_SOURCES.isdisjoint(source)
 
 
 def _node(document: Any) -> Any:

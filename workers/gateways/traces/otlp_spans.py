@@ -17,7 +17,7 @@ from workers.gateways.contexts import chunk_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, time, unfolded
 from workers.gateways.tool_calls import call_of
 from workers.gateways.traces import otlp_messages
-from workers.gateways.traces.otlp_dialects import KIND, translated
+from workers.gateways.traces.otlp_dialects import DOCUMENTS, KIND, translated
 
 MAX_ITEMS = 1_000
 """Maximum number of messages or documents in a flattened list."""
@@ -30,6 +30,8 @@ CHECKS = frozenset({"EVALUATOR", "GUARDRAIL"})
 """Kinds of spans around calls of models, and of evaluations."""
 DETAILS = "gen_ai.client.inference.operation.details"
 """Name of the event that holds the messages, within the span or as a log record."""
+_FOUND = ("db.query.result", "db.search.result")
+"""Events of OpenLLMetry's spans of vector stores, one for each document."""
 TENANT = "touchstone.tenant"
 """Attribute of a span or a resource that names the tenant."""
 _PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages", "retrieval.documents",
@@ -81,7 +83,8 @@ class ExportedSpan:
             return operation in INFERENCE
         if kind or self.name == otlp_messages.CHOICE:
             return kind in ("", "LLM")
-        return bool(self.lists.get("gen_ai.completion"))
+        told = bool(self.lists.get("gen_ai.completion")) or "gen_ai.output.messages" in self.attributes
+        return told and not self.is_frame
 
     @property
     def is_frame(self) -> bool:
@@ -119,7 +122,8 @@ class ExportedSpan:
     @property
     def tool_result(self) -> dict[str, Any] | None:
         """Return the result of the tool that the span executed, as fields of ``ContextChunk``; ``None`` for others."""
-        if (self.text(_KIND) or "").upper() != "TOOL" and self.text(_OPERATION) != "execute_tool":
+        kinds = ((self.text(_KIND) or "").upper(), self.text("traceloop.span.kind"), self.text(_OPERATION))
+        if kinds[0] != "TOOL" and kinds[1] != "tool" and kinds[2] != "execute_tool":
             return None
         given = self.attributes
         result = next((given[name] for name in _TOOL_RESULTS if given.get(name) is not None), None)
@@ -166,15 +170,19 @@ def exported_spans(export: Mapping[str, Any]) -> Iterator[ExportedSpan]:
             status = mapping(raw.get("status"))
             span = _new(raw, resource, "startTimeUnixNano", "endTimeUnixNano")
             span.failed = status.get("code") in _ERROR or span.attributes.get("error.type") == "langfuse_error"
-            span.message = text(status.get("message")) if span.failed else None
+            span.message = (text(status.get("message")) or span.text("exception.message")) if span.failed else None
             told: list[tuple[str, Any]] = []
+            found: list[Any] = []
             for event in objects(raw.get("events")):
                 name, attributes = str(event.get("name")), _attributes(event.get("attributes"))
                 if name == DETAILS or name.startswith("exception"):
                     span.attributes = {**attributes, **span.attributes}
                 elif name in otlp_messages.NAMES:
                     told.append((name, attributes.get(otlp_messages.CONTENT, attributes)))
-            span.attributes = {**otlp_messages.attributes_of(told), **span.attributes}
+                elif name in _FOUND and text(attributes.get(f"{name}.document")) is not None:
+                    found.append({field: attributes.get(f"{name}.{field}") for field in ("id", "document", "metadata")})
+            documents = {DOCUMENTS: found} if found else {}
+            span.attributes = {**documents, **otlp_messages.attributes_of(told), **span.attributes}
             yield span
 
 
@@ -213,7 +221,9 @@ def _call_of(messages: Sequence[_Message]) -> Iterator[ExportedSpan]:
 
 
 def _with_metadata(document: Any) -> Any:
-    """Return a document with its metadata decoded from JSON text."""
+    """Return a document, decoded from JSON text where that is an object with a content, and its metadata likewise."""
+    inner = unfolded(document)
+    document = inner if chunk_of(mapping(inner)) is not None else document
     source = mapping(document)
     return {**source, "metadata": unfolded(source["metadata"])} if "metadata" in source else document
 

@@ -1,0 +1,151 @@
+"""Spans as clients write them that no recording holds: sources and answers arrive, markers and steps do not."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from workers.gateways.adapted import Adapted, Received
+from workers.gateways.formats import format_named
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+ASKED, SAID = "How long is the warranty?", "The warranty lasts 24 months."
+SOURCE = "The warranty period is 24 months from delivery."
+MESSAGES = json.dumps([{"role": "user", "content": ASKED}])
+
+
+def span(place: int, attributes: dict[str, Any], parent: int = 0, **fields: Any) -> dict[str, Any]:
+    def value(given: Any) -> Any:
+        if isinstance(given, list) and isinstance(given[0], str):
+            return {"arrayValue": {"values": [{"stringValue": each} for each in given]}}
+        return {"stringValue": given if isinstance(given, str) else json.dumps(given)}
+
+    return {
+        "traceId": "a" * 32, "spanId": f"{place:016x}", "name": f"span {place}",
+        "startTimeUnixNano": f"{1_794_000_000 + place}000000000", "endTimeUnixNano": f"{1_794_000_000 + place}500000000",
+        "attributes": [{"key": name, "value": value(given)} for name, given in attributes.items()],
+    } | ({"parentSpanId": f"{parent:016x}"} if parent else {}) | fields  # fmt: skip
+
+
+def read(*spans: dict[str, Any]) -> list[Adapted]:
+    export = {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+    return format_named("otlp").answers(json.dumps(export).encode(), Received(NOW))
+
+
+def langfuse(kind: str, given: Any, made: Any) -> dict[str, Any]:
+    name = "langfuse.observation."
+    return {f"{name}type": kind, f"{name}input": given, f"{name}output": made}
+
+
+def entity(kind: str, name: str, made: Any) -> dict[str, Any]:
+    return {"traceloop.span.kind": kind, "traceloop.entity.name": name, "traceloop.entity.output": made}
+
+
+def events(name: str, **fields: str) -> list[Any]:
+    told = [{"key": f"{name}.{key}", "value": {"stringValue": value}} for key, value in fields.items()]
+    return [{"name": name, "attributes": told}]
+
+
+CALL = span(8, langfuse("generation", MESSAGES, SAID))
+SOURCES: dict[str, dict[str, Any]] = {
+    "langfuse: a text": span(1, langfuse("retriever", ASKED, SOURCE)),
+    "langfuse: texts": span(1, langfuse("retriever", ASKED, [SOURCE])),
+    "langfuse: documents in an object": span(1, langfuse("retriever", ASKED, {"documents": [{"page_content": SOURCE}]})),
+    "openllmetry: outputs of a retriever": span(1, entity("task", "VectorStoreRetriever", {"outputs": [{"page_content": SOURCE}]})),
+    "openllmetry: documents in outputs": span(1, entity("task", "Retriever", {"outputs": {"documents": [{"text": SOURCE}]}})),
+    "openllmetry: a task of the application": span(1, entity("task", "look_up", [{"text": SOURCE, "score": 0.9}])),
+    "openllmetry: a vector store": span(1, {"db.system": "chroma"}, events=events("db.query.result", document=SOURCE, id="d")),
+    "openllmetry: a search of a vector store": span(1, {"db.system": "milvus"}, events=events("db.search.result", document=SOURCE)),
+    "vercel: ranking": span(1, {
+        "ai.operationId": "ai.rerank.doRerank", "ai.documents": [json.dumps("Other."), json.dumps(SOURCE)],
+        "ai.ranking": [json.dumps({"originalIndex": 1, "relevanceScore": 0.9}), json.dumps({"originalIndex": 7})],
+    }),
+    "conventions": span(1, {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": [json.dumps({"content": SOURCE})]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_arrives_however_its_client_writes_it(name: str) -> None:
+    (found,) = read(SOURCES[name], CALL)
+    assert [chunk.content for chunk in found.answer.contexts or ()] == [SOURCE]
+
+
+@pytest.mark.parametrize("made", [[{"role": "user", "content": ASKED}], [{"text": "Step one."}], ["Step one."], SAID])
+def test_the_output_of_a_task_that_holds_no_documents_is_no_source(made: Any) -> None:
+    (found,) = read(span(1, entity("task", "plan", made)), CALL)
+    assert found.answer.contexts is None
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [entity("tool", "search", SOURCE), langfuse("tool", "{}", SOURCE),
+     {"openinference.span.kind": "TOOL", "output.value": SOURCE},
+     {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": SOURCE}],
+)  # fmt: skip
+def test_the_result_of_a_tool_is_a_source(attributes: dict[str, Any]) -> None:
+    (found,) = read(span(1, attributes), CALL)
+    assert [(chunk.source_type, chunk.content) for chunk in found.answer.contexts or ()] == [("tool", SOURCE)]
+
+
+@pytest.mark.parametrize("of_span", [{}, langfuse("span", "{}", "done")])
+def test_the_trace_of_langfuse_tells_the_answer(of_span: dict[str, Any]) -> None:
+    root = span(1, {"langfuse.trace.input": ASKED, "langfuse.trace.output": SAID, **of_span})
+    root["endTimeUnixNano"] = "1794000090000000000"
+    steps = [span(place, langfuse("generation", MESSAGES, f"Draft {place}."), parent=1) for place in (2, 3)]
+    (found,) = read(root, *steps)
+    assert (found.answer.query, found.answer.answer) == (ASKED, SAID)
+    assert len(found.answer.steps) == 1
+
+
+def test_the_message_of_a_failed_generation_is_the_error() -> None:
+    failed = langfuse("generation", MESSAGES, "") | {
+        "langfuse.observation.level": "ERROR", "langfuse.observation.status_message": "overloaded",
+    }  # fmt: skip
+    (found,) = read(span(1, failed))
+    assert (found.answer.status, found.answer.error) == ("error", "overloaded")
+
+
+def test_messages_without_an_operation_are_a_call() -> None:
+    spoken = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": SAID}]}])
+    (found,) = read(span(1, {"gen_ai.input.messages": MESSAGES, "gen_ai.output.messages": spoken}))
+    assert (found.answer.query, found.answer.answer) == (ASKED, SAID)
+
+
+def test_thoughts_in_a_message_of_their_own_do_not_hide_the_answer() -> None:
+    spoken = [
+        {"role": "assistant", "parts": [{"type": "reasoning", "content": "24?"}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": SAID}]},
+    ]
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(spoken)}
+    (found,) = read(span(1, attributes))
+    assert found.answer.answer == SAID
+
+
+PROMPT = f"[[ ## context ## ]]\n{SOURCE}\n\n[[ ## question ## ]]\n{ASKED}\n\nRespond with the corresponding output fields, starting with the field `[[ ## reasoning ## ]]`, then `[[ ## answer ## ]]`, and then ending with the marker for `[[ ## completed ## ]]`."  # fmt: skip
+MARKED = f"[[ ## reasoning ## ]]\nThe source says so.\n\n[[ ## answer ## ]]\n{SAID}\n\n[[ ## completed ## ]]"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said", "expected"),
+    [
+        (PROMPT, MARKED, (ASKED, SAID)),
+        (ASKED, MARKED, (ASKED, SAID)),
+        (PROMPT, f"[[ ## answer ## ]]\n{SAID}\n\n[[ ## completed ## ]]\n", (ASKED, SAID)),
+        # Texts that DSPy did not ask for stay as they are.
+        (ASKED, "[[ ## completed ## ]]", (ASKED, "[[ ## completed ## ]]")),
+        (ASKED, f"[[ ## answer ## ]]\n{SAID}", (ASKED, f"[[ ## answer ## ]]\n{SAID}")),
+        (ASKED, f"Write `[[ ## completed ## ]]` at the end. {SAID}", (ASKED, f"Write `[[ ## completed ## ]]` at the end. {SAID}")),
+    ],
+)  # fmt: skip
+def test_marked_fields_of_dspy_are_no_part_of_question_and_answer(
+    prompt: str, said: str, expected: tuple[str, str]
+) -> None:
+    pair = {
+        "request": {"messages": [{"role": "user", "content": prompt}]},
+        "response": {"choices": [{"message": {"content": said}}]},
+    }
+    (found,) = format_named("openai").answers(json.dumps(pair).encode(), Received(NOW))
+    assert (found.answer.query, found.answer.answer) == expected
+    (found,) = read(span(1, langfuse("generation", json.dumps([{"role": "user", "content": prompt}]), said)))
+    assert (found.answer.query, found.answer.answer) == expected
