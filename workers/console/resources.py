@@ -10,15 +10,19 @@ from fastapi import Depends, Request
 from workers.check.check_service import CheckService
 from workers.console.http.backpressure import IntakeGate
 from workers.console.identity.access_log import AccessLog
+from workers.console.identity.principal import Principal
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
 from workers.review.review_service import ReviewService
+from workers.review.second_share import sample_of
 from workers.review.team_actions import TeamActions
 from workers.settings import Settings
+from workers.settings.scopes import Scope
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.lancedb.memory_store import MemoryStore
 from workers.stores.queries.answer_queries import AnswerStore
 from workers.stores.queries.audit_queries import AuditStore
+from workers.stores.queries.blind_reviews import Sample
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.redis.client import RedisClient
@@ -67,6 +71,13 @@ class ConsoleResources:
     team: TeamActions | None = None
     lag: Callable[[], Mapping[str, int]] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+def blind_of(principal: Principal, resources: ConsoleResources) -> Sample | None:
+    """Return the requests that the caller may still review independently: their decisions are hidden until then."""
+    if Scope.REVIEW not in principal.scopes:
+        return None
+    return sample_of(resources.settings.review, principal.name, resources.now())
 
 
 def resources_of(request: Request) -> ConsoleResources:

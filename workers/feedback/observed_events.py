@@ -8,6 +8,9 @@ from schemas.feedback import ExecutionSignals, ExplicitSignals, FeedbackEvent, R
 from schemas.identifiers import feedback_id, person_digest
 from schemas.review import POLICY, ReviewDecision
 
+REVIEWER = "reviewer:"
+"""Begin of the author of a reviewer's vote."""
+
 
 def person_of(answer: GeneratedAnswer) -> str | None:
     """Return the owner of a query's history: the user, otherwise the session, otherwise ``None``.
@@ -83,7 +86,7 @@ def review_event(decision: ReviewDecision) -> FeedbackEvent | None:
         tenant=decision.tenant,
         session_id=decision.session_id,
         # Key votes by reviewer: each of several reviewers has a vote.
-        user_id=f"reviewer:{decision.decided_by}"[:200] if vote else decision.user_id,
+        user_id=f"{REVIEWER}{decision.decided_by}"[:200] if vote else decision.user_id,
         kind="explicit",
         explicit=ExplicitSignals(
             vote=vote, review_action=None if vote else decision.user_action, comment=decision.user_comment

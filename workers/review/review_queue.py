@@ -6,7 +6,7 @@ Every read uses rows of ClickHouse, which follow the topics with a delay of abou
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from schemas.review import ReviewRequest
 from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
@@ -27,14 +27,12 @@ from workers.review.review_models import (
     ReviewSummary,
     claim_view,
 )
-from workers.review.second_share import is_sampled
+from workers.review.second_share import is_sampled, sample_of
 from workers.settings import ReviewSettings
+from workers.stores.queries.blind_reviews import Sample
 from workers.stores.queries.review_queries import ReviewStore
-from workers.stores.queries.review_queue_rows import EVERY_TENANT, QueueFilters, Sample
+from workers.stores.queries.review_queue_rows import QueueFilters
 from workers.stores.tables.review_tables import QueueRow
-
-SECOND_OFFERED = timedelta(days=7)
-"""Time after a decision for which a second review is offered."""
 
 
 class ReviewQueue:
@@ -98,12 +96,11 @@ class ReviewQueue:
             return await asyncio.gather(
                 self._store.page(wanted, limit=limit, after=after, without=without), self._store.count(wanted)
             )
-        begin = decided_cursor(cursor, wanted.state)
+        begin, sample = decided_cursor(cursor, wanted.state), self._sample(who)
         if wanted.state == "decided":
             return await asyncio.gather(
-                self._store.decided(wanted, limit=limit, after=begin), self._store.count(wanted)
+                self._store.decided(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
             )
-        sample = self._sample(who)
         return await asyncio.gather(
             self._store.for_second_review(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
         )
@@ -116,19 +113,7 @@ class ReviewQueue:
         """
         place = await self._place(review_id, who)
         locks = await self._locks.known([review_id])
-        second = await self._is_for_second_review(place, who)
-        return await self._item(place, locks.get(review_id), second=second)
-
-    async def gives_second_opinion(self, review_id: str, who: Reviewer) -> bool:
-        """Return ``True`` if the reviewer holds a request for a blind second review.
-
-        The first decision must stay hidden from the reviewer then.
-        """
-        lock = (await self._locks.known([review_id])).get(review_id)
-        if lock is None or lock.holder != who.name:
-            return False
-        place = await self._store.place(review_id, sorted(who.tenants))
-        return place is not None and await self._is_for_second_review(place, who)
+        return await self._item(place, locks.get(review_id), second=await self._is_hidden(place, who))
 
     async def stats(self, who: Reviewer) -> QueueStats:
         """Return statistics of the queue and of recent decisions."""
@@ -186,25 +171,15 @@ class ReviewQueue:
         wanted: QueueFilters,
         who: Reviewer,
         limit: int,
-        review_ids: Sequence[str] = (),
         skipped_since: datetime | None = None,
     ) -> list[QueueRow]:
         places = await self._store.for_second_review(
-            replace(wanted, state="second"),
-            self._sample(who),
-            limit=limit,
-            review_ids=review_ids,
-            skipped_since=skipped_since,
+            replace(wanted, state="second"), self._sample(who), limit=limit, skipped_since=skipped_since
         )
         return await self._unclaimed(places)
 
     def _sample(self, who: Reviewer) -> Sample:
-        targets = {EVERY_TENANT: self._settings} | self._settings.tenants
-        return Sample(
-            who.name,
-            {tenant: (target.second_share, target.reviews) for tenant, target in targets.items()},
-            self._now() - SECOND_OFFERED,
-        )
+        return sample_of(self._settings, who.name, self._now())
 
     async def _unclaimed(self, places: Sequence[QueueRow]) -> list[QueueRow]:
         """Remove requests whose second review was decided a moment ago."""
@@ -221,10 +196,18 @@ class ReviewQueue:
         return {place.key: f"second:{stored.get(place.key, 0)}:{place.review_id}" for place in places}
 
     async def _is_for_second_review(self, place: QueueRow, who: Reviewer) -> bool:
+        return await self._is_hidden(place, who) and bool(await self._unclaimed([place]))
+
+    async def _is_hidden(self, place: QueueRow, who: Reviewer) -> bool:
+        """Return ``True`` if the reviewer may still review a decided request: its decision is hidden until then.
+
+        A second review that somebody else has just made counts once it is stored; it can be undone before.
+        """
         if place.is_open:
             return False
         wanted = QueueFilters(tenants=(place.tenant,), state="second")
-        return bool(await self._seconds(wanted, who, 1, [place.review_id]))
+        found = self._store.for_second_review(wanted, self._sample(who), limit=1, review_ids=[place.review_id])
+        return bool(await found)
 
     async def _item(self, place: QueueRow, lock: Lock | None, *, second: bool) -> ReviewItem:
         request = await self._request(place)

@@ -161,7 +161,7 @@ class ReviewService(ReviewQueue):
         """
         place = await self._place(review_id, who)
         if not place.is_open and not await self._is_for_second_review(place, who):
-            raise _decided(place.decided_by, place.decided_at)
+            raise await self._closed(place, who)
         await self._refuse_claimed(await self._claim_name(place))
         lock = await self._locks.acquire(review_id, who.name, self._now())
         if lock is not None and lock.holder != who.name:
@@ -256,7 +256,7 @@ class ReviewService(ReviewQueue):
         if claim is not None and claim.decision_id == decision.feedback_id:
             return self._receipt(decision.feedback_id, claim.at)
         if not place.is_open and not second:
-            raise _decided(place.decided_by, place.decided_at)
+            raise await self._closed(place, who)
         if claim is not None:
             raise _decided(claim.by, claim.at)
         if lock is not None and lock.holder != who.name:
@@ -284,7 +284,8 @@ class ReviewService(ReviewQueue):
                 await self._locks.withdraw(name)
                 await self._tell("undone", place, who)
                 return
-        raise TooLate("there is no pending decision of yours to undo", place.decided_by, place.decided_at)
+        by, at = await self._known_decision(place, who)
+        raise TooLate("there is no pending decision of yours to undo", by, at)
 
     def _decision(
         self,
@@ -348,6 +349,14 @@ class ReviewService(ReviewQueue):
         places = {name: Span(start=claim.start, end=claim.end) for name, claim in known.items()}
         return [verdict.model_copy(update={"span": places[verdict.claim_id]}) for verdict in verdicts]
 
+    async def _closed(self, place: QueueRow, who: Reviewer) -> AlreadyDecided:
+        """Return the refusal of a decided request; without a name for those who may still review it."""
+        return _decided(*await self._known_decision(place, who))
+
+    async def _known_decision(self, place: QueueRow, who: Reviewer) -> tuple[str, datetime | None]:
+        """Return person and time of a decision, as far as the reviewer may know them."""
+        return ("", None) if await self._is_hidden(place, who) else (place.decided_by, place.decided_at)
+
     async def _refuse_claimed(self, name: str) -> None:
         claim = (await self._locks.claims([name])).get(name)
         if claim is not None:
@@ -355,7 +364,7 @@ class ReviewService(ReviewQueue):
 
     async def _refuse_unless_open(self, place: QueueRow, who: Reviewer) -> None:
         if not place.is_open:
-            raise _decided(place.decided_by, place.decided_at)
+            raise await self._closed(place, who)
         await self._refuse_claimed(place.review_id)
         lock = (await self._locks.known([place.review_id])).get(place.review_id)
         if lock is not None and lock.holder != who.name:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import PageRoute
 from workers.console.presentation.page_basics import Auditing, given_filters, page
-from workers.console.resources import Shared
+from workers.console.resources import Shared, blind_of
 from workers.console.routes.audit import AuditQuery, logged
 from workers.stores.queries.audit_queries import AuditLog
 
@@ -27,9 +27,9 @@ async def audit_log(
     except ValueError:
         return page("audit.html", request, principal, 422, log=log, given=given, rows=None)
     rows, following = await logged(resources, principal, log, wanted, cursor or None, PAGE_SIZE)
-    total = await resources.audit.count(log, wanted.chosen(principal))
+    total, hidden = await resources.audit.count(log, wanted.chosen(principal, blind_of(principal, resources)))
     return page(
         "audit.html", request, principal,
-        log=log, given=given, rows=rows, total=total, address=urlencode(values), first=not cursor,
+        log=log, given=given, rows=rows, total=total, hidden=hidden, address=urlencode(values), first=not cursor,
         more=urlencode(values | {"cursor": following}) if following else None,
     )  # fmt: skip

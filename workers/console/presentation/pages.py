@@ -20,7 +20,7 @@ from workers.console.presentation.rendering import (
     passages,
 )
 from workers.console.presentation.views import CitationView, answer_detail, explanation_of
-from workers.console.resources import Shared
+from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, found_answers, stored_answer
 from workers.console.routes.citations import CitationId, found_citation
 from workers.console.routes.overview import PERIODS, PeriodName, overview_of
@@ -112,7 +112,9 @@ async def answer(
     """Show an answer with claims, citations, decision, feedback and history."""
     stored = await stored_answer(resources, principal, answer_id, tenant)
     detail = answer_detail(stored)
-    turns = await resources.answers.earlier(detail.tenant, detail.session_id, detail.answer_id, detail.completed_at)
+    turns = await resources.answers.earlier(
+        detail.tenant, detail.session_id, detail.answer_id, detail.completed_at, blind_of(principal, resources)
+    )
     resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
     looked: list[Row] | None = None
     if Scope.ADMIN in principal.scopes:

@@ -19,7 +19,7 @@ from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.page_basics import VERDICTS, Reviewing, page
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
 from workers.console.presentation.views import ClaimView
-from workers.console.resources import ConsoleResources, Shared
+from workers.console.resources import ConsoleResources, Shared, blind_of
 from workers.console.routes.review import Service, Team, refusals
 from workers.review.guidelines import guidelines_of
 from workers.review.review_models import Filters, Reviewer, ReviewItem
@@ -178,7 +178,9 @@ async def _review_values(item: ReviewItem, principal: Principal, resources: Cons
     # Reviewers without read rights see no answers besides those of the queue.
     turns: list[Row] = []
     if Scope.READ in principal.scopes:
-        turns = await resources.answers.earlier(item.tenant, item.session_id, item.answer_id, item.completed_at)
+        turns = await resources.answers.earlier(
+            item.tenant, item.session_id, item.answer_id, item.completed_at, blind_of(principal, resources)
+        )
         resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
     folder = resources.settings.review.guidelines
     return {

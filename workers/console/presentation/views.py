@@ -14,6 +14,7 @@ from schemas.feedback import BehaviourSignals, ExplicitSignals, FeedbackEvent, F
 from workers.console.presentation.outcome import ShownText, outcome_of
 from workers.decision.explanation import DecisionView, Explanation, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
+from workers.feedback.observed_events import REVIEWER
 from workers.review.review_models import JudgedClaim
 from workers.settings import Settings
 from workers.stores.clickhouse.row_reading import Row
@@ -168,6 +169,10 @@ class AnswerDetail(View):
     pipeline_version: str
     state: str = Field(description="State after the final decision, else that of the evaluation.")
     evaluated_state: str = Field(description="State set by the evaluation.")
+    blind: bool = Field(
+        description="True while you may still review the answer independently: its decision, content and what readers "
+        "were shown are hidden until then, and state is that of the evaluation."
+    )
     decision: DecisionView | None = Field(description="The final decision; null without one.")
     shown: list[ShownText] = Field(description="Texts that readers were shown, the first one first.")
     reasons: list[str]
@@ -260,6 +265,7 @@ class DecisionPage(View):
 
     items: list[LoggedDecision]
     next_cursor: str | None
+    hidden: int = Field(description="Decisions left out because you may still review their requests independently.")
 
 
 class Remembered(View):
@@ -286,6 +292,7 @@ class RememberedPage(View):
     """The turns found in memory, the nearest first."""
 
     items: list[Remembered]
+    hidden: int = Field(description="Turns left out because you may still review them independently.")
 
 
 def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
@@ -296,8 +303,9 @@ def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
 
 
 def blinded(stored: StoredAnswer) -> StoredAnswer:
-    """Remove decisions, review events and rewards, for a blind second review."""
-    return replace(stored, decisions=[], review_events=[], rewards=[])
+    """Remove what tells the decision or a reviewer's opinion, for an independent review."""
+    feedback = [row for row in stored.feedback if not _is_of_reviewer(FeedbackEvent.model_validate_json(row["event"]))]
+    return replace(stored, decisions=[], review_events=[], rewards=[], feedback=feedback, blind=True)
 
 
 def answer_detail(stored: StoredAnswer) -> AnswerDetail:
@@ -310,9 +318,10 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
             **{name: row[name] for name in plain},
             "state": outcome.state,
             "evaluated_state": row["state"],
-            "content": outcome.shown[-1].content,
+            "blind": stored.blind,
+            "content": None if stored.blind else outcome.shown[-1].content,
             "decision": outcome.decision,
-            "shown": outcome.shown,
+            "shown": [] if stored.blind else outcome.shown,
             "characteristics": {name: row[name] for name in CHARACTERISTICS},
             "claims": stored.claims,
             "evaluations": stored_scores(stored.scores),
@@ -342,6 +351,11 @@ def _feedback(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
         latest[event.feedback_id] = event
     for event in latest.values():
         yield event.model_dump(include=set(FeedbackView.model_fields))
+
+
+def _is_of_reviewer(event: FeedbackEvent) -> bool:
+    decides = event.explicit is not None and event.explicit.review_action is not None
+    return decides or (event.user_id or "").startswith(REVIEWER)
 
 
 def _history(stored: StoredAnswer) -> Iterator[Happening]:

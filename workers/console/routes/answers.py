@@ -9,7 +9,6 @@ from pydantic import AfterValidator, BaseModel, Field
 from schemas.answers import GeneratedAnswer
 from schemas.base import Identifier, Label, RiskLevel, UtcDatetime
 from schemas.enriched import ReleaseState
-from schemas.identifiers import review_ids
 from schemas.topics import ANSWERS_GENERATED
 from workers.console.http.etags import tagged
 from workers.console.http.paging import MAX_CURSOR, Cursor, Limit, encode_cursor, place_of
@@ -25,13 +24,13 @@ from workers.console.presentation.views import (
     blinded,
     explanation_of,
 )
-from workers.console.resources import Shared
+from workers.console.resources import Shared, blind_of
 from workers.console.sending import event_outputs
 from workers.decision.explanation import Explanation
 from workers.errors import OversizeRecord
 from workers.gateways.adapted import bounded_identifier
-from workers.review.review_models import Reviewer
 from workers.stores.queries.answer_queries import AnswerFilter, Period, StoredAnswer
+from workers.stores.queries.blind_reviews import Sample
 
 router = APIRouter(prefix="/api/answers", tags=["answers"], route_class=StrictRoute)
 
@@ -73,7 +72,7 @@ class SearchQuery(BaseModel):
     )
     evaluated_until: UtcDatetime | None = Field(default=None, description="Only answers evaluated before this time.")
 
-    def chosen(self, principal: Principal) -> AnswerFilter:
+    def chosen(self, principal: Principal, blind: Sample | None) -> AnswerFilter:
         """Convert the filters to a store query within the tenants of the principal.
 
         Raises:
@@ -82,7 +81,7 @@ class SearchQuery(BaseModel):
         return AnswerFilter(
             principal.chosen_tenants(self.tenant), self.q, self.model, self.risk or "", self.state or "",
             Period(self.since, self.until), self.model_part, self.tenant_part,
-            Period(self.evaluated_since, self.evaluated_until),
+            Period(self.evaluated_since, self.evaluated_until), blind,
         )  # fmt: skip
 
 
@@ -127,7 +126,7 @@ async def found_answers(
     """
     if cursor and before:
         raise Problem(422, "send cursor or before, not both")
-    chosen = search.chosen(principal)
+    chosen = search.chosen(principal, blind_of(principal, resources))
     back = before is not None
     listing = resources.answers.listed(chosen, limit + 1, place_of(before if back else cursor), back=back)
     rows, total = await asyncio.gather(listing, _count(resources, chosen) if count else _unknown())
@@ -211,7 +210,7 @@ def _values(answers: list[GeneratedAnswer], limit: int) -> list[tuple[GeneratedA
 async def stored_answer(resources: Shared, principal: Principal, answer_id: str, tenant: str | None) -> StoredAnswer:
     """Return an answer that the principal may see, and record the access.
 
-    The answer is blinded while the principal gives a second review of it.
+    The answer is blinded while the principal may still review it independently.
 
     Raises:
         Problem: 403, the token does not include the tenant; 404, the answer does not exist.
@@ -221,9 +220,5 @@ async def stored_answer(resources: Shared, principal: Principal, answer_id: str,
     if stored is None:
         raise Problem(404, "unknown answer; a new answer may not be evaluated yet")
     resources.accesses.note(principal, "answer", stored.answer["tenant"], [answer_id])
-    if stored.decisions and resources.review is not None:
-        who = Reviewer(principal.name, principal.tenants)
-        for review_id in review_ids(stored.answer["tenant"], answer_id):
-            if await resources.review.gives_second_opinion(review_id, who):
-                return blinded(stored)
-    return stored
+    hidden = await resources.answers.hidden([(stored.answer["tenant"], answer_id)], blind_of(principal, resources))
+    return blinded(stored) if hidden else stored

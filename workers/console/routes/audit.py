@@ -24,11 +24,12 @@ from workers.console.presentation.views import (
     LoggedDecision,
     logged_citations,
 )
-from workers.console.resources import Shared
+from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, Until
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import Period, Place
 from workers.stores.queries.audit_queries import IDENTIFIER, AuditFilter, AuditLog
+from workers.stores.queries.blind_reviews import Sample
 
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
 
@@ -74,7 +75,7 @@ class AuditQuery(BaseModel):
     since: UtcDatetime | None = Field(default=None, description="Only records of this time or later.")
     until: UtcDatetime | None = Field(default=None, description="Only records before this time.")
 
-    def chosen(self, principal: Principal) -> AuditFilter:
+    def chosen(self, principal: Principal, blind: Sample | None) -> AuditFilter:
         """Convert the filters to a store query within the tenants of the principal.
 
         Raises:
@@ -82,7 +83,7 @@ class AuditQuery(BaseModel):
         """
         return AuditFilter(
             principal.chosen_tenants(self.tenant), self.answer_id, self.person, self.state,
-            Period(self.since, self.until),
+            Period(self.since, self.until), blind,
         )  # fmt: skip
 
 
@@ -137,7 +138,10 @@ async def audit_decisions(
 ) -> DecisionPage:
     """List the recorded decisions on answers, the latest first."""
     rows, following = await logged(resources, principal, "decisions", wanted, cursor, limit)
-    return DecisionPage(items=[LoggedDecision.model_validate(row) for row in rows], next_cursor=following)
+    _, hidden = await resources.audit.count("decisions", wanted.chosen(principal, blind_of(principal, resources)))
+    return DecisionPage(
+        items=[LoggedDecision.model_validate(row) for row in rows], next_cursor=following, hidden=hidden
+    )
 
 
 @router.get("/{log}/export", responses=documented(401, 403, 422, 429, 503), response_class=StreamingResponse)
@@ -149,17 +153,21 @@ async def export_audit(
     form: Annotated[FileFormat, Query(alias="format", description="Format of the file.")] = "csv",
 ) -> StreamingResponse:
     """Download the decisions or the accesses that match, the latest first, at most 500,000 rows."""
-    chosen = wanted.chosen(principal)
+    chosen = wanted.chosen(principal, blind_of(principal, resources))
     # Rows that arrive during the download are left out, so that it ends.
     chosen = replace(chosen, period=Period(chosen.period.since, chosen.period.until or resources.now()))
-    found = await resources.audit.count(log, chosen)
+    found, hidden = await resources.audit.count(log, chosen)
     if found > MAX_EXPORTED:
         raise Problem(422, f"{found} rows match, and a file has at most {MAX_EXPORTED}; choose a shorter period")
     name = f"touchstone-{log}.{form}"
     return StreamingResponse(
         encoded(form, SCHEMAS[log], _batches(resources, principal, log, chosen)),
         media_type=MEDIA_TYPES[form],
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Rows": str(found)},
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "X-Rows": str(found),
+            "X-Hidden": str(hidden),
+        },
     )
 
 
@@ -180,7 +188,8 @@ async def logged(
         Problem: 403, the token does not include the tenant; 422, the cursor is malformed.
         AccessLogFull: the access cannot be recorded.
     """
-    rows = await resources.audit.listed(log, wanted.chosen(principal), limit + 1, place_of(cursor))
+    chosen = wanted.chosen(principal, blind_of(principal, resources))
+    rows = await resources.audit.listed(log, chosen, limit + 1, place_of(cursor))
     _note(resources, principal, log, rows[:limit])
     return rows[:limit], next_cursor(rows, limit, "at_ms", IDENTIFIER[log])
 

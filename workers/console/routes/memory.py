@@ -8,7 +8,7 @@ from workers.console.http.problems import Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.security import Reader
 from workers.console.presentation.views import Remembered, RememberedPage
-from workers.console.resources import Shared
+from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Tenant
 
 router = APIRouter(prefix="/api/memory", tags=["memory"], route_class=StrictRoute)
@@ -33,5 +33,9 @@ async def search_memory(
         raise Problem(503, "this console has no memory; start it with the worker's setting memory.uri")
     vectors = await resources.embedding.embed([q])
     rows = await resources.memory.nearest(owner, vectors[q], limit, user_id=user_id, session_id=session_id)
-    resources.accesses.note(principal, "memory", owner, [row["answer_id"] for row in rows])
-    return RememberedPage(items=[Remembered.model_validate(row) for row in rows])
+    names = [(owner, row["answer_id"]) for row in rows]
+    hidden = await resources.answers.hidden(names, blind_of(principal, resources))
+    # That a held answer is remembered tells its decision, as its feedback does.
+    shown = [row for row in rows if (owner, row["answer_id"]) not in hidden]
+    resources.accesses.note(principal, "memory", owner, [row["answer_id"] for row in shown])
+    return RememberedPage(items=[Remembered.model_validate(row) for row in shown], hidden=len(rows) - len(shown))

@@ -9,6 +9,7 @@ from typing import Any
 
 from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
+from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ClaimRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
 from workers.stores.tables.table_row import select_rows
@@ -62,15 +63,21 @@ WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}} ORDER BY o
 REWARD = select_rows(RewardRow) + " WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}}"
 
 # Any row of a final decision counts: no later row takes its state back, so the queries do without FINAL.
-DECIDED = """
-SELECT DISTINCT tenant, answer_id, state FROM {database}.review_queue
-WHERE review_id IN {{review_ids:Array(String)}} AND state NOT IN ('open', 'withdrawn')
+_CLOSED = f"""FROM {{database}}.review_queue
+WHERE state NOT IN ('open', 'withdrawn') AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}"""
+DECIDED = f"""
+SELECT DISTINCT tenant, answer_id, state {_CLOSED} AND review_id IN {{{{review_ids:Array(String)}}}}
+"""
+HIDDEN = f"""
+SELECT DISTINCT tenant, answer_id FROM {{database}}.review_queue
+WHERE review_id IN {{{{review_ids:Array(String)}}}} AND (tenant, answer_id) IN {HIDDEN_ANSWERS}
 """
 
 MAX_TEXT = 300
 """Maximum number of code points of query and answer in a list."""
 
-_MATCHING = """
+_MATCHING = (
+    """
 FROM {database}.answers FINAL
 WHERE run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
@@ -81,13 +88,16 @@ WHERE run = {{run:String}}
   AND ({{tenant_part:String}} = '' OR positionCaseInsensitiveUTF8(tenant, {{tenant_part:String}}) > 0)
   AND ({{risk:String}} = '' OR hallucination_risk = {{risk:String}})
   AND ({{state:String}} = ''
-       OR state = {{state:String}} AND (tenant, answer_id) NOT IN
-          (SELECT tenant, answer_id FROM {database}.review_queue WHERE state NOT IN ('open', 'withdrawn'))
-       OR (tenant, answer_id) IN
-          (SELECT tenant, answer_id FROM {database}.review_queue WHERE state = {{state:String}} AND state IN ('released', 'warned', 'replaced', 'rejected')))
+"""
+    + f"""
+       OR state = {{{{state:String}}}} AND (tenant, answer_id) NOT IN (SELECT tenant, answer_id {_CLOSED})
+       OR (tenant, answer_id) IN (SELECT tenant, answer_id {_CLOSED} AND state = {{{{state:String}}}}))
+"""
+    + """
   AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}
   AND enriched_at >= {{evaluated_since:DateTime64(3, 'UTC')}} AND enriched_at < {{evaluated_until:DateTime64(3, 'UTC')}}
 """
+)
 _SUMMARY = """
 SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms,
        left(query, {{shown:UInt32}}) AS query, left(answer, {{shown:UInt32}}) AS answer, model_id, query_type, state, review, degraded,
@@ -174,6 +184,7 @@ class AnswerFilter:
         state: state of the answer: that of its final decision, else that of its evaluation.
         period: time of completion.
         evaluated: time of evaluation, by which the overview counts.
+        blind: requests that the searcher may still review; their answers have the state of their evaluation.
     """
 
     tenants: Sequence[str] = ()
@@ -185,6 +196,7 @@ class AnswerFilter:
     model_part: str = ""
     tenant_part: str = ""
     evaluated: Period = Period()
+    blind: Sample | None = None
 
     @property
     def words(self) -> list[str]:
@@ -194,7 +206,7 @@ class AnswerFilter:
 
 @dataclass(slots=True)
 class StoredAnswer:
-    """Answer with all its rows in ClickHouse."""
+    """Answer with all its rows in ClickHouse; without those that tell its decision if it is blind."""
 
     answer: Row
     claims: list[Row] = field(default_factory=list)
@@ -207,6 +219,7 @@ class StoredAnswer:
     feedback: list[Row] = field(default_factory=list)
     rewards: list[Row] = field(default_factory=list)
     scores: list[Row] = field(default_factory=list)
+    blind: bool = field(default=False, kw_only=True)
 
 
 class AnswerStore(Reading):
@@ -277,7 +290,7 @@ class AnswerStore(Reading):
         found = await self.rows(
             statement, run=run, shown=MAX_TEXT, limit=limit, **_filter(chosen), **place_values(after)
         )
-        return await self._decided(found[::-1] if back else found)
+        return await self._decided(found[::-1] if back else found, chosen.blind)
 
     async def count(self, chosen: AnswerFilter, run: str = "live") -> int:
         """Count the answers that match a filter.
@@ -287,8 +300,17 @@ class AnswerStore(Reading):
         """
         return int((await self.rows(COUNTED, run=run, **_filter(chosen)))[0]["number"])
 
-    async def earlier(self, tenant: str, session_id: str, answer_id: str, completed_at: datetime) -> list[Row]:
+    async def earlier(
+        self, tenant: str, session_id: str, answer_id: str, completed_at: datetime, blind: Sample | None
+    ) -> list[Row]:
         """Return the turns of a session before an answer, the earliest first; none without a session.
+
+        Args:
+            tenant: tenant of the session.
+            session_id: the session.
+            answer_id: the answer.
+            completed_at: its time.
+            blind: requests that the reader may still review; their turns have the state of their evaluation.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
@@ -299,12 +321,22 @@ class AnswerStore(Reading):
             EARLIER, shown=MAX_TEXT, tenant=tenant, session_id=session_id, answer_id=answer_id, limit=MOST_TURNS,
             since=without_zone(completed_at - timedelta(days=SESSION_DAYS)), until=without_zone(completed_at),
         )  # fmt: skip
-        return await self._decided(found[::-1])
+        return await self._decided(found[::-1], blind)
 
-    async def _decided(self, found: list[Row]) -> list[Row]:
+    async def hidden(self, answers: Sequence[tuple[str, str]], blind: Sample | None) -> set[tuple[str, str]]:
+        """Return those of some answers whose decision is hidden, by tenant and answer.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        reviews = [name for tenant, answer_id in answers for name in review_ids(tenant, answer_id)]
+        found = await self.rows(HIDDEN, review_ids=reviews, **due_values(blind)) if reviews and blind else []
+        return {(row["tenant"], row["answer_id"]) for row in found}
+
+    async def _decided(self, found: list[Row], blind: Sample | None) -> list[Row]:
         """Return answers with their states after decisions."""
         reviews = [name for row in found for name in review_ids(row["tenant"], row["answer_id"])]
-        decided = await self.rows(DECIDED, review_ids=reviews) if reviews else []
+        decided = await self.rows(DECIDED, review_ids=reviews, **due_values(blind)) if reviews else []
         states = {(row["tenant"], row["answer_id"]): row["state"] for row in decided}
         return [row | {"state": states.get((row["tenant"], row["answer_id"]), row["state"])} for row in found]
 
@@ -336,7 +368,7 @@ def _filter(chosen: AnswerFilter) -> dict[str, Any]:
         "tenants": list(chosen.tenants), "text": chosen.text, "words": chosen.words or [chosen.text or " "],
         "model": chosen.model, "model_part": chosen.model_part, "tenant_part": chosen.tenant_part, "risk": chosen.risk,
         "state": chosen.state, **times_of(chosen.period),
-        **{f"evaluated_{name}": time for name, time in times_of(chosen.evaluated).items()},
+        **{f"evaluated_{name}": time for name, time in times_of(chosen.evaluated).items()}, **due_values(chosen.blind),
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from workers.stores.clickhouse.row_reading import Reading, Row
 from workers.stores.queries.answer_queries import Period, Place, place_values, times_of
+from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 
 AuditLog = Literal["decisions", "accesses"]
 
@@ -40,16 +41,17 @@ _AFTER = """
 ORDER BY {time} DESC, {name} DESC LIMIT {{{{limit:UInt32}}}}
 """
 
+_HIDDEN = f"(tenant, answer_id) IN {HIDDEN_ANSWERS}"
 LISTED = {
-    "decisions": f"SELECT *, toUnixTimestamp64Milli(decided_at) AS at_ms {_DECISIONS}"
+    "decisions": f"SELECT *, toUnixTimestamp64Milli(decided_at) AS at_ms {_DECISIONS} AND NOT {_HIDDEN}"
     + _AFTER.format(time="decided_at", name="decision_id"),
     "accesses": "SELECT access_id, at, toUnixTimestamp64Milli(at) AS at_ms, who, via, what, tenant, answers "
     + _ACCESSES
     + _AFTER.format(time="at", name="access_id"),
 }
 COUNTED = {
-    "decisions": f"SELECT count() AS number {_DECISIONS}",
-    "accesses": f"SELECT count() AS number {_ACCESSES}",
+    "decisions": f"SELECT countIf(NOT {_HIDDEN}) AS number, countIf({_HIDDEN}) AS hidden {_DECISIONS}",
+    "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
 EVER, START = Period(), Place()
 IDENTIFIER = {"decisions": "decision_id", "accesses": "access_id"}
@@ -66,6 +68,7 @@ class AuditFilter:
         person: name of the access token that decided or looked.
         state: state to which the decision led; for accesses, what was shown.
         period: time of the decision or access.
+        blind: requests that the auditor may still review; their decisions are left out.
     """
 
     tenants: Sequence[str] = ()
@@ -73,13 +76,14 @@ class AuditFilter:
     person: str = ""
     state: str = ""
     period: Period = EVER
+    blind: Sample | None = None
 
     @property
     def values(self) -> dict[str, Any]:
         """Return the filter as parameters of a query."""
         return {
             "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person, "state": self.state,
-            **times_of(self.period),
+            **times_of(self.period), **due_values(self.blind),
         }  # fmt: skip
 
 
@@ -100,10 +104,11 @@ class AuditStore(Reading):
         """
         return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
 
-    async def count(self, log: AuditLog, chosen: AuditFilter) -> int:
-        """Count the records of a log.
+    async def count(self, log: AuditLog, chosen: AuditFilter) -> tuple[int, int]:
+        """Count the records of a log, and those left out because the auditor may still review their requests.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        return int((await self.rows(COUNTED[log], **chosen.values))[0]["number"])
+        (row,) = await self.rows(COUNTED[log], **chosen.values)
+        return int(row["number"]), int(row["hidden"])

@@ -15,14 +15,13 @@ from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.review_rows import MAX_TITLE
 from workers.stores.clickhouse.row_reading import without_zone
+from workers.stores.queries.blind_reviews import DUE, Sample, due_values
 from workers.stores.queries.review_agreement_queries import ReviewAgreementQueries
 from workers.stores.queries.review_queue_rows import (
-    EVERY_TENANT,
     DecidedCursor,
     QueueCursor,
     QueueFigures,
     QueueFilters,
-    Sample,
 )
 from workers.stores.queries.review_team_queries import ReviewTeamQueries
 from workers.stores.tables.review_tables import QueueRow
@@ -49,15 +48,6 @@ _ESCALATED = (
 )
 # Withdrawn reviews have no decision: they sort last.
 _DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
-# The first 32 bits of a UUIDv5 come from a digest, so every process draws the same sample.
-_SAMPLED = (
-    "reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8))))"
-    " < transform(toString(q.tenant), {owners:Array(String)}, {shares:Array(Float64)}, {share:Float64}) * 4294967296"
-)
-_COMPLETE = (
-    "uniqExact(decided_by) + 1"
-    " >= transform(toString(tenant), {owners:Array(String)}, {numbers:Array(UInt32)}, {number:UInt32})"
-)
 
 
 class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
@@ -102,18 +92,21 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             parameters |= {"reviewer": skipped_by, "skipped": without_zone(skipped_since)}
         return await self._places(conditions, parameters, "priority DESC, requested_at, q.review_id", limit)
 
-    async def decided(self, filters: QueueFilters, *, limit: int, after: DecidedCursor | None = None) -> list[QueueRow]:
+    async def decided(
+        self, filters: QueueFilters, sample: Sample, *, limit: int, after: DecidedCursor | None = None
+    ) -> list[QueueRow]:
         """Return a page of decided requests, the latest first.
 
         Args:
             filters: filter of state ``decided``.
+            sample: requests to leave out, because the reviewer may still review them.
             limit: maximum number of results.
             after: end of the previous page.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        conditions, parameters = self._conditions(filters)
+        conditions, parameters = self._sampled(filters, sample)
         _begin_after(after, "<", conditions, parameters)
         return await self._places(conditions, parameters, f"{_DECIDED} DESC, q.review_id", limit)
 
@@ -161,7 +154,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         return found[0] if found else None
 
     async def count(self, filters: QueueFilters, sample: Sample | None = None) -> int:
-        """Count the requests that match the filters, and the sample if there is one."""
+        """Count the requests that match the filters, and the sample unless they are open."""
         conditions, parameters = self._conditions(filters) if sample is None else self._sampled(filters, sample)
         source = self._source(conditions)
         rows = await self.named_rows(
@@ -263,28 +256,12 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         )  # fmt: skip
 
     def _sampled(self, filters: QueueFilters, sample: Sample) -> tuple[list[str], dict[str, Any]]:
+        """Return the conditions of requests in a sample, or of the decided ones out of it."""
         conditions, parameters = self._conditions(filters)
-        conditions += [
-            "decided_by NOT IN {others:Array(String)}",
-            "decided_at > {since:DateTime64(3, 'UTC')}",
-            _SAMPLED,
-            "(q.tenant, q.review_id) NOT IN"
-            f" (SELECT tenant, review_id FROM {self._database}.review_decisions WHERE ruling = 'second'"
-            f" GROUP BY tenant, review_id HAVING {_COMPLETE})",
-            # A reviewer who voted or decided too late has seen the answer.
-            f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_decisions"
-            " WHERE decided_by = {reviewer:String})",
-        ]
-        return conditions, parameters | {
-            "others": ["", POLICY, sample.reviewer],
-            "reviewer": sample.reviewer,
-            "since": without_zone(sample.since),
-            "owners": list(sample.targets),
-            "shares": [share for share, _ in sample.targets.values()],
-            "numbers": [number for _, number in sample.targets.values()],
-            "share": sample.targets[EVERY_TENANT][0],
-            "number": sample.targets[EVERY_TENANT][1],
-        }
+        due = DUE.format(database=self._database)
+        # The time of a decision is null for a withdrawn request.
+        conditions.append(due if filters.state == "second" else f"NOT ifNull({due}, false)")
+        return conditions, parameters | due_values(sample)
 
     async def _places(
         self, conditions: Sequence[str], parameters: Mapping[str, Any], order: str, limit: int

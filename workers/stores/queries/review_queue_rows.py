@@ -1,6 +1,5 @@
 """Filters, cursors and rows of the review queue."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -8,9 +7,6 @@ from typing import Literal
 from schemas.base import RiskLevel
 
 QueueState = Literal["open", "decided", "second"]
-
-EVERY_TENANT = ""
-"""Name of the target of tenants that have none of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +53,6 @@ class DecidedCursor:
 
     decided_at: datetime
     review_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Sample of reviews for further independent reviews.
-
-    Attributes:
-        reviewer: person who asks for reviews; never one who has reviewed the request.
-        targets: share of all reviews in the sample, and number of independent reviews of each, by tenant; those
-            of ``EVERY_TENANT`` are for all others.
-        since: start of the times of decision, exclusive.
-    """
-
-    reviewer: str
-    targets: Mapping[str, tuple[float, int]]
-    since: datetime
 
 
 @dataclass(frozen=True, slots=True)
