@@ -21,12 +21,13 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from tests.harness.console import ConsoleThread, secret
-from tests.harness.paths import ROOT
+from tests.harness.paths import DATA, ROOT
 from workers.check.check_models import AnswerToCheck, CheckedAnswer
 from workers.check.check_service import ChecksBusy, CheckService, CheckTimedOut
 from workers.client import Refused, check, send
 from workers.decision.mitigation import FALLBACK_TEXT
 from workers.errors import OversizeRecord
+from workers.gateways.formats import BUILTIN
 from workers.inference.embedding import EmbeddingService
 from workers.observability import metrics
 from workers.process.paths import examples_directory
@@ -152,6 +153,25 @@ def test_a_record_of_another_format_is_judged_as_it_is(console: ConsoleThread) -
         headers={"Content-Type": "application/cloudevents+json"},
     )  # fmt: skip
     assert (reply.json()["answer_id"], reply.json()["state"]) == ("/gateway/17", "released")
+
+
+def _one_answer() -> dict[str, Any]:
+    """Return for each built-in format a golden record with one answer."""
+    found = {}
+    for name in BUILTIN:
+        golden = json.loads((DATA / "gateways" / f"{name}.json").read_text(encoding="utf-8"))
+        found[name] = next(
+            case for case in golden["cases"] if len(case["answers"]) == 1 and case["answers"][0].get("answer")
+        )
+    return found
+
+
+@pytest.mark.parametrize(("form", "case"), _one_answer().items(), ids=BUILTIN)
+def test_a_record_of_every_format_is_judged(console: ConsoleThread, form: str, case: Any) -> None:
+    reply = console.client("ingest").post(f"/v1/check/{form}", params={"deadline_ms": 30_000}, json=case["record"])
+    told = CheckedAnswer.model_validate(reply.raise_for_status().json())
+    assert told.answer_id
+    assert bool(told.claims) == bool(case["answers"][0].get("contexts"))
 
 
 @pytest.mark.parametrize(

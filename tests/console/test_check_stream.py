@@ -164,6 +164,33 @@ def test_the_request_of_a_gateway_is_the_first_line_as_it_is(console: ConsoleThr
     assert whole["claims"] == verdict["claims"]
 
 
+SOURCE, ASKED = GROUNDED["contexts"][0]["content"], GROUNDED["query"]
+REQUESTS: dict[str, Any] = {
+    "openai": {"messages": [
+        {"role": "user", "content": ASKED},
+        {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "find"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": SOURCE},
+    ]},
+    "anthropic": {"messages": [{"role": "user", "content": [
+        {"type": "document", "source": {"type": "text", "data": SOURCE}}, {"type": "text", "text": ASKED}]}]},
+    "google": {"contents": [
+        {"role": "user", "parts": [{"text": ASKED}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "find", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "find", "response": {"result": SOURCE}}}]},
+    ]},
+    "bedrock": {"messages": [{"role": "user", "content": [
+        {"document": {"name": "manual", "source": {"text": SOURCE}}}, {"text": ASKED}]}]},
+    "cohere": {"documents": [{"id": "m", "data": {"snippet": SOURCE}}], "messages": [{"role": "user", "content": ASKED}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", REQUESTS)
+def test_requests_of_every_service_bring_their_sources_to_a_stream(console: ConsoleThread, form: str) -> None:
+    reply = post(console, lines_of({"id": f"of-{form}", "request": REQUESTS[form]}, GROUNDED["answer"]), format=form)
+    name, verdict = events_of(reply.text)[-1]
+    assert (name, verdict["answer_id"], verdict["claims"][0]["verdict"]) == ("verdict", f"of-{form}", "supported")
+
+
 @pytest.mark.parametrize(
     ("content", "status", "told"),
     [

@@ -105,6 +105,28 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     return [finished(draft, form, pair, received)]
 
 
+def with_text(pair: Mapping[str, Any], text: str, form: str, received: Received) -> Adapted:
+    """Return the answer of a request whose response has this text so far.
+
+    Args:
+        pair: a pair without its response.
+        text: text of the response.
+        form: name of the service; the response gets its shape, since documents are read with it.
+        received: metadata of the record.
+    """
+    part = {"type": "text", "text": text}
+    message = {"role": "assistant", "content": [part]}
+    shapes: dict[str, Any] = {
+        "bedrock": {"stopReason": "end_turn", "output": {"message": message | {"content": [{"text": text}]}}},
+        "cohere": {"finish_reason": "COMPLETE", "message": message},
+        "anthropic": {"type": "message", "stop_reason": "end_turn", "content": [part]},
+        "google": {"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": text}]}}]},
+    }
+    chat = {"choices": [{"finish_reason": "stop", "message": message | {"content": text}}]}
+    (found,) = adapt({**pair, "response": shapes.get(form, chat)}, received, form=form)
+    return found
+
+
 openai = partial(adapt, form="openai")
 anthropic = partial(adapt, form="anthropic")
 google = partial(adapt, form="google")

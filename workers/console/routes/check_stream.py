@@ -66,8 +66,11 @@ async def check_stream(
     resources: Shared,
     deadline_ms: DeadlineMs = None,
     form: Annotated[
-        Literal["touchstone", "openai"],
-        Query(alias="format", description='Format of the first line; openai: `{"request": …}` and fields beside it.'),
+        Literal["touchstone", "openai", "anthropic", "google", "bedrock", "cohere"],
+        Query(
+            alias="format",
+            description='Format of the first line; of a model service: `{"request": …}` and fields beside it.',
+        ),
     ] = "touchstone",
     stop_on: Annotated[
         StopOn | None, Query(description="Findings that stop the stream; by default the value of the settings.")
@@ -150,8 +153,8 @@ def _answer_begun(head: dict[str, Any], form: str, principal: Principal, now: da
     """
     if not head:
         raise Problem(422, "the first line is empty; send the answer without its text")
-    if form == "openai":
-        return "", _pair_with_text(head, principal, now)
+    if form != "touchstone":
+        return "", _pair_with_text(head, form, principal, now)
     try:
         begun = AnswerBegun.model_validate(head)
     except ValidationError as error:
@@ -164,15 +167,13 @@ def _answer_begun(head: dict[str, Any], form: str, principal: Principal, now: da
     return begun.answer, lambda text: begun.model_copy(update={"answer": text})
 
 
-def _pair_with_text(pair: dict[str, Any], principal: Principal, now: datetime) -> Build:
-    """Return the function that builds the answer of a request to OpenAI's Chat Completions with a response's text."""
+def _pair_with_text(pair: dict[str, Any], form: str, principal: Principal, now: datetime) -> Build:
+    """Return the function that builds the answer of a request to a model service with a response's text."""
     received = Received(now, fixed_tenant(principal, None))
     named = {"id": f"check-{uuid4()}", **pair}
 
     def build(text: str) -> GeneratedAnswer:
-        choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        (found,) = pairs.openai(named | {"response": {"choices": [choice]}}, received)
-        return found.answer
+        return pairs.with_text(named, text, form, received).answer
 
     principal.require_tenant(build("").tenant)
     return build
