@@ -15,13 +15,13 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from schemas.topics import TOPICS
+from tests.harness.migrated import make_tables
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.int8 import Int8Backend
 from workers.local.services import LocalServices, ServiceAddresses
 from workers.settings import DeliverySettings, KafkaSettings, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
 
 # How long an example takes is the machine's matter: benchmarks measure it.
 hypothesis.settings.register_profile("touchstone", deadline=None)
@@ -186,7 +186,7 @@ def int8_folder(int8: Int8Backend, models: Path) -> Path:
 async def analytics(settings: Settings, addresses: Addresses) -> AsyncIterator[AnalyticsStore]:
     """A store over a fresh database with every table, which is dropped afterwards."""
     opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(opened, settings.clickhouse.database)
+    await make_tables(opened, settings.clickhouse.database)
     yield AnalyticsStore(opened, settings.clickhouse.database)
     await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
     await opened.close()

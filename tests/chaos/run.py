@@ -275,6 +275,7 @@ class Run:
             await self.kafka.kill()
         for disk in self.disks:
             await _run("umount", str(disk))
+        await self.client.command(f"DROP DATABASE IF EXISTS {self.deployment.name}")
         await self.client.close()
 
     @staticmethod

@@ -23,7 +23,7 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     deployment = Deployment(addresses, tmp_path, environment=dict(UNHURRIED))
     await deployment.prepare()
     yield deployment
-    await deployment.stop()
+    await deployment.close()
 
 
 @pytest.fixture(scope="session")

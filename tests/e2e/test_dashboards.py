@@ -56,7 +56,7 @@ def pipeline(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory, int
             runner.run(filled.fill())
             yield filled
         finally:
-            runner.run(deployment.stop())
+            runner.run(deployment.close())
 
 
 def as_grafana(sql: str, by: str = "model_id") -> str:

@@ -125,7 +125,7 @@ async def test_grounding_in_a_process_of_its_own_gives_the_same_enriched_answers
     try:
         split = await run_examples(split_deployment, file, ["grounding"], OTHERS)
     finally:
-        await split_deployment.stop()
+        await split_deployment.close()
     assert len(together) == len(chosen)
     assert list(differences(split, together)) == []
 

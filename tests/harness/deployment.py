@@ -19,6 +19,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED, DEFAULT_PARTITIONS, Topic
+from tests.harness.migrated import make_tables
 from tests.harness.paths import ROOT
 from workers.agents.base import AgentDefinition
 from workers.delivery.producer_client import partition_by_name
@@ -28,7 +29,6 @@ from workers.runtime.agent_choice import AGENTS
 from workers.settings import KafkaSettings, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults
 from workers.stores.clickhouse.analytics_store import connect
-from workers.stores.clickhouse.migrations import migrate
 
 READY = re.compile(r"ready: metrics on http://[^:]+:(\d+)/metrics")
 
@@ -204,7 +204,7 @@ class Deployment:
             await administration.create()
         client = await self.client()
         try:
-            await migrate(client, self.name)
+            await make_tables(client, self.name)
         finally:
             await client.close()
 
@@ -240,6 +240,13 @@ class Deployment:
         for worker in self.workers:
             if worker.running:
                 await worker.kill()
+
+    async def close(self) -> None:
+        """End every worker, and drop the tables, whose views would refresh themselves for the rest of the run."""
+        await self.stop()
+        client = await self.client()
+        await client.command(f"DROP DATABASE IF EXISTS {self.name}")
+        await client.close()
 
     async def send(self, values: Iterable[tuple[bytes | None, bytes | None]], topic: Topic = ANSWERS_GENERATED) -> int:
         """Send raw records, confirmed.

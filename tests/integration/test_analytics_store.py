@@ -13,6 +13,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
+from tests.harness.migrated import make_tables
 from workers.errors import RejectedByStore, StoreUnavailable
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings, Settings
@@ -35,7 +36,7 @@ def client(empty_database: AsyncClient) -> AsyncClient:
 
 @pytest.fixture
 async def store(client: AsyncClient, settings: Settings) -> AnalyticsStore:
-    await migrate(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database)
     return AnalyticsStore(client, settings.clickhouse.database)
 
 

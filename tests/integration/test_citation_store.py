@@ -12,6 +12,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import CitationReport
 from schemas.identifiers import citation_id
+from tests.harness.migrated import make_tables
 from workers.decision.enrichment import enrich
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
@@ -19,7 +20,6 @@ from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
-from workers.stores.clickhouse.migrations import migrate
 from workers.stores.queries.citation_queries import CitationStore
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
@@ -29,7 +29,7 @@ MANY = 200_000
 @pytest.fixture
 async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
     opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(opened, settings.clickhouse.database)
+    await make_tables(opened, settings.clickhouse.database)
     yield opened
     await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
     await opened.close()

@@ -27,6 +27,7 @@ from schemas.headers import Headers
 from schemas.identifiers import dead_letter_id
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, ANSWERS_GROUNDING, DEAD_LETTERS, Topic
 from tests.harness.deployment import Deployment, until
+from tests.harness.migrated import make_tables
 from tests.harness.paths import ROOT
 from workers.agents.analytics import ANALYTICS
 from workers.cli.main import main
@@ -39,7 +40,6 @@ from workers.services.shared_service import SharedService
 from workers.settings import Settings, load_settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
 from workers.stores.queries.dead_letter_queries import DeadLetterStore, LetterFilter, UnknownDeadLetter
 
 IN_PROCESS = threading.Lock()
@@ -185,8 +185,9 @@ class Letters:
 @pytest.fixture
 async def letters(settings: Settings, addresses: Addresses, tmp_path: Path) -> AsyncIterator[Letters]:
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database)
     yield Letters(settings, addresses, tmp_path, AnalyticsStore(client, settings.clickhouse.database))
+    await client.command(f"DROP DATABASE {settings.clickhouse.database}")
     await client.close()
 
 

@@ -57,10 +57,7 @@ async def alone(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deploymen
     deployment = Deployment(addresses, tmp_path)
     await deployment.prepare()
     yield deployment
-    await deployment.stop()
-    opened = await deployment.client()
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await opened.close()
+    await deployment.close()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

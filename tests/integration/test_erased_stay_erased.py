@@ -26,6 +26,7 @@ from schemas.topics import (
 )
 from tests.harness.deployment import Deployment, until
 from tests.harness.keys import name_of
+from tests.harness.migrated import make_tables
 from workers.delivery.followers.erasure_follower import ErasureFollower, ErasuresUnreadable
 from workers.delivery.records import Record
 from workers.observability import metrics
@@ -33,7 +34,6 @@ from workers.privacy.erasure import forget
 from workers.runtime.agent_choice import AGENTS
 from workers.runtime.worker import Worker
 from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.migrations import migrate
 from workers.stores.queries.person_queries import BY_ANSWER
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -144,7 +144,7 @@ class Site:
     async def wipe(self) -> None:
         """Empty stores: all that is there afterwards was made from what the topics hold."""
         await self.client.command(f"DROP DATABASE {self.deployment.name}")
-        await migrate(self.client, self.deployment.name)
+        await make_tables(self.client, self.deployment.name)
         shutil.rmtree(self.settings.memory_uri)
         redis = Redis.from_url(self.deployment.addresses.redis)
         async for key in redis.scan_iter(f"{self.settings.redis.key_prefix}*"):

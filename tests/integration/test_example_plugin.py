@@ -44,7 +44,7 @@ async def deployment(
     made = Deployment(addresses, tmp_path, environment=variables, int8=int8_folder)
     await made.prepare()
     yield made
-    await made.stop()
+    await made.close()
 
 
 def page_of(deployment: Deployment, directory: Path, backend: SentenceTransformerBackend, answer_id: str) -> str:

@@ -10,6 +10,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.export import example
 from schemas.identifiers import fact_id
 from schemas.review import POLICY
+from tests.harness.migrated import make_tables
 from tests.harness.reviews import review_request, store_decision
 from workers.cli.analysis.explain import _of_store, _print
 from workers.cli.output import console
@@ -19,7 +20,6 @@ from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
-from workers.stores.clickhouse.migrations import migrate
 
 ENRICHED = EnrichedAnswer.model_validate(example(EnrichedAnswer))
 
@@ -28,7 +28,7 @@ ENRICHED = EnrichedAnswer.model_validate(example(EnrichedAnswer))
 async def known(addresses: Addresses, settings: Settings) -> AsyncIterator[Settings]:
     """Settings that lead to a ClickHouse which holds the example."""
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database)
     store = AnalyticsStore(client, settings.clickhouse.database)
     await store.insert("answers", [row.columns for row in enriched_rows(ENRICHED) if row.table == "answers"])
     yield settings.model_copy(update={"clickhouse_url": addresses.clickhouse})

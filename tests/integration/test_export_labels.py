@@ -11,12 +11,12 @@ from typing import Any
 
 from schemas.reports import Span
 from schemas.review import ClaimVerdict
+from tests.harness.migrated import make_tables
 from tests.harness.paths import ROOT
 from tests.harness.reviews import ANSWER, QUERY, review_request, store_decision, store_requests
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
 
 
 def touchstone(arguments: Sequence[str], settings: Settings, addresses: Addresses, folder: Path) -> Any:
@@ -35,7 +35,7 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
     settings: Settings, addresses: Addresses, tmp_path: Path
 ) -> None:
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database)
     store = AnalyticsStore(client, settings.clickhouse.database)
     requests = [review_request(number) for number in range(12)]
     await store_requests(store, requests)
@@ -85,7 +85,7 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
 
 async def test_a_correction_is_a_preference_pair(settings: Settings, addresses: Addresses, tmp_path: Path) -> None:
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database)
     store = AnalyticsStore(client, settings.clickhouse.database)
     corrected, second, approved = (review_request(number) for number in range(3))
     await store_requests(store, [corrected, second, approved])

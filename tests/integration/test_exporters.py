@@ -87,7 +87,7 @@ async def deployment(
     made = Deployment(addresses, tmp_path, environment=receivers.environment(), int8=int8_folder)
     await made.prepare()
     yield made
-    await made.stop()
+    await made.close()
 
 
 async def uncommitted(deployment: Deployment, agent: str, topic: Any) -> int:

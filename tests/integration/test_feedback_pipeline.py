@@ -43,7 +43,7 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     deployment = Deployment(addresses, tmp_path)
     await deployment.prepare()
     yield deployment
-    await deployment.stop()
+    await deployment.close()
 
 
 class Running:

@@ -9,11 +9,11 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.feedback import FeedbackEvent
+from tests.harness.migrated import make_tables
 from workers.feedback.rewards import combine
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
 from workers.stores.queries.feedback_store import FeedbackStore
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -31,7 +31,7 @@ PARTS: list[tuple[str, dict[str, Any]]] = [
 @pytest.fixture
 async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
     opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(opened, settings.clickhouse.database)
+    await make_tables(opened, settings.clickhouse.database)
     yield opened
     await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
     await opened.close()

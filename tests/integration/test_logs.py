@@ -94,7 +94,7 @@ async def deployment(addresses: Addresses, tmp_path: Path, int8_folder: Path) ->
     }
     await deployment.prepare()
     yield deployment
-    await deployment.stop()
+    await deployment.close()
 
 
 @pytest.mark.parametrize("form", ["json", "console"])

@@ -78,7 +78,7 @@ async def deployment(addresses: Addresses, tmp_path: Path, int8_folder: Path) ->
     deployment = Deployment(addresses, tmp_path, environment=environment, int8=int8_folder)
     await deployment.prepare()
     yield deployment
-    await deployment.stop()
+    await deployment.close()
 
 
 async def tables(deployment: Deployment, client: AsyncClient) -> dict[str, str]:

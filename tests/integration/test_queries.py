@@ -12,11 +12,11 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
+from tests.harness.migrated import make_tables
 from tests.harness.named_queries import DEFAULTS, ask_named
 from workers.settings import ClickHouseSettings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
 from workers.stores.clickhouse.named_queries import (
     PARAMETERS,
     UnknownQuery,
@@ -188,7 +188,7 @@ def planted(addresses: Addresses) -> Iterator[str]:
             await client.close()
 
     async def fill(client: AsyncClient) -> None:
-        await migrate(client, name)
+        await make_tables(client, name)
         for seed in (1, 2):
             await plant(client, name, seed)
             await refresh_rollups(client, name)

@@ -174,7 +174,7 @@ def site(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory, int8_fo
             runner.run(filled.fill())
             yield filled
         finally:
-            runner.run(deployment.stop())
+            runner.run(deployment.close())
 
 
 def test_the_site_holds_what_the_tests_are_about(site: Site) -> None:

@@ -7,6 +7,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.export import example
 from schemas.review import ReviewDecision
+from tests.harness.migrated import make_tables
 from workers.settings import RetentionSettings, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
@@ -20,7 +21,7 @@ KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations",
 
 @pytest.fixture
 async def client(empty_database: AsyncClient, database: str) -> AsyncClient:
-    await migrate(empty_database, database)
+    await make_tables(empty_database, database)
     return empty_database
 
 

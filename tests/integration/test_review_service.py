@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from tests.harness.deployment import until
+from tests.harness.migrated import make_tables
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import UnavailableError
@@ -31,7 +32,6 @@ from workers.review.shared_state import SharedState
 from workers.settings import ReviewTarget, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
 from workers.stores.clickhouse.review_rows import MAX_TITLE, review_event_row, withdrawing_row
 from workers.stores.queries.review_queries import ReviewStore
 
@@ -50,7 +50,7 @@ class Clock:
 @pytest.fixture
 async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
     opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await migrate(opened, settings.clickhouse.database)
+    await make_tables(opened, settings.clickhouse.database)
     yield opened
     await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
     await opened.close()

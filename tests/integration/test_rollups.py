@@ -10,6 +10,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
+from tests.harness.migrated import make_tables
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
@@ -41,7 +42,7 @@ async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[Asyn
 
 @pytest.fixture
 async def store(client: AsyncClient, settings: Settings) -> AnalyticsStore:
-    await migrate(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database)
     return AnalyticsStore(client, settings.clickhouse.database)
 
 

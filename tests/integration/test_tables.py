@@ -9,6 +9,7 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.topics import FEEDBACK_ANALYTICS
+from tests.harness.migrated import make_tables
 from workers.delivery.records import Record
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
@@ -52,7 +53,7 @@ async def test_rows_that_an_earlier_version_recorded_are_stored_in_every_column(
 ) -> None:
     """They hold their null columns as well, and leave out columns with their defaults."""
     database = settings.clickhouse.database
-    await migrate(client, database)
+    await make_tables(client, database)
     store = AnalyticsStore(client, database)
     values = (DATA / "rows_of_earlier_versions.jsonl").read_bytes().splitlines()
     for value in values:

@@ -98,8 +98,8 @@ async def test_every_agents_spans_are_part_of_the_gateways_trace_and_of_each_oth
         assert await worker.terminate() == 0  # sends what is left
         traces = (await client.query(f"SELECT answer_id, trace_id FROM {deployment.name}.answers FINAL")).result_rows
     finally:
-        await deployment.stop()
         await client.close()
+        await deployment.close()
 
     own = sha256(record_key("t", "a-2").encode()).hexdigest()[:32]
     # What a worker says of its version is about no answer, and a trace of its own.

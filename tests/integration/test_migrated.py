@@ -1,0 +1,42 @@
+"""The databases of tests are those that a migration makes."""
+
+from typing import Any
+
+from clickhouse_connect.driver.asyncclient import AsyncClient
+
+from tests.harness.migrated import make_tables
+from workers.stores.clickhouse.migrations import applied_migrations, migrate, missing_tables
+
+
+async def described(client: AsyncClient, database: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Tables with engine, keys and settings, columns with defaults and codecs, indices, and views with their targets."""
+    found = {}
+    for table, chosen in {
+        "tables": "name, engine, engine_full, create_table_query, as_select, partition_key, sorting_key, primary_key, "
+        "sampling_key, storage_policy, total_rows",
+        "columns": "table, name, position, type, default_kind, default_expression, compression_codec, is_in_sorting_key",
+        "data_skipping_indices": "table, name, type_full, expr, granularity",
+        "view_refreshes": "view",
+    }.items():
+        sql = f"SELECT {chosen} FROM system.{table} WHERE database = {{database:String}} ORDER BY ALL"
+        rows = (await client.query(sql, parameters={"database": database})).result_rows
+        found[table] = [
+            tuple(value.replace(database, "db") if isinstance(value, str) else value for value in row) for row in rows
+        ]
+    return found
+
+
+async def test_a_copy_is_what_a_migration_makes(empty_database: AsyncClient, database: str) -> None:
+    copy = f"{database}_copy"
+    await migrate(empty_database, database)
+    await make_tables(empty_database, copy)
+    try:
+        migrated = await described(empty_database, database)
+        assert {kind: len(rows) > 5 for kind, rows in migrated.items()} == {
+            "tables": True, "columns": True, "data_skipping_indices": True, "view_refreshes": True,
+        }  # fmt: skip
+        assert await described(empty_database, copy) == migrated
+        assert await applied_migrations(empty_database, copy) == await applied_migrations(empty_database, database)
+        assert await migrate(empty_database, copy) == await missing_tables(empty_database, copy) == []
+    finally:
+        await empty_database.command(f"DROP DATABASE {copy}")
