@@ -77,6 +77,54 @@ def test_decisions_beyond_the_named_ones_are_counted_together(
     }  # fmt: skip
 
 
+def test_acceptance_is_narrowed_to_one_model(accepted: ConsoleThread) -> None:
+    assert acceptance(accepted, by="reviewer", model="large") == {
+        ("2026-11-01", "anna"): (1, 0, 0), ("2026-11-02", "anna"): (1, 0, 0), ("2026-11-02", "ben"): (0, 0, 1),
+    }  # fmt: skip
+    assert acceptance(accepted, by="model", model="small") == {("2026-11-04", "small"): (0, 1, 0)}
+    assert acceptance(accepted, by="model", model="larg") == {}, "a part of a name is another model"
+
+
+def test_decisions_are_listed_by_model(accepted: ConsoleThread) -> None:
+    client = accepted.client("admin")
+    params = {"tenant": "accepted", "model": "small"}
+    assert len(client.get("/api/audit/decisions", params=params).json()["items"]) == 6
+    assert client.get("/api/audit/decisions/export", params=params).headers["X-Rows"] == "6"
+    assert "accesses have no model" in client.get("/api/audit/accesses", params=params).json()["detail"]
+
+
+@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+def test_the_chart_of_acceptance_is_narrowed_to_one_model_and_the_address_keeps_it(
+    browser: Browser, accepted: ConsoleThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accepted.resources.team, "_now", lambda: WEDNESDAY)
+    with logged_in(browser, accepted, "accepting") as (page, seen):
+        model = page.get_by_label("Model", exact=True)
+        assert model.locator("option").all_inner_texts() == ["all", "large", "small"]
+        model.select_option("small")
+        page.locator("#accepted-by").select_option("reviewer")
+        page.locator("form[action^='/#acceptance'] button").click()
+        page.wait_for_url("**accepted_model=small*")
+        chart = page.locator("#acceptance")
+        expect(chart).to_have_attribute("data-drawn", "true")
+        page.get_by_text("Decisions over time as a table").click()
+        rows = page.locator("#acceptance-table tbody tr")
+        assert [row.split("\t") for row in rows.all_inner_texts()] == [["2026-11-04", "ben", "0", "1", "0", "0 %"]]
+        expect(chart.locator(".u-legend")).to_contain_text("ben")
+        # Other choices of the page keep it.
+        page.get_by_role("link", name="7d").click()
+        page.wait_for_url("**period=7d*")
+        expect(model).to_have_value("small")
+        over = chart.locator(".u-over")
+        over.scroll_into_view_if_needed()
+        box = over.bounding_box()
+        assert box
+        over.click(position={"x": box["width"] * 29.5 / 30.0, "y": box["height"] * 0.2})
+        page.wait_for_url("**/audit/decisions?**model=small**")
+        expect(page.get_by_label("Model")).to_have_value("small")
+        assert seen.complaints == []
+
+
 def test_acceptance_of_another_tenant_is_refused_and_of_one_of_several_chosen(accepted: ConsoleThread) -> None:
     refused = accepted.client("accepting").get("/api/reviews/acceptance", params={"tenant": "not-accepted"})
     assert refused.status_code == 403
@@ -113,8 +161,9 @@ def test_acceptance_is_drawn_beside_its_table_and_leads_to_the_decisions(
         assert page.locator("main").bounding_box() == before, "a hover moves the page"
         over.click(position=last_week)
         page.wait_for_url("**/audit/decisions?**")
-        # Four requests of that week, each with a final decision, a second review and a decision that came too late.
-        expect(page.locator("#total strong")).to_have_text("12")
+        # Two requests of that week and model, each with a final decision, a second review and one that came too late.
+        expect(page.locator("#total strong")).to_have_text("6")
+        expect(page.get_by_label("Model")).to_have_value("large")
         assert seen.complaints == []
 
 

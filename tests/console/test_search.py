@@ -92,6 +92,26 @@ def test_pages_lead_forth_and_back(console: ConsoleThread, turns: list[str]) -> 
     assert client.get("/api/answers", params=filters | both).status_code == 422
 
 
+@pytest.mark.parametrize("counted", [0, 6, 9], ids=["before", "between", "after"])
+def test_the_count_agrees_with_the_page_beside_it(
+    console: ConsoleThread, turns: list[str], monkeypatch: pytest.MonkeyPatch, counted: int
+) -> None:
+    async def of_another_moment(*_: object) -> int:
+        return counted
+
+    monkeypatch.setattr(console.resources.answers, "count", of_another_moment)
+    client = console.client()
+    filters = {"tenant": "searching-north", "count": "true"}
+    whole = client.get("/api/answers", params=filters).json()
+    assert (len(whole["items"]), whole["total"]) == (COUNT, COUNT)
+    first = client.get("/api/answers", params=filters | {"limit": "4"}).json()
+    assert first["total"] == max(counted, 5), "a fifth one follows"
+    second = client.get("/api/answers", params=filters | {"limit": "4", "cursor": first["next_cursor"]}).json()
+    assert second["total"] == max(counted, len(second["items"]))
+    page = client.get("/search?tenant=searching-north", headers={"Accept": "text/html"}).text
+    assert f"<strong>{COUNT}</strong> answers" in page
+
+
 @needs_browser
 def test_the_search_page_counts_and_pages(
     browser: Browser, console: ConsoleThread, turns: list[str], monkeypatch: pytest.MonkeyPatch

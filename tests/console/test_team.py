@@ -96,6 +96,17 @@ def test_a_refusal_of_one_request_does_not_stop_the_others(deciding: ConsoleThre
         assert lister.post(f"/api/reviews/{review}/undo").status_code == 204
 
 
+def test_the_number_of_requests_agrees_with_their_list_while_a_decision_can_be_undone(deciding: ConsoleThread) -> None:
+    held(deciding, "lists", 3)
+    review = reviews_of("lists", 3)[0]
+    lister = deciding.client("lister")
+    assert lister.post(f"/api/reviews/{review}/decision", json={"user_action": "reject"}).status_code == 202
+    page = lister.get("/api/reviews").json()
+    assert lister.post(f"/api/reviews/{review}/undo").status_code == 204
+    assert review not in {item["review_id"] for item in page["items"]}
+    assert page["open_count"] == len(page["items"])
+
+
 def test_a_second_reviewer_is_not_told_the_person_of_the_first_review(
     deciding: ConsoleThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -244,6 +244,8 @@ class Acceptance(BaseModel):
     time_zone: Literal["UTC"] = "UTC"
     by: AcceptanceBy
     interval: Interval
+    model: str = Field(description="Only decisions on answers of this model; all if empty.")
+    models: list[str] = Field(description="Models with decisions in this time.")
     points: list[AcceptancePoint] = Field(description="Intervals without a decision are left out.")
 
 

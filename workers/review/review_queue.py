@@ -32,6 +32,7 @@ from workers.settings import ReviewSettings
 from workers.stores.queries.blind_reviews import Sample
 from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.queries.review_queue_rows import QueueFilters
+from workers.stores.queries.totals import agreeing_total
 from workers.stores.tables.review_tables import QueueRow
 
 
@@ -84,7 +85,8 @@ class ReviewQueue:
             )
             for place in shown
         ]
-        return QueuePage(items=items, next_cursor=following, open_count=number)
+        total = agreeing_total(number, len(items), first=cursor is None, more=more)
+        return QueuePage(items=items, next_cursor=following, open_count=total)
 
     async def _page(
         self, wanted: QueueFilters, who: Reviewer, cursor: str | None, limit: int

@@ -3,6 +3,7 @@
 A preview names the outcome for each request and changes nothing.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Literal, Self
@@ -90,7 +91,9 @@ class TeamActions:
         rows = await self._store.reviewers(sorted(who.tenants), midnight - timedelta(days=days - 1))
         return [ReviewerFigures(**row) for row in rows]
 
-    async def acceptance(self, tenants: Sequence[str], by: AcceptanceBy, interval: Interval, days: int) -> Acceptance:
+    async def acceptance(
+        self, tenants: Sequence[str], by: AcceptanceBy, interval: Interval, days: int, model: str
+    ) -> Acceptance:
         """Return approvals, corrections and rejections over time.
 
         Args:
@@ -98,14 +101,17 @@ class TeamActions:
             by: count decisions of each reviewer, or on each model.
             interval: length of an interval; the first week is complete.
             days: days back, today included, UTC.
+            model: model that wrote the answers; all if empty.
         """
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
         since = midnight - timedelta(days=days - 1)
         if interval == "week":
             since -= timedelta(days=since.weekday())
-        rows = await self._store.acceptance(tenants, since, by, interval)
+        rows, models = await asyncio.gather(
+            self._store.acceptance(tenants, since, by, interval, model), self._store.decided_models(tenants, since)
+        )
         return Acceptance(
-            since=since.date(), until=midnight.date(), by=by, interval=interval,
+            since=since.date(), until=midnight.date(), by=by, interval=interval, model=model, models=models,
             points=[AcceptancePoint(**row) for row in rows],
         )  # fmt: skip
 

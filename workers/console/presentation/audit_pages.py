@@ -10,6 +10,7 @@ from workers.console.presentation.page_basics import Auditing, given_filters, pa
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.audit import AuditQuery, logged
 from workers.stores.queries.audit_queries import AuditLog
+from workers.stores.queries.totals import agreeing_total
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -27,9 +28,9 @@ async def audit_log(
     except ValueError:
         return page("audit.html", request, principal, 422, log=log, given=given, rows=None)
     rows, following = await logged(resources, principal, log, wanted, cursor or None, PAGE_SIZE)
-    total, hidden = await resources.audit.count(log, wanted.chosen(principal, blind_of(principal, resources)))
+    counted, hidden = await resources.audit.count(log, wanted.chosen(log, principal, blind_of(principal, resources)))
     return page(
         "audit.html", request, principal,
-        log=log, given=given, rows=rows, total=total, hidden=hidden, address=urlencode(values), first=not cursor,
+        log=log, given=given, rows=rows, total=agreeing_total(counted, len(rows), first=not cursor, more=following is not None), hidden=hidden, address=urlencode(values), first=not cursor,
         more=urlencode(values | {"cursor": following}) if following else None,
     )  # fmt: skip

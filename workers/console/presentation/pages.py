@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BeforeValidator
 from starlette.responses import RedirectResponse
 
+from schemas.base import Label
 from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import PageRoute
@@ -56,6 +57,7 @@ async def overview(
     tenant: ChosenTenant = None,
     accepted_by: AcceptanceBy = "model",
     accepted_every: Interval = "day",
+    accepted_model: Label = "",
 ) -> Response:
     """Show the overview of a period: volume, quality, delay and backlog; reviewers without read rights see the queue."""
     if Scope.READ not in principal.scopes:
@@ -69,10 +71,13 @@ async def overview(
         resources.overview.tenants(principal.chosen_tenants(None), resources.now() - PERIODS[period]),
         review.stats(who) if review else _nothing(),
         review.disagreements(who) if review and may_review else _nothing(),
-        team.acceptance(tenants, accepted_by, accepted_every, days) if team and may_review else _nothing(),
+        team.acceptance(tenants, accepted_by, accepted_every, days, accepted_model)
+        if team and may_review
+        else _nothing(),
     )
+    chosen = {"accepted_by": accepted_by, "accepted_every": accepted_every, "accepted_model": accepted_model}
     return page(
-        "overview.html", request, principal,
+        "overview.html", request, principal, chosen=chosen if acceptance else {},
         figures=figures, stats=stats, disagreements=disagreements, period=period, tenant=tenant or "",
         acceptance=acceptance, acceptance_days=days,
         tenants=sorted({*known, *filter(None, [tenant])}),

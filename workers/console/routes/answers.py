@@ -31,6 +31,7 @@ from workers.errors import OversizeRecord
 from workers.gateways.adapted import bounded_identifier
 from workers.stores.queries.answer_queries import AnswerFilter, Period, StoredAnswer
 from workers.stores.queries.blind_reviews import Sample
+from workers.stores.queries.totals import agreeing_total
 
 router = APIRouter(prefix="/api/answers", tags=["answers"], route_class=StrictRoute)
 
@@ -129,13 +130,14 @@ async def found_answers(
     chosen = search.chosen(principal, blind_of(principal, resources))
     back = before is not None
     listing = resources.answers.listed(chosen, limit + 1, place_of(before if back else cursor), back=back)
-    rows, total = await asyncio.gather(listing, _count(resources, chosen) if count else _unknown())
+    rows, counted = await asyncio.gather(listing, _count(resources, chosen) if count else _unknown())
     more = len(rows) > limit
     shown = (rows[-limit:] if back else rows[:limit]) if more else rows
     items = [AnswerSummary.model_validate(row) for row in shown]
     resources.accesses.note_page(principal, "search", [(item.tenant, item.answer_id) for item in items])
     places = [encode_cursor([row["completed_ms"], row["answer_id"]]) for row in (*shown[:1], *shown[-1:])]
     has_next, has_previous = (more or back, more if back else cursor is not None)
+    total = None if counted is None else agreeing_total(counted, len(items), first=not has_previous, more=has_next)
     return AnswerPage(
         items=items,
         next_cursor=places[-1] if places and has_next else None,

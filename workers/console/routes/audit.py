@@ -72,17 +72,20 @@ class AuditQuery(BaseModel):
         max_length=100,
         description="Only decisions that led to this state; of accesses, only those of this kind (what).",
     )
+    model: str = Field(default="", max_length=200, description="Only decisions on answers of this model.")
     since: UtcDatetime | None = Field(default=None, description="Only records of this time or later.")
     until: UtcDatetime | None = Field(default=None, description="Only records before this time.")
 
-    def chosen(self, principal: Principal, blind: Sample | None) -> AuditFilter:
+    def chosen(self, log: AuditLog, principal: Principal, blind: Sample | None) -> AuditFilter:
         """Convert the filters to a store query within the tenants of the principal.
 
         Raises:
-            Problem: 403, the token does not include the tenant.
+            Problem: 403, the token does not include the tenant; 422, accesses by model.
         """
+        if log == "accesses" and self.model:
+            raise Problem(422, "accesses have no model; leave model out")
         return AuditFilter(
-            principal.chosen_tenants(self.tenant), self.answer_id, self.person, self.state,
+            principal.chosen_tenants(self.tenant), self.answer_id, self.person, self.state, self.model,
             Period(self.since, self.until), blind,
         )  # fmt: skip
 
@@ -138,7 +141,9 @@ async def audit_decisions(
 ) -> DecisionPage:
     """List the recorded decisions on answers, the latest first."""
     rows, following = await logged(resources, principal, "decisions", wanted, cursor, limit)
-    _, hidden = await resources.audit.count("decisions", wanted.chosen(principal, blind_of(principal, resources)))
+    _, hidden = await resources.audit.count(
+        "decisions", wanted.chosen("decisions", principal, blind_of(principal, resources))
+    )
     return DecisionPage(
         items=[LoggedDecision.model_validate(row) for row in rows], next_cursor=following, hidden=hidden
     )
@@ -153,7 +158,7 @@ async def export_audit(
     form: Annotated[FileFormat, Query(alias="format", description="Format of the file.")] = "csv",
 ) -> StreamingResponse:
     """Download the decisions or the accesses that match, the latest first, at most 500,000 rows."""
-    chosen = wanted.chosen(principal, blind_of(principal, resources))
+    chosen = wanted.chosen(log, principal, blind_of(principal, resources))
     # Rows that arrive during the download are left out, so that it ends.
     chosen = replace(chosen, period=Period(chosen.period.since, chosen.period.until or resources.now()))
     found, hidden = await resources.audit.count(log, chosen)
@@ -188,7 +193,7 @@ async def logged(
         Problem: 403, the token does not include the tenant; 422, the cursor is malformed.
         AccessLogFull: the access cannot be recorded.
     """
-    chosen = wanted.chosen(principal, blind_of(principal, resources))
+    chosen = wanted.chosen(log, principal, blind_of(principal, resources))
     rows = await resources.audit.listed(log, chosen, limit + 1, place_of(cursor))
     _note(resources, principal, log, rows[:limit])
     return rows[:limit], next_cursor(rows, limit, "at_ms", IDENTIFIER[log])

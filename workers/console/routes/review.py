@@ -147,9 +147,10 @@ async def get_acceptance(
     interval: Annotated[Interval, Query(description="Length of an interval, UTC.")] = "day",
     days: Annotated[int, Query(ge=1, le=731, description="Days, today included.")] = 30,
     tenant: Tenant = None,
+    model: Annotated[Label, Query(description="Only decisions on answers of this model; all if empty.")] = "",
 ) -> Acceptance:
     """Return approvals, corrections and rejections over time: the final decisions of people."""
-    return await team.acceptance(who.chosen_tenants(tenant), by, interval, days)
+    return await team.acceptance(who.chosen_tenants(tenant), by, interval, days, model)
 
 
 @router.post("/bulk", responses=documented(*ERRORS, 422))

@@ -15,6 +15,7 @@ WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
   AND ({{answer_id:String}} = '' OR %s)
   AND ({{person:String}} = '' OR %s = {{person:String}})
   AND ({{state:String}} = '' OR %s = {{state:String}})
+  AND ({{model:String}} = '' OR %s = {{model:String}})
   AND %s >= {{since:DateTime64(3, 'UTC')}} AND %s < {{until:DateTime64(3, 'UTC')}}
 """
 _DECISIONS = (
@@ -28,13 +29,13 @@ FROM (
     FROM {database}.review_decisions FINAL
 )
 """
-    + _OF_TENANTS % ("answer_id = {{answer_id:String}}", "decided_by", "state", "decided_at", "decided_at")
+    + _OF_TENANTS % ("answer_id = {{answer_id:String}}", "decided_by", "state", "model_id", "decided_at", "decided_at")
 )
 _ACCESSES = (
     """
 FROM {database}.accesses FINAL
 """
-    + _OF_TENANTS % ("has(answers, {{answer_id:String}})", "who", "what", "at", "at")
+    + _OF_TENANTS % ("has(answers, {{answer_id:String}})", "who", "what", "''", "at", "at")
 )
 _AFTER = """
   AND ({{{{after:String}}}} = '' OR ({time}, {name}) < (fromUnixTimestamp64Milli({{{{after_ms:Int64}}}}, 'UTC'), {{{{after:String}}}}))
@@ -67,6 +68,7 @@ class AuditFilter:
         answer_id: answer that was decided or accessed.
         person: name of the access token that decided or looked.
         state: state to which the decision led; for accesses, what was shown.
+        model: model of the decided answer; accesses have none.
         period: time of the decision or access.
         blind: requests that the auditor may still review; their decisions are left out.
     """
@@ -75,6 +77,7 @@ class AuditFilter:
     answer_id: str = ""
     person: str = ""
     state: str = ""
+    model: str = ""
     period: Period = EVER
     blind: Sample | None = None
 
@@ -83,7 +86,7 @@ class AuditFilter:
         """Return the filter as parameters of a query."""
         return {
             "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person, "state": self.state,
-            **times_of(self.period), **due_values(self.blind),
+            "model": self.model, **times_of(self.period), **due_values(self.blind),
         }  # fmt: skip
 
 

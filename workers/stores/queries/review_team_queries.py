@@ -83,8 +83,18 @@ class ReviewTeamQueries(Reading):
             {"tenants": list(tenants), "since": without_zone(since)},
         )
 
+    async def decided_models(self, tenants: Sequence[str], since: datetime) -> list[str]:
+        """Return the models on whose answers people have decided since a time, for some tenants or all if empty."""
+        rows = await self.named_rows(
+            f"SELECT DISTINCT toString(model_id) AS name FROM {self._database}.review_decisions WHERE {_OURS}"
+            f" AND ruling = 'final' AND decided_by != '{POLICY}' AND decided_at >= {{since:DateTime64(3, 'UTC')}}"
+            f" ORDER BY name LIMIT {MOST_VALUES}",
+            {"tenants": list(tenants), "since": without_zone(since)},
+        )
+        return [row["name"] for row in rows]
+
     async def acceptance(
-        self, tenants: Sequence[str], since: datetime, by: AcceptanceBy, interval: Interval
+        self, tenants: Sequence[str], since: datetime, by: AcceptanceBy, interval: Interval, model: str
     ) -> list[Row]:
         """Count the final decisions of people by day or week (UTC, from Monday) and by reviewer or model.
 
@@ -93,6 +103,7 @@ class ReviewTeamQueries(Reading):
             since: earliest time of a decision.
             by: count decisions of each reviewer, or on each model.
             interval: length of an interval.
+            model: model that wrote the answers; all if empty.
 
         Returns:
             Rows with ``date``, ``name``, ``approved``, ``corrected`` and ``rejected``, in order of time. The decisions
@@ -101,6 +112,7 @@ class ReviewTeamQueries(Reading):
         chosen = (
             f"FROM {self._database}.review_decisions FINAL WHERE {_OURS} AND ruling = 'final'"
             f" AND decided_by != '{POLICY}' AND decided_at >= {{since:DateTime64(3, 'UTC')}}"
+            " AND ({model:String} = '' OR model_id = {model:String})"
         )
         name = f"toString({_NAMES[by]})"
         return await self.named_rows(
@@ -108,7 +120,7 @@ class ReviewTeamQueries(Reading):
             f" ORDER BY count() DESC, name LIMIT {MOST_NAMES}), {name}, NULL) AS name,"
             " countIf(action = 'approve') AS approved, countIf(action = 'correct') AS corrected,"
             f" countIf(action = 'reject') AS rejected {chosen} GROUP BY date, name ORDER BY date, name",
-            {"tenants": list(tenants), "since": without_zone(since)},
+            {"tenants": list(tenants), "since": without_zone(since), "model": model},
         )
 
     def _assigned(self, condition: str) -> str:

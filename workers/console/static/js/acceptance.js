@@ -3,6 +3,7 @@
 import { draw, isoOf, nearestLine, seconds } from "./charts.js";
 
 const MOST_LINES = 5;
+const OTHERS = "all others";
 const LENGTHS = { day: 86_400, week: 604_800 };
 const element = document.getElementById("acceptance");
 
@@ -25,7 +26,7 @@ function shownFigures(found) {
     const own = new Map(found.points.filter((point) => point.name === name).map((point) => [seconds(point.date), point]));
     const points = times.map((time) => own.get(time));
     return {
-      label: name ?? "all others",
+      label: name ?? OTHERS,
       values: points.map((point) => (point ? point.approved / total(point) : null)),
       note: (place) => `${points[place].approved} of ${total(points[place])}`,
     };
@@ -33,20 +34,21 @@ function shownFigures(found) {
   return { times, since, until: times.at(-1) + bucket, bucket, kind: "share", series, unfinished: true };
 }
 
-/** List the decisions of the interval under the pointer; near a line of a reviewer, those of it alone. */
+/** List the decisions of the interval under the pointer; near a line, those of its reviewer or model alone. */
 function openDecisions(chart, shown, by) {
   const from = shown.times[chart.cursor.idx];
   if (from === undefined) return;
   const search = new URLSearchParams({ since: isoOf(from), until: isoOf(from + shown.bucket) });
   if (element.dataset.tenant) search.set("tenant", element.dataset.tenant);
-  const line = by === "reviewer" && nearestLine(chart);
-  if (line) search.set("person", line);
+  if (element.dataset.model) search.set("model", element.dataset.model);
+  const line = nearestLine(chart);
+  if (line && line !== OTHERS) search.set(by === "reviewer" ? "person" : "model", line);
   location.assign(`/audit/decisions?${search}`);
 }
 
 async function show() {
-  const { by, interval, days, tenant, audit } = element.dataset;
-  const search = new URLSearchParams({ by, interval, days, ...(tenant ? { tenant } : {}) });
+  const { by, interval, days, tenant, model, audit } = element.dataset;
+  const search = new URLSearchParams({ by, interval, days, model, ...(tenant ? { tenant } : {}) });
   const response = await fetch(`/api/reviews/acceptance?${search}`);
   if (!response.ok) {
     element.textContent = `The chart could not be drawn: the console answered ${response.status}.`;
