@@ -57,20 +57,20 @@ _RECIPES = """
 | Haystack | `HaystackInstrumentor().instrument(tracer_provider=provider)` | row `openinference-haystack` |
 | OpenTelemetry Collector | [deploy/otelcol](gateways-opentelemetry.md#a-collector) | `tests/console/test_collector.py` |
 | Langfuse beside Touchstone | the SDK's spans go to both: one more `TraceSpanProcessor` for Touchstone on the same tracer provider; scores return by the [exporter](exporters.md) | row `langfuse-sdk` |
-| Kafka Connect | [below](#kafka-connect) | not run |
+| Kafka Connect | [below](#kafka-connect) | forms of its values: `tests/unit/gateways/test_gateways.py` |
 
 `provider` is the tracer provider of [gateways-opentelemetry.md](gateways-opentelemetry.md#an-exporter-in-the-application), whose exporter sends to Touchstone; that snippet is run by `tests/console/test_gateway_docs.py`.
 
 ## Kafka Connect
 
-A gateway that writes its calls to a file, a table or a queue comes to Touchstone by a source connector, which copies each call as one record to a topic of `TOUCHSTONE_GATEWAYS__TOPICS`. The record must be the bare JSON:
+A gateway that writes its calls to a file, a table or a queue comes to Touchstone by a source connector, which copies each call as one record to a topic of `TOUCHSTONE_GATEWAYS__TOPICS`:
 
 ```properties
 value.converter=org.apache.kafka.connect.json.JsonConverter
 value.converter.schemas.enable=false
 ```
 
-With text lines (`FileStreamSource`) use `org.apache.kafka.connect.storage.StringConverter`. With `schemas.enable=true` each record is wrapped in `{"schema": …, "payload": …}` and becomes a dead letter, unless a [mapping](gateways-mapping.md) reads `payload`. Kafka Connect itself is not part of the tests.
+With text lines (`FileStreamSource`) use `org.apache.kafka.connect.storage.StringConverter`. With `schemas.enable=true`, the default of `JsonConverter`, each value is `{"schema": …, "payload": …}`; the payload is read, also if it is JSON in a text. `tests/unit/gateways/test_gateways.py` reads values of these three forms; Kafka Connect itself is not part of the tests.
 """
 
 

@@ -31,7 +31,7 @@ from typing import Any
 from litellm.integrations.custom_logger import CustomLogger
 
 TOPIC = "litellm.logs"
-CALLER_FIELDS = ("contexts", "sources", "tenant", "session_id", "user_id", "query_type", "risk_mode", "prompt_version",
+CALLER_FIELDS = ("contexts", "sources", "documents", "tenant", "session_id", "user_id", "query_type", "risk_mode", "prompt_version",
                  "reference_answer", "traceparent")  # fmt: skip
 """Fields of an answer that a call's ``metadata`` may hold."""
 QUEUE_RECORDS = 10_000

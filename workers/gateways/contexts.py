@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 from schemas.answers import ContextChunk, SourceType
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import first_text, items, mapping, number, text, time, without
+from workers.gateways.lenient_reading import first_text, items, mapping, number, text, time, unfolded, without
 from workers.gateways.tool_calls import call_of
 
 _CONTENT = ("content", "text", "page_content", "document", "chunk", "passage", "value")
@@ -77,6 +77,22 @@ def check_sources(sources: Any, form: str, field: str) -> None:
         if not (each is None or isinstance(each, str) or (isinstance(each, dict) and each.keys() <= _KNOWN)):
             name = f"{field}.{place}"
             raise UnadaptableRecord(f"{form}: {name} has no text; give it in the field content", name)
+
+
+def given_sources(value: Any) -> Any:
+    """Return the list of sources that a caller gives in metadata: a list, a text, an object, or JSON in a text.
+
+    Clients of OpenAI allow only texts as values of metadata.
+
+    Args:
+        value: the value; lists within a list are one list.
+    """
+    found = unfolded(value)
+    if isinstance(found, str | dict):
+        return [found]
+    if isinstance(found, list):
+        return [each for one in found for each in (one if isinstance(one, list) else [one])]
+    return found
 
 
 def chunks_of(sources: Any) -> list[dict[str, Any]]:

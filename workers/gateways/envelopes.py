@@ -1,10 +1,13 @@
 """Read CloudEvents envelopes: structured (one JSON object) and binary (attributes in headers).
 
 Source: CloudEvents 1.0.2 with its bindings for HTTP (headers ``ce-…``) and Kafka (headers ``ce_…``), read with the
-CloudEvents project's package ``cloudevents``. A record without an envelope is returned unchanged.
+CloudEvents project's package ``cloudevents``. A record without an envelope is returned unchanged. Kafka Connect's envelope, a schema and a payload, is
+taken off values of Kafka.
 """
 
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +25,7 @@ STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 CONTENT_TYPE = "content-type"
 SPECVERSION = "1.0"
+_CONNECT = re.compile(rb'\s*\{\s*"schema"\s*:')
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +57,25 @@ def from_kafka(value: bytes | None, headers: Iterable[tuple[str, bytes | None]],
     if value is None or not (
         is_binary or _media_type(named.get(CONTENT_TYPE, b"").decode("utf-8", "replace")) == STRUCTURED
     ):
-        return Opened(value, _traced(received, _text(named.get("traceparent"))))
+        return Opened(value and _unwrapped(value), _traced(received, _text(named.get("traceparent"))))
     # The key is not part of the event, and unrelated headers may hold any bytes.
     known = {name: content for name, content in named.items() if name == CONTENT_TYPE or name.startswith("ce_")}
     _check_id(_text(named.get("ce_id")) if is_binary else mapping(parsed(value, "the event")).get("id"))
     message = kafka.KafkaMessage(headers=known, key=None, value=value)
     event = _read(lambda: kafka.from_kafka(message, JSONFormat()))
     return Opened(value if is_binary else _content(event), _known(event, received, _text(named.get("traceparent"))))
+
+
+def _unwrapped(value: bytes) -> bytes:
+    """Return the payload of a value that Kafka Connect's ``JsonConverter`` has wrapped with its schema, its default."""
+    if not _CONNECT.match(value):
+        return value
+    with suppress(UnadaptableRecord):
+        found = mapping(parsed(value, "the record"))
+        if found.keys() == {"schema", "payload"}:
+            payload = found["payload"]
+            return payload.encode() if isinstance(payload, str) else to_json(payload, inf_nan_mode="null")
+    return value
 
 
 def from_http(body: bytes, headers: Mapping[str, str], received: Received) -> list[Opened]:

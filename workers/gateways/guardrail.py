@@ -40,7 +40,8 @@ GRACE_SECONDS = 1.0
 WARN_SECONDS = 60.0
 """Minimum interval between two warnings in the gateway's log, seconds."""
 SHOWN_STATES = ("released", "warned")
-CALLER_FIELDS = ("contexts", "session_id", "user_id", "query_type", "prompt_version")
+SOURCE_FIELDS = ("contexts", "sources", "documents")
+CALLER_FIELDS = ("session_id", "user_id", "query_type", "prompt_version")
 """Fields of an answer that a request's ``metadata`` may hold."""
 _END = object()
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
@@ -128,7 +129,9 @@ class TouchstoneGuardrail(CustomGuardrail):
         metadata = data.get("metadata") or data.get("litellm_metadata") or {}
         given = {**metadata, **(metadata.get("requester_metadata") or {})}
         fields = {name: given[name] for name in CALLER_FIELDS if given.get(name) is not None}
+        contexts = next((given[name] for name in SOURCE_FIELDS if given.get(name)), None)
         request = {name: data[name] for name in ("model", "messages", "input", "prompt", "user") if data.get(name)}
+        request |= {"contexts": contexts} if contexts else {}
         tenant = getattr(key, "team_id", None) or given.get("tenant")
         return {"request": request, "risk_mode": self._risk_mode} | fields | ({"tenant": str(tenant)} if tenant else {})
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from workers.gateways.adapted import Adapted, Draft, Received, finished
 from workers.gateways.apis.replies import asked, check_known, reply_of
-from workers.gateways.contexts import chunks_of
+from workers.gateways.contexts import check_sources, chunks_of, given_sources
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, objects, text, time, without
 from workers.gateways.model_names import model_name
@@ -140,17 +140,26 @@ def _sources(metadata: Mapping[str, Any], caller: Mapping[str, Any]) -> Iterator
                     "retrieval_score": number(result.get("score")),
                     "metadata": dict(mapping(result.get("attributes"))),
                 }
-    for name in ("contexts", "sources"):
-        yield from chunks_of(caller.get(name) or metadata.get(name))
+    for name in ("contexts", "sources", "documents"):
+        given = given_sources(caller.get(name) or metadata.get(name))
+        check_sources(given, NAME, f"metadata.{name}")
+        yield from chunks_of(given)
 
 
 def _kept(payload: Mapping[str, Any], metadata: Mapping[str, Any], caller: Mapping[str, Any]) -> dict[str, Any]:
     kept = without(payload, _TOLD | _PERSONAL)
     told = frozenset(
-        {"contexts", "sources", "vector_store_request_metadata", "requester_metadata", "user_api_key_end_user_id"}
+        {
+            "contexts",
+            "sources",
+            "documents",
+            "vector_store_request_metadata",
+            "requester_metadata",
+            "user_api_key_end_user_id",
+        }
     )
     rest = without(metadata, told | _PERSONAL)
-    said = without(caller, frozenset({*_CALLER, "contexts", "sources", "traceparent"}))
+    said = without(caller, frozenset({*_CALLER, "contexts", "sources", "documents", "traceparent"}))
     return kept | ({"metadata": rest} if rest else {}) | ({"requester_metadata": said} if said else {})
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from workers.gateways.adapted import Adapted, Draft, Received, finished
 from workers.gateways.apis.replies import asked, check_known, reply_of
 from workers.gateways.apis.streams import is_stream
-from workers.gateways.contexts import check_sources, chunks_of
+from workers.gateways.contexts import check_sources, chunks_of, given_sources
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, text, time, without
 from workers.gateways.model_names import model_name
@@ -25,7 +25,9 @@ _BESIDE = frozenset(
         "trace_id", "traceparent",
     }
 )  # fmt: skip
-_SAID = frozenset({"messages", "input", "prompt", "contents", "documents", "model", "modelId", "temperature", "user"})
+_SAID = frozenset(
+    {"contexts", "messages", "input", "prompt", "contents", "documents", "model", "modelId", "temperature", "user"}
+)
 _ASKED = ("messages", "input", "prompt", "contents")
 """Fields of a request that hold the query."""
 _FAILED = 400
@@ -57,7 +59,9 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     if beside is not None:
         raise UnadaptableRecord(f"{form}: {beside} is beside the response; send it within request", beside)
     check_sources(pair.get("contexts"), form, "contexts")
-    given = chunks_of(pair.get("contexts"))
+    asked_with = given_sources(request.get("contexts") or mapping(request.get("metadata")).get("contexts"))
+    check_sources(asked_with, form, "request.contexts")
+    given = [*chunks_of(pair.get("contexts")), *chunks_of(asked_with)]
     reply = reply_of(response, request, given)
     failed = _failed(pair) or reply.error is not None
     if reply.service not in (None, form):

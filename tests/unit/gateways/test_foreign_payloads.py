@@ -228,3 +228,45 @@ def test_a_stream_of_the_responses_api_that_was_cut_off_keeps_its_text() -> None
 def test_a_response_of_another_type_is_named() -> None:
     with pytest.raises(UnadaptableRecord, match="neither an object nor a list of chunks"):
         read("openai", REQUEST, "data: {}")
+
+
+GIVEN = [SOURCE, [SOURCE], {"text": SOURCE}, [{"page_content": SOURCE}], [[SOURCE]], json.dumps([{"text": SOURCE}]),
+         json.dumps({"content": SOURCE}), json.dumps(SOURCE)]  # fmt: skip
+
+
+def logged(metadata: Any) -> Any:
+    payload = {
+        "id": "1", "call_type": "acompletion", "status": "success", "model": "gpt-4o-mini", "startTime": 1_794_000_000,
+        "messages": REQUEST["messages"], "response": chat({}), "metadata": metadata,
+    }  # fmt: skip
+    (found,) = format_named("litellm").answers(json.dumps(payload).encode(), Received(NOW))
+    return found.answer
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=repr)
+def test_sources_in_metadata_are_read_in_every_form(given: Any) -> None:
+    answers = [
+        *(logged({name: given}) for name in ("contexts", "sources", "documents")),
+        logged({"requester_metadata": {"contexts": given}}),
+        read("openai", REQUEST | {"metadata": {"contexts": given}}, chat({})),
+        read("openai", REQUEST | {"contexts": given}, chat({})),
+    ]
+    for answer in answers:
+        assert [chunk.content for chunk in answer.contexts or ()] == [SOURCE]
+
+
+@pytest.mark.parametrize("given", [[{"foo": SOURCE}], 7, {"foo": SOURCE}])
+def test_sources_in_metadata_that_cannot_be_read_are_refused_by_their_field(given: Any) -> None:
+    with pytest.raises(UnadaptableRecord, match=r"metadata\.contexts"):
+        logged({"contexts": given})
+    with pytest.raises(UnadaptableRecord, match=r"request\.contexts"):
+        read("openai", REQUEST | {"contexts": given}, chat({}))
+
+
+@pytest.mark.parametrize("given", [SOURCE, [SOURCE], {"documents": [{"content": SOURCE}]}])
+def test_a_retriever_of_a_langfuse_trace_brings_its_source(given: Any) -> None:
+    retriever = {"id": "o", "type": "RETRIEVER", "output": given}
+    generation = {"id": "g", "type": "GENERATION", "input": ASKED, "output": SAID}
+    trace = {"id": "t", "input": ASKED, "output": SAID, "observations": [retriever, generation]}
+    (found,) = format_named("langfuse").answers(json.dumps(trace).encode(), Received(NOW))
+    assert [chunk.content for chunk in found.answer.contexts or ()] == [SOURCE]

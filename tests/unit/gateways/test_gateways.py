@@ -965,3 +965,25 @@ def test_an_event_without_an_id_is_refused_since_its_repeat_would_be_another_ans
     ):  # fmt: skip
         with pytest.raises(UnadaptableRecord, match="the CloudEvent is invalid: id"):
             refused()
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        {"schema": {"type": "struct", "fields": [], "optional": False}, "payload": {"answer": "Paris."}},
+        {"schema": None, "payload": {"answer": "Paris."}},
+        {"schema": {"type": "string", "optional": False}, "payload": '{"answer": "Paris."}'},
+        {"answer": "Paris."},
+    ],
+)
+def test_values_of_kafka_connect_are_read_whatever_its_converter(wrapped: Any) -> None:
+    for value in (json.dumps(wrapped), json.dumps(wrapped, separators=(",", ":"))):
+        opened = from_kafka(value.encode(), [], Received(NOW))
+        assert json.loads(opened.value or b"") == {"answer": "Paris."}
+
+
+@pytest.mark.parametrize(
+    "value", [b'{"schema": 1, "payload": 2, "answer": "Paris."}', b'{"schema": ', b'{"schema": {}}', b"", None]
+)
+def test_a_value_that_is_no_envelope_of_kafka_connect_stays_as_it_is(value: bytes | None) -> None:
+    assert from_kafka(value, [], Received(NOW)).value == value

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("litellm")
 
-from workers.gateways.guardrail import _Messages, _Responses
+from workers.gateways.guardrail import TouchstoneGuardrail, _Messages, _Responses
 
 TEXTS = ["The rotor turns at ", "47 rpm – sehr schön. ", "It is new."]
 MESSAGE: list[dict[str, Any]] = [
@@ -85,3 +85,13 @@ def test_a_call_of_a_tool_is_told_from_text() -> None:
     assert messages.calls_tool(event)
     assert not messages.calls_tool(b"data: [DONE]\n\n")
     assert _Responses().calls_tool({"type": "response.output_item.added", "item": {"type": "function_call"}})
+
+
+@pytest.mark.parametrize("name", ["contexts", "sources", "documents"])
+@pytest.mark.parametrize("place", ["metadata", "litellm_metadata", "requester_metadata"])
+def test_sources_of_a_request_are_checked_under_each_name_that_the_log_reads(name: str, place: str) -> None:
+    guardrail = TouchstoneGuardrail(api_base="https://touchstone.example", api_key="secret")
+    given: Any = {name: TEXTS, "session_id": "s-1"}
+    data = {"metadata": {place: given}} if place == "requester_metadata" else {place: given}
+    pair = guardrail.pair({"model": "m", "messages": [], **data}, None)
+    assert (pair["request"]["contexts"], pair["session_id"]) == (TEXTS, "s-1")

@@ -212,7 +212,7 @@ def _documents(output: Any) -> Iterator[dict[str, Any]]:
     output = unfolded(output)
     if isinstance(output, dict):
         output = next((output[name] for name in _DOCUMENTS if isinstance(output.get(name), list)), [])
-    yield from chunks_of(output)
+    yield from chunks_of([output] if isinstance(output, str) else output)
 
 
 def _tool_result(observation: Mapping[str, Any]) -> dict[str, Any]:
