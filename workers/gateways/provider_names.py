@@ -3,8 +3,9 @@
 import re
 
 UNTOLD = frozenset(
-    {"langchain", "llamaindex", "litellm", "litellm_proxy", "custom", "custom_openai", "unknown", "gateway"}
-)
+    {"crewai", "custom", "custom_openai", "dspy", "gateway", "gcp_vertex_agent", "haystack", "langchain", "litellm",
+     "litellm_proxy", "llamaindex", "pydantic_ai", "semantic_kernel", "strands_agents", "unknown"}
+)  # fmt: skip
 """Names that clients write where they do not know the provider: of frameworks and proxies."""
 PREFIXES = UNTOLD | {
     "ai21", "aiml", "aleph_alpha", "alibaba", "amazon", "anthropic", "anyscale", "azure", "azure_ai", "azure_text", "baseten",

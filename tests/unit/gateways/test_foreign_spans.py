@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from workers.gateways.adapted import Adapted, Received
+from workers.gateways.errors import NothingToJudge
 from workers.gateways.formats import format_named
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -61,6 +62,8 @@ SOURCES: dict[str, dict[str, Any]] = {
         "ai.operationId": "ai.rerank.doRerank", "ai.documents": [json.dumps("Other."), json.dumps(SOURCE)],
         "ai.ranking": [json.dumps({"originalIndex": 1, "relevanceScore": 0.9}), json.dumps({"originalIndex": 7})],
     }),
+    "openinference: output of a retriever": span(1, {
+        "openinference.span.kind": "RETRIEVER", "output.value": json.dumps([{"page_content": SOURCE}])}),
     "conventions": span(1, {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": [json.dumps({"content": SOURCE})]}),
 }  # fmt: skip
 
@@ -149,3 +152,55 @@ def test_marked_fields_of_dspy_are_no_part_of_question_and_answer(
     assert (found.answer.query, found.answer.answer) == expected
     (found,) = read(span(1, langfuse("generation", json.dumps([{"role": "user", "content": prompt}]), said)))
     assert (found.answer.query, found.answer.answer) == expected
+
+
+SPOKEN = {"role": "assistant", "content": SAID}
+CALLS: dict[str, dict[str, Any]] = {
+    "logfire": {"request_data": {"model": "m", "messages": json.loads(MESSAGES)}, "response_data": {"message": SPOKEN}},
+    "logfire, streamed": {"request_data": {"messages": json.loads(MESSAGES)}, "response_data": {"combined_chunk_content": SAID}},
+    "pydantic ai, first format": {"gen_ai.operation.name": "chat", "events": json.dumps([
+        {"event.name": "gen_ai.user.message", "role": "user", "content": ASKED},
+        {"event.name": "gen_ai.choice", "index": 0, "message": SPOKEN}])},
+    "google adk": {
+        "gcp.vertex.agent.llm_request": {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]},
+        "gcp.vertex.agent.llm_response": {"content": {"role": "model", "parts": [{"text": SAID}]}}},
+    "langsmith": {
+        "gen_ai.operation.name": "chat", "gen_ai.prompt": {"messages": json.loads(MESSAGES)},
+        "gen_ai.completion": {"generations": [[{"text": SAID, "message": {"kwargs": {"content": SAID}}}]]}},
+    "langsmith, a body": {
+        "gen_ai.operation.name": "chat", "gen_ai.prompt": {"messages": json.loads(MESSAGES)},
+        "gen_ai.completion": {"choices": [{"message": SPOKEN}]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_arrives_however_its_client_writes_it(name: str) -> None:
+    (found,) = read(span(1, CALLS[name]))
+    assert (found.answer.query, found.answer.answer, found.unread) == (ASKED, SAID, {})
+
+
+def test_a_call_of_a_tool_in_the_form_of_google_adk_is_no_answer() -> None:
+    parts = [{"text": "Let me look."}, {"functionCall": {"name": "find", "args": {}}}]
+    asked = {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]}
+    with pytest.raises(NothingToJudge):
+        read(
+            span(
+                1,
+                {"gcp.vertex.agent.llm_request": asked, "gcp.vertex.agent.llm_response": {"content": {"parts": parts}}},
+            )
+        )
+
+
+def test_a_part_of_a_call_that_is_read_is_not_reported_as_unread() -> None:
+    part = span(9, {"llm.openai.messages": MESSAGES}, parent=8)
+    assert read(CALL, part)[0].unread == {}
+    assert read(CALL, {**part, "parentSpanId": ""})[0].unread == {"unknown_operation": 1}
+
+
+@pytest.mark.parametrize("framework", ["strands-agents", "langchain", "gcp.vertex.agent", "pydantic-ai"])
+def test_a_framework_is_no_provider(framework: str) -> None:
+    model = "us.anthropic.claude-sonnet-4-20250514-v1:0"
+    (found,) = read(
+        span(1, {**CALLS["pydantic ai, first format"], "gen_ai.system": framework, "gen_ai.request.model": model})
+    )
+    assert (found.answer.model.id, found.answer.model.provider) == ("claude-sonnet-4-20250514", "bedrock")

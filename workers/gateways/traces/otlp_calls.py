@@ -13,6 +13,7 @@ from workers.gateways.apis.chat_messages import (
     tool_results,
     unread_part,
 )
+from workers.gateways.apis.google import messages as google_messages
 from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, unfolded
 from workers.gateways.tool_calls import Calls
 from workers.gateways.traces.otlp_spans import ExportedSpan
@@ -79,7 +80,7 @@ def _asked(span: ExportedSpan) -> Any:
             return [_message(each) for each in span.lists[name]]
     plain = unfolded(span.input)
     if isinstance(plain, dict):
-        return plain.get("messages", plain.get("input", plain.get("prompt")))
+        return google_messages(plain) or plain.get("messages", plain.get("input", plain.get("prompt")))
     return plain if isinstance(plain, str | list) and plain else None
 
 
@@ -96,6 +97,11 @@ def _said(span: ExportedSpan) -> tuple[str, Any]:
         return "output.value", None
     if isinstance(plain, dict) and isinstance(plain.get("messages"), list):
         return "output.value", plain["messages"]
+    if isinstance(plain, dict) and isinstance(plain.get("generations"), list):  # LangChain, one list for each prompt
+        first = next(iter(plain["generations"]), None)
+        return "output.value", next(objects(first if isinstance(first, list) else plain["generations"]), None)
+    if isinstance(plain, dict) and isinstance(plain.get("message"), dict):
+        return "output.value", plain["message"]
     return "output.value", plain
 
 

@@ -69,12 +69,25 @@ def translated(attributes: Mapping[str, Any]) -> dict[str, Any]:
         added = _mlflow(attributes)
     elif _is_entity(attributes):
         added = _openllmetry(attributes)
+    elif "response_data" in attributes:  # Logfire
+        answered = mapping(unfolded(attributes["response_data"]))
+        added = _call(attributes.get("request_data"), answered.get("combined_chunk_content", answered))
+    elif "gcp.vertex.agent.llm_request" in attributes:  # Google's Agent Development Kit
+        answered = mapping(unfolded(attributes.get("gcp.vertex.agent.llm_response")))
+        added = _call(attributes["gcp.vertex.agent.llm_request"], {"candidates": [answered]} if answered else None)
+    elif "gen_ai.completion" in attributes:  # LangSmith
+        added = _call(attributes.get("gen_ai.prompt"), attributes["gen_ai.completion"])
     elif "replies" in mapping(unfolded(attributes.get("output.value"))):
         added = {"gen_ai.response.model": attributes.get("llm.model_name")}  # Haystack's spans name no requested model
     found = {name: value for name, value in added.items() if value is not None}
     # OpenLLMetry's own values are JSON; the others of its spans are texts of Python objects.
     theirs = {name: found[name] for name in ("input.value", "output.value") if name in found and _is_entity(attributes)}
     return found | dict(attributes) | theirs
+
+
+def _call(asked: Any, answered: Any) -> dict[str, Any]:
+    """Return the attributes of a call whose request and response stand in one attribute each."""
+    return {KIND: "LLM", "input.value": asked, "output.value": answered}
 
 
 def _is_entity(attributes: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from workers.gateways.contexts import chunk_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, time, unfolded
 from workers.gateways.tool_calls import call_of
 from workers.gateways.traces import otlp_messages
-from workers.gateways.traces.otlp_dialects import DOCUMENTS, KIND, translated
+from workers.gateways.traces.otlp_dialects import DOCUMENTS, KIND, documents_in, translated
 
 MAX_ITEMS = 1_000
 """Maximum number of messages or documents in a flattened list."""
@@ -156,6 +156,9 @@ class ExportedSpan:
         given = items(unfolded(self.attributes.get("gen_ai.retrieval.documents")))
         lists = [self.lists.get("reranker.output_documents") or self.lists.get("retrieval.documents") or ()]
         documents = [*given, *(mapping(each).get("document", each) for found in lists for each in found)]
+        if not documents and (self.text(_KIND) or "").upper() == "RETRIEVER":
+            # A text here may be what Python shows of an object.
+            documents = [each for each in documents_in(self.output) or () if isinstance(unfolded(each), dict)]
         return [chunk for each in documents if (chunk := chunk_of(_with_metadata(each))) is not None]
 
 
@@ -181,6 +184,11 @@ def exported_spans(export: Mapping[str, Any]) -> Iterator[ExportedSpan]:
                     told.append((name, attributes.get(otlp_messages.CONTENT, attributes)))
                 elif name in _FOUND and text(attributes.get(f"{name}.document")) is not None:
                     found.append({field: attributes.get(f"{name}.{field}") for field in ("id", "document", "metadata")})
+            # Pydantic AI's first format has the events in an attribute.
+            listed = (
+                (first_text(each, "event.name"), each) for each in objects(unfolded(span.attributes.get("events")))
+            )
+            told += [(name, each) for name, each in listed if name in otlp_messages.NAMES]
             documents = {DOCUMENTS: found} if found else {}
             span.attributes = {**documents, **otlp_messages.attributes_of(told), **span.attributes}
             yield span

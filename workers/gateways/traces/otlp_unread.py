@@ -51,12 +51,15 @@ def unread_spans(spans: Iterable[ExportedSpan], answers: Sequence[FoundAnswer]) 
         answers: the answers that were found.
     """
     spans = list(spans)
+    by_name = {(span.trace_id, span.span_id): span for span in spans if span.trace_id and span.span_id}
     found: Counter[str] = Counter()
     for span in spans:
         operation, kind = span.text("gen_ai.operation.name"), (span.text("openinference.span.kind") or "").upper()
         known = operation in _OPERATIONS if operation else kind in _KINDS
         known = known or span.text("traceloop.span.kind") in _TRACELOOP_KINDS
         if not known and not span.is_inference and not span.is_frame and not span.documents and _is_generative(span):
+            if any(above.is_inference for above in ancestors(span, by_name)):
+                continue  # a part of a call that is read
             found[UNKNOWN_OPERATION] += 1
     found[NO_CALL] = _answers_without_call(spans)
     found[NO_CONTENT] = sum(each.said is None and not each.call.is_sent and not each.failed for each in answers)
