@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from schemas.export import asyncapi, export_schemas, models
 from schemas.topics import TOPICS, Topic
+from tests.harness.command import bare_environment, run_command
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +137,5 @@ def test_the_command_exports_the_same(tmp_path: Path) -> None:
 
 
 def test_the_command_names_the_files_for_machines(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "workers.cli", "schemas", "export", str(tmp_path), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+    done = run_command("schemas", "export", str(tmp_path), "--json", folder=tmp_path, environment=bare_environment())
     assert {Path(name) for name in json.loads(done.stdout)["files"]} == set(tmp_path.iterdir())

@@ -12,6 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from tests.harness.command import bare_environment, run_command_as_text
 from tests.harness.paths import ROOT
 from workers.cli.main import app
 from workers.cli.operation.bench import benchmarks
@@ -28,9 +29,18 @@ Touchstone = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def touchstone(tmp_path: Path) -> Touchstone:
     """The command in an empty directory, with no services and no settings around."""
-    ours = ("TOUCHSTONE", "KAFKA", "REDIS", "CLICKHOUSE")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    clean |= {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "200"}
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        around = bare_environment() | {"NO_COLOR": "1", "COLUMNS": "200"} | environment
+        return run_command_as_text(*arguments, folder=tmp_path, environment=around)
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Touchstone:
+    """The same as a process of its own."""
+    clean = bare_environment() | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "200"}
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -73,11 +83,11 @@ def test_the_help_of_a_command_says_what_it_does_with_an_example(name: str) -> N
         assert getattr(parameter, "help", None), f"{parameter.name} has no help"
 
 
-def test_help_and_version_need_no_services_and_no_settings(touchstone: Touchstone) -> None:
-    done = touchstone("worker", "--help", TOUCHSTONE_KAFKA__PARTITIONS="many")
+def test_help_and_version_need_no_services_and_no_settings(process: Touchstone) -> None:
+    done = process("worker", "--help", TOUCHSTONE_KAFKA__PARTITIONS="many")
     assert (done.returncode, done.stderr) == (0, "")
     assert "touchstone worker --agents citations,grounding,quality" in done.stdout
-    assert touchstone("--version").stdout.startswith("touchstone ")
+    assert process("--version").stdout.startswith("touchstone ")
 
 
 @pytest.mark.parametrize(
@@ -99,10 +109,10 @@ def test_without_services_a_command_says_what_to_set_or_start(
 
 @pytest.mark.parametrize("command", [["worker"], ["ingest", "a.jsonl"], ["topics", "create"], ["migrate"]], ids=str)
 def test_services_that_do_not_answer_are_told_by_address(
-    touchstone: Touchstone, tmp_path: Path, command: list[str]
+    process: Touchstone, tmp_path: Path, command: list[str]
 ) -> None:
     (tmp_path / "a.jsonl").write_text("{}\n")
-    done = touchstone(
+    done = process(
         *command,
         KAFKA_BOOTSTRAP_SERVERS="127.0.0.1:1", REDIS_URL="redis://127.0.0.1:1", CLICKHOUSE_URL="http://127.0.0.1:1",
     )  # fmt: skip
@@ -143,8 +153,8 @@ def test_wrong_settings_are_named_without_their_value_and_end_with_2(
     assert "hunter2" not in message
 
 
-def test_wrong_settings_end_a_command_without_a_traceback(touchstone: Touchstone) -> None:
-    assert_told(touchstone("topics", "list", TOUCHSTONE_KAFKA__PARTITIONS="many"), 2, "kafka.partitions")
+def test_wrong_settings_end_a_command_without_a_traceback(process: Touchstone) -> None:
+    assert_told(process("topics", "list", TOUCHSTONE_KAFKA__PARTITIONS="many"), 2, "kafka.partitions")
 
 
 def test_an_unknown_agent_is_told_with_those_there_are(touchstone: Touchstone) -> None:
@@ -187,9 +197,9 @@ def test_a_worker_is_told_which_agents_run_or_which_do_not(touchstone: Touchston
 
 
 def test_a_worker_without_topics_says_how_to_make_them(
-    touchstone: Touchstone, addresses: Addresses, settings: Settings
+    process: Touchstone, addresses: Addresses, settings: Settings
 ) -> None:
-    done = touchstone("worker", "--agents", "analytics", **at(addresses, settings))
+    done = process("worker", "--agents", "analytics", **at(addresses, settings))
     assert_told(done, 1, f"{settings.topic_name('answers.generated')}: is missing", "touchstone topics create")
 
 
@@ -246,11 +256,13 @@ def at(addresses: Addresses, settings: Settings) -> dict[str, str]:
     }
 
 
-def test_bench_lists_what_it_can_measure_and_hands_the_rest_of_the_line_on(touchstone: Touchstone) -> None:
+def test_bench_lists_what_it_can_measure_and_hands_the_rest_of_the_line_on(
+    touchstone: Touchstone, process: Touchstone
+) -> None:
     listed = touchstone("bench")
     assert listed.returncode == 0
     assert "pipeline" in listed.stdout and "Measure answers a second from topic to ClickHouse" in listed.stdout
-    handed_on = touchstone("bench", "limit", "--help")
+    handed_on = process("bench", "limit", "--help")
     assert handed_on.returncode == 0
     assert "touchstone bench limit" in handed_on.stdout
 

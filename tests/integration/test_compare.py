@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +19,7 @@ from schemas.grounding import Claim
 from schemas.identifiers import fact_id
 from schemas.reports import Span
 from schemas.review import ClaimVerdict, ReviewDecision
+from tests.harness.command import bare_environment, run_command_as_text
 from tests.harness.paths import ROOT
 from workers.comparison.comparison_errors import UnknownRun
 from workers.comparison.results import Comparison, findings
@@ -99,15 +98,12 @@ async def compared(analytics: AnalyticsStore, settings: Settings, **wanted: Any)
 def touchstone(
     settings: Settings, addresses: Addresses, folder: Path, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")} | {
+    environment = bare_environment() | {
         "CLICKHOUSE_URL": addresses.clickhouse,
         "TOUCHSTONE_CLICKHOUSE__DATABASE": settings.clickhouse.database,
-        "PYTHONPATH": str(ROOT), "COLUMNS": "200",
+        "COLUMNS": "200",
     }  # fmt: skip
-    return subprocess.run(
-        [sys.executable, "-m", "workers.cli", "compare", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    return run_command_as_text("compare", *arguments, folder=folder, environment=environment)
 
 
 def scores_of(answer: EnrichedAnswer) -> dict[str, float | None]:

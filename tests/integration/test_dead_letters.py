@@ -2,13 +2,10 @@
 
 import asyncio
 import base64
-import io
 import json
-import logging
 import os
 import stat
 import sys
-import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass
@@ -16,34 +13,29 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest import mock
 
 import pytest
-import structlog
 from aiokafka.structs import ConsumerRecord
 
 from schemas.dead_letters import DeadLetter
 from schemas.headers import Headers
 from schemas.identifiers import dead_letter_id
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, ANSWERS_GROUNDING, DEAD_LETTERS, Topic
+from tests.harness.command import run_command
 from tests.harness.deployment import Deployment, until
 from tests.harness.migrated import make_tables
 from tests.harness.paths import ROOT
 from workers.agents.analytics import ANALYTICS
-from workers.cli.main import main
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, WorkItem
 from workers.errors import OversizeRecord, PoisonError, RejectedByStore, TouchstoneError
 from workers.runtime.worker import Worker
 from workers.services.shared_service import SharedService
-from workers.settings import Settings, load_settings
+from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.queries.dead_letter_queries import DeadLetterStore, LetterFilter, UnknownDeadLetter
-
-IN_PROCESS = threading.Lock()
-"""Commands in this process share its streams: one at a time."""
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\r\x9b31m\u202egnp.exe\u2028[bold]markup[/bold]"
 
@@ -73,33 +65,6 @@ class Captured:
 
     async def send(self, outputs: Sequence[Output], *, agent: str) -> None:
         self.outputs.extend(outputs)
-
-
-def run_command(arguments: list[str], environment: dict[str, str], stdin: str) -> Outcome:
-    """``touchstone``'s main in this process, with streams, settings and logging of its own."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    with (
-        IN_PROCESS,
-        mock.patch.multiple(sys, argv=["touchstone", *arguments], stdout=out, stderr=err, stdin=io.StringIO(stdin)),
-        mock.patch.object(sys, "excepthook"),
-        # What the allocator is told stays with the process, and other tests look at what large buffers cost.
-        mock.patch("workers.cli.main.bound_allocator"),
-        mock.patch.dict(os.environ, environment),
-    ):
-        load_settings.cache_clear()
-        try:
-            main()
-            code: Any = 0
-        except SystemExit as leave:
-            code = leave.code
-        finally:
-            load_settings.cache_clear()
-            root.handlers[:] = handlers
-            root.setLevel(level)
-            structlog.reset_defaults()
-    return Outcome(code or 0, out.buffer.getvalue(), err.buffer.getvalue().decode())  # type: ignore[attr-defined]
 
 
 @dataclass(slots=True)
@@ -154,7 +119,11 @@ class Letters:
 
     async def dlq(self, *arguments: str, stdin: str = "", **variables: str) -> Outcome:
         """``touchstone dlq`` in a thread of its own."""
-        return await asyncio.to_thread(run_command, ["dlq", *arguments], self.environment() | variables, stdin)
+        environment = os.environ | self.environment() | variables
+        done = await asyncio.to_thread(
+            run_command, "dlq", *arguments, folder=self.directory, environment=environment, given=stdin.encode()
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr.decode())
 
     async def dlq_process(self, *arguments: str) -> Outcome:
         """``touchstone dlq`` as a process, which takes a second to start."""

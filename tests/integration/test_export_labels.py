@@ -2,17 +2,14 @@
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from schemas.reports import Span
 from schemas.review import ClaimVerdict
+from tests.harness.command import bare_environment, run_command_as_text
 from tests.harness.migrated import make_tables
-from tests.harness.paths import ROOT
 from tests.harness.reviews import ANSWER, QUERY, review_request, store_decision, store_requests
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
@@ -20,15 +17,11 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 
 
 def touchstone(arguments: Sequence[str], settings: Settings, addresses: Addresses, folder: Path) -> Any:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")} | {
+    environment = bare_environment() | {
         "CLICKHOUSE_URL": addresses.clickhouse,
         "TOUCHSTONE_CLICKHOUSE__DATABASE": settings.clickhouse.database,
-        "PYTHONPATH": str(ROOT),
     }
-    return subprocess.run(
-        [sys.executable, "-m", "workers.cli", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    return run_command_as_text(*arguments, folder=folder, environment=environment)
 
 
 async def test_what_reviewers_say_is_measured_by_the_evaluation(

@@ -17,6 +17,7 @@ from aiokafka.structs import ConsumerRecord
 from schemas.answers import GeneratedAnswer
 from schemas.export import example
 from schemas.topics import ANSWERS_GENERATED
+from tests.harness.command import bare_environment, run_command
 from tests.harness.keys import name_of
 from tests.harness.paths import ROOT
 from workers.settings import Settings
@@ -34,10 +35,9 @@ def lines(*values: bytes) -> bytes:
 
 
 @pytest.fixture
-def ingest(settings: Settings, addresses: Addresses, topics: None, tmp_path: Path) -> Ingest:
-    """The command in a directory of its own, with the broker's address and nothing else."""
-    environment = {name: value for name, value in os.environ.items() if "TOUCHSTONE" not in name and "_URL" not in name}
-    environment |= {
+def environment(settings: Settings, addresses: Addresses, topics: None, tmp_path: Path) -> dict[str, str]:
+    """The broker's address and nothing else."""
+    return bare_environment() | {
         "PYTHONPATH": str(ROOT),
         "KAFKA_BOOTSTRAP_SERVERS": addresses.kafka,
         "TOUCHSTONE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
@@ -47,10 +47,25 @@ def ingest(settings: Settings, addresses: Addresses, topics: None, tmp_path: Pat
         "COLUMNS": "60",
     }
 
-    def run(*arguments: str, standard_input: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+
+@pytest.fixture
+def ingest(environment: dict[str, str], tmp_path: Path) -> Ingest:
+    """The command in a directory of its own."""
+
+    def run(*arguments: str, standard_input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return run_command("ingest", *arguments, folder=tmp_path, environment=environment, given=standard_input)
+
+    return run
+
+
+@pytest.fixture
+def process(environment: dict[str, str], tmp_path: Path) -> Ingest:
+    """The same as a process of its own."""
+
+    def run(*arguments: str, standard_input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [sys.executable, "-m", "workers.cli", "ingest", *arguments],
-            cwd=tmp_path, env=environment, input=standard_input or b"", capture_output=True, timeout=240, check=False,
+            cwd=tmp_path, env=environment, input=standard_input, capture_output=True, timeout=240, check=False,
         )  # fmt: skip
 
     return run
@@ -112,8 +127,8 @@ async def test_gzip_is_known_by_its_content(
     assert await identifiers(settings, addresses) == ["a-1", "a-2"]
 
 
-async def test_standard_input(ingest: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path) -> None:
-    done = ingest("-", standard_input=lines(answer(1), b"{", answer(2)))
+async def test_standard_input(process: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path) -> None:
+    done = process("-", standard_input=lines(answer(1), b"{", answer(2)))
     assert done.returncode == 1
     assert b"2 answers sent, 1 lines rejected" in done.stdout
     assert await identifiers(settings, addresses) == ["a-1", "a-2"]
@@ -220,14 +235,14 @@ async def test_a_damaged_gzip_is_told_and_what_came_before_may_have_been_sent(
 
 
 async def test_a_compressed_line_of_100_megabytes_is_rejected_by_number_and_the_next_ones_are_sent(
-    ingest: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path
+    process: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path
 ) -> None:
     with gzip.open(tmp_path / "bomb.jsonl.gz", "wb", compresslevel=1) as packed:
         packed.write(lines(answer(1)))
         for _ in range(100):
             packed.write(b" " * 1_000_000)
         packed.write(b"\n" + lines(answer(2)))
-    done = ingest("bomb.jsonl.gz", "--json")
+    done = process("bomb.jsonl.gz", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout) | {"reject_file": None} == {"sent": 2, "rejected": 1, "reject_file": None}
     assert b"line 2: longer than 64000000 bytes after decompression" in done.stderr

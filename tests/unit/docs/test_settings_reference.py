@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.harness.command import bare_environment, run_command
 from tests.harness.paths import ROOT
 from workers.settings import Settings, is_group
 from workers.settings.reference import settings_reference, settings_rows
@@ -46,13 +47,7 @@ def test_the_command_prints_it() -> None:
 
 
 def test_the_command_prints_the_same_settings_for_machines() -> None:
-    finished = subprocess.run(
-        [sys.executable, "-m", "workers.cli", "settings", "--json"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    finished = run_command("settings", "--json", folder=ROOT, environment=bare_environment())
     rows = json.loads(finished.stdout)
     assert [row["variable"] for row in rows] == [row["variable"] for row in settings_rows()]
     assert {row["variable"] for row in rows} == set(re.findall(r"^\| `([A-Z_]+)` \|", WRITTEN, re.M))

@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.harness.command import bare_environment, run_command_as_text
 from tests.harness.paths import ROOT
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
@@ -184,13 +183,9 @@ def test_a_worker_does_not_start_on_a_mapping_that_cannot_be_used(
 ) -> None:
     if source is not None:
         (tmp_path / "bot.toml").write_text(source)
-    environment = {key: value for key, value in os.environ.items() if "TOUCHSTONE" not in key}
-    environment |= {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "300"}
-    done = subprocess.run(
-        [sys.executable, "-m", "workers.cli", "worker"],
-        cwd=tmp_path, env=environment | {"TOUCHSTONE_GATEWAYS__MAPPINGS": json.dumps({name: "bot.toml"})},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    mapping = {"TOUCHSTONE_GATEWAYS__MAPPINGS": json.dumps({name: "bot.toml"})}
+    environment = bare_environment() | {"NO_COLOR": "1", "COLUMNS": "300"} | mapping
+    done = run_command_as_text("worker", folder=tmp_path, environment=environment)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"gateways.mappings: {told}" in done.stderr
     assert "Traceback" not in done.stderr
@@ -201,15 +196,10 @@ def test_a_worker_does_not_start_on_a_mapping_that_cannot_be_used(
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    environment = {name: value for name, value in os.environ.items() if "TOUCHSTONE" not in name}
-    environment |= {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100"}
+    environment = bare_environment() | {"NO_COLOR": "1", "COLUMNS": "100"}
 
     def run(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "workers.cli", "adapt", *arguments],
-            cwd=tmp_path, env=environment, input=given, capture_output=True, timeout=120, check=False,
-        )  # fmt: skip
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        return run_command_as_text("adapt", *arguments, folder=tmp_path, environment=environment, given=given)
 
     return run
 

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 import yaml
 
 from schemas.topics import TOPICS
+from tests.harness.command import bare_environment, run_command
 from tests.harness.paths import ROOT
 from tests.unit.docs.test_docs import rows
 from workers.measurement.sizing import PRICES, overlay, plan
@@ -134,14 +133,14 @@ def test_the_overlay_holds_the_figures_of_the_plan() -> None:
 
 
 def test_the_command_prints_the_plan_for_people_and_machines() -> None:
-    command = [sys.executable, "-m", "workers.cli", "plan", "--rate", "2000", "--answer-kb", "2.6"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    command = ("plan", "--rate", "2000", "--answer-kb", "2.6")
+    shown = run_command(*command, folder=ROOT, environment=bare_environment()).stdout.decode()
     found = plan(2_000, 2.6, Settings())
     assert f"{found.partitions} partitions" in shown
     for name in (*PRICES, "Kafka", "ClickHouse", "Redis", *(cost.name for cost in PODS)):
         assert name in shown
     options = ["--price", "core=25", "--price", "redis_gb=2.5", "--json"]
-    told = json.loads(subprocess.run([*command, *options], capture_output=True, text=True, check=True, cwd=ROOT).stdout)
+    told = json.loads(run_command(*command, *options, folder=ROOT, environment=bare_environment()).stdout)
     assert told["partitions"] == found.partitions
     costs = {each["name"]: each for each in told["costs"]}
     assert costs["core"]["cost"] == 25 * found.cores
@@ -150,10 +149,9 @@ def test_the_command_prints_the_plan_for_people_and_machines() -> None:
 
 
 def test_a_price_of_nothing_known_is_refused() -> None:
-    command = [sys.executable, "-m", "workers.cli", "plan", "--rate", "1", "--price", "horse=3"]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    refused = run_command("plan", "--rate", "1", "--price", "horse=3", folder=ROOT, environment=bare_environment())
     assert refused.returncode == 2
-    assert "horse=3" in refused.stderr
+    assert b"horse=3" in refused.stderr
 
 
 def test_retention_without_an_end_counts_for_a_year() -> None:
