@@ -76,6 +76,14 @@ Kind = Literal[
     "csv_xml",
     "arguments",
     "mixed",
+    "roles",
+    "html",
+    "log",
+    "interpreter",
+    "correction",
+    "topic_change",
+    "speakers",
+    "agreement",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 TRUTH = ("true", "false")

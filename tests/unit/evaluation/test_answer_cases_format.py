@@ -17,10 +17,16 @@ IN_LANGUAGES = read_cases(CASES_FILE.with_name("language_cases.jsonl"))
 """The same in the twelve most used languages of the web beside English."""
 TOOLS = read_cases(CASES_FILE.with_name("tool_cases.jsonl"))
 """Cases whose contexts are results of tools, by such an author."""
-EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES, *TOOLS)
+FURTHER_TOOLS = read_cases(CASES_FILE.with_name("further_tool_cases.jsonl"))
+"""Further cases of this kind: opposite sides of a row, pages, logs and programs."""
+FURTHER_IN_LANGUAGES = read_cases(CASES_FILE.with_name("further_language_cases.jsonl"))
+"""Further cases in other languages, whose answers stay near the words of their sources."""
+EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES, *TOOLS, *FURTHER_TOOLS, *FURTHER_IN_LANGUAGES)
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
 """Cases with earlier turns, of an author who had seen no rules either."""
+FURTHER_CONVERSATIONS = read_cases(CASES_FILE.with_name("further_conversation_cases.jsonl"))
+"""Further cases with earlier turns: corrections, other topics, several speakers, agreement with a wrong answer."""
 MINIMUM_PAIRS = 10
 """Fewest pairs of a kind: half of them must be enough to see whether a kind was mended."""
 
@@ -33,7 +39,7 @@ def _differing_fields(case: AnswerCase, twin: AnswerCase) -> set[str]:
 def test_there_are_640_pairs_and_identifiers_are_unique() -> None:
     assert len(CASES) >= 480
     assert len(OUTSIDERS) >= 800
-    assert len(TOOLS) == 220
+    assert len(TOOLS) + len(FURTHER_TOOLS) >= 220
     assert len(BY_ID) == len(EVERYTHING)
 
 
@@ -52,13 +58,20 @@ def test_twins_differ_in_query_contexts_or_answer_alone() -> None:
 
 
 def test_cases_with_earlier_turns_come_in_pairs_too() -> None:
-    by_id = {case.id: case for case in CONVERSATIONS}
-    assert len(by_id) == len(CONVERSATIONS) == 220
-    for case in CONVERSATIONS:
+    conversations = (*CONVERSATIONS, *FURTHER_CONVERSATIONS)
+    by_id = {case.id: case for case in conversations}
+    assert len(by_id) == len(conversations) >= 220
+    for case in conversations:
         twin = by_id[case.twin]
         assert _differing_fields(case, twin) - {"reason"} == {"answer"}, case.id
         assert {case.expected, twin.expected} == set(EXPECTED[case.kind]), case.id
         assert case.heldout == twin.heldout and case.conversation, case.id
+
+
+@pytest.mark.parametrize("cases", [FURTHER_TOOLS, FURTHER_IN_LANGUAGES, FURTHER_CONVERSATIONS])
+def test_about_half_of_the_further_cases_are_held_out(cases: list[AnswerCase]) -> None:
+    assert len(cases) >= 100
+    assert 0.45 <= sum(case.heldout for case in cases) / len(cases) <= 0.55
 
 
 @pytest.mark.parametrize("kind", sorted({case.kind for case in CASES}))

@@ -14,6 +14,7 @@ from typing import Literal
 
 from schemas.grounding import Mismatch
 from workers.evaluation.budget import spend
+from workers.evaluation.facts.comparisons import wrong_share
 from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.tool_details import NEGATION, is_count_of, is_given, is_small_count, located
@@ -21,7 +22,10 @@ from workers.evaluation.facts.tool_extremes import false_extreme
 from workers.evaluation.facts.tool_figures import (
     has_value,
 )
-from workers.evaluation.facts.tool_results import PREFIX, TOKEN, Located, ToolResults, day_of
+from workers.evaluation.facts.tool_formulas import is_calculated
+from workers.evaluation.facts.tool_limits import passes_limit_wrongly
+from workers.evaluation.facts.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, day_of
+from workers.evaluation.facts.tool_roles import has_wrong_role
 from workers.evaluation.facts.tool_rows import is_crossed, is_misplaced, mentions_in, told_dates, unsaid
 from workers.evaluation.facts.tool_statements import conflict_of, has_rival_name, is_written_out
 from workers.evaluation.facts.units import MONTHS, UNITS, WEEKDAYS
@@ -69,23 +73,15 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
         and not is_given(each.quantity, results)
         and not is_small_count(each.quantity)
         and not is_count_of(each, figures, question, results)
+        and not is_calculated(each.quantity, claim, question, results)
     ]
     dates = told_dates(claim)
     known_dates = [date for date in dates if results.knows(date)]
     if unknown or len(known_dates) < len(dates):
         is_rival = any(results.pool.has_comparable(date) for date in dates if date not in known_dates)
         return ToolFinding("contradicted", "date") if is_rival and not unknown else ToolFinding("unsupported", "number")
-    if is_misplaced(claim, figures, mentions) or is_crossed(claim, mentions):
-        return ToolFinding("contradicted", "subject")
-    if conflict := conflict_of(claim, question, mentions, results):
-        return ToolFinding("unsupported" if conflict == "name" else "contradicted", conflict)
-    if false_extreme(claim, figures, mentions, results.tables):
-        return ToolFinding("contradicted", "comparative")
-    strange = strange_names(claim, question, results)
-    if strange:
-        return ToolFinding("unsupported", "name")
-    if is_better_named(claim, figures, results):
-        return ToolFinding("contradicted", "subject")
+    if conflict := _conflict(claim, question, figures, mentions, results):
+        return conflict
     if results.has_documents and not (mentions or any(map(results.states, figures)) or any(map(results.dated, dates))):
         return None  # its details are those of a document, or none
     if figures or dates or mentions or has_values(claim, results) or says_none(claim, results):
@@ -93,6 +89,29 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
     if _OWN_PART.match(claim) and not figures:
         return ToolFinding("supported")
     return ToolFinding("supported") if is_of_results(claim, question, results) else None
+
+
+def _conflict(
+    claim: str, question: str, figures: Sequence[Located], mentions: Sequence[Mention], results: ToolResults
+) -> ToolFinding | None:
+    """Return what known details of a claim have against it: another row, side, state, order or name; ``None`` if nothing."""
+    if (
+        is_misplaced(claim, figures, mentions)
+        or is_crossed(claim, mentions)
+        or has_wrong_role(claim, mentions, results.tables)
+    ):
+        return ToolFinding("contradicted", "subject")
+    if conflict := conflict_of(claim, question, mentions, results):
+        return ToolFinding("unsupported" if conflict == "name" else "contradicted", conflict)
+    if false_extreme(claim, figures, mentions, results.tables) or passes_limit_wrongly(
+        claim, figures, mentions, results.tables
+    ):
+        return ToolFinding("contradicted", "comparative")
+    if wrong_share(claim):
+        return ToolFinding("contradicted", "number")
+    if strange_names(claim, question, results):
+        return ToolFinding("unsupported", "name")
+    return ToolFinding("contradicted", "subject") if is_better_named(claim, figures, results) else None
 
 
 _OWN_PART = re.compile(

@@ -14,6 +14,7 @@ from workers.evaluation.budget import spend
 from workers.evaluation.facts.dates import Date, DatePool, read_dates
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.tool_documents import MESSAGE
 from workers.evaluation.facts.tool_figures import (
     Figure,
     figures_of,
@@ -34,7 +35,16 @@ MAX_STATED = 200
 PREFIX = 4
 """Number of letters by which words of results and claims are compared: "waitlist" and "waiting list"."""
 
+CLOCK = re.compile(
+    r"(?<![\d:.])(?:[01]?\d|2[0-4])(?:[:.][0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?)(?![\d:])",
+    re.IGNORECASE,
+)
+"""A time of day: "14:00", "2 pm"."""
+
 TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+COMPOUND = re.compile(r"(?<![\w.-])[^\W\d_]+-\d{1,6}(?![\w.-])")
+"""A name with a number: "worker-2"."""
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -50,6 +60,7 @@ _CODE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}))?")
 
 _PROPER_NAME = re.compile(r"[A-Z][\w.’'-]+(?: [A-Z][\w.’'-]*)*")
 
+_PLACES = frozenset(("city", "place", "location", "town", "region", "country", "destination", "origin", "near", "area"))
 _NO_VALUES = frozenset(("", "0", "false", "no", "none", "null"))
 
 
@@ -188,6 +199,45 @@ class ToolResults:
                 found.setdefault(path, set()).add((place, row))
         return {path: frozenset(rows) for path, rows in found.items()}
 
+    def rows_at(self, minute: int) -> frozenset[tuple[int, int]]:
+        """Return the rows that have a time of day; empty if none or all rows of their table have it."""
+        found = self._timed_rows.get(minute, frozenset[tuple[int, int]]())
+        places = {place for place, _ in found}
+        return found if all(len(self.tables[place].rows) > _rows_in(found, place) for place in places) else frozenset()
+
+    @cached_property
+    def _timed_rows(self) -> dict[int, frozenset[tuple[int, int]]]:
+        found: dict[int, set[tuple[int, int]]] = {}
+        for place, table in enumerate(self.tables):
+            for row, cells in enumerate(table.rows if len(table.rows) > 1 else ()):
+                for cell in cells:
+                    for date in dates_in(cell.text) if cell.number is None and ":" in cell.text else ():
+                        if date.minute is not None:
+                            found.setdefault(date.minute, set()).add((place, row))
+        return {minute: frozenset(rows) for minute, rows in found.items()}
+
+    def rows_numbered(self, word: str, number: str) -> Sequence[tuple[tuple[str, ...], frozenset[tuple[int, int]]]]:
+        """Return the rows that a word and a number name ("sample 3"), by column.
+
+        Args:
+            word: beginning of a word of the column or its table.
+            number: digits.
+        """
+        return [(path, frozenset(rows)) for path, rows in self._numbered_rows.get((word, number), {}).items()]
+
+    @cached_property
+    def _numbered_rows(self) -> dict[tuple[str, str], dict[tuple[str, ...], set[tuple[int, int]]]]:
+        found: dict[tuple[str, str], dict[tuple[str, ...], set[tuple[int, int]]]] = {}
+        for place, table in enumerate(self.tables):
+            for row, cells in enumerate(table.rows if len(table.rows) > 1 else ()):
+                for cell in cells:
+                    words = key_words((*table.name[-1:], *cell.path))
+                    if cell.text.isdecimal() and (words[-1:] == words[:1] or words[-1] in _NUMBERING):
+                        for word in {each.rstrip("s")[:PREFIX] for each in words} - _NUMBERING:
+                            paths = found.setdefault((word, cell.text), {})
+                            paths.setdefault(cell.path, set()).add((place, row))
+        return found
+
     @cached_property
     def _dated_cells(self) -> list[tuple[tuple[int, int], tuple[str, ...], Date]]:
         return [
@@ -243,8 +293,8 @@ class ToolResults:
 
     @cached_property
     def codes(self) -> frozenset[str]:
-        """Return the values that are nothing but a code of two or three letters, or a locale ("de-AT"), in lower case."""
-        codes = (_CODE.fullmatch(cell.text) for cell in cells_of(self.tables))
+        """Return the values and arguments that are nothing but a code of two or three letters, or a locale ("de-AT")."""
+        codes = (_CODE.fullmatch(cell.text) for cell in (*cells_of(self.tables), *cells_of(self._given)))
         return frozenset(part.casefold() for code in codes if code for part in code.groups() if part)
 
     @cached_property
@@ -259,6 +309,13 @@ class ToolResults:
     def proper_names(self) -> frozenset[frozenset[str]]:
         """Return the tokens of each value whose words begin with a capital, in lower case."""
         names = {cell.text for cell in cells_of(self.tables) if _PROPER_NAME.fullmatch(cell.text)}
+        return frozenset(frozenset(token.casefold() for token in TOKEN.findall(name)) for name in names)
+
+    @cached_property
+    def places_asked(self) -> frozenset[frozenset[str]]:
+        """Return the tokens of each place in the arguments, in lower case."""
+        cells = (cell for cell in cells_of(self._given) if _PLACES & set(key_words(cell.path[-1:])))
+        names = (cell.text for cell in cells if cell.number is None and cell.text)
         return frozenset(frozenset(token.casefold() for token in TOKEN.findall(name)) for name in names)
 
     @cached_property
@@ -302,15 +359,44 @@ class ToolResults:
         return frozenset(word[:PREFIX] for word in self.words)
 
     @cached_property
+    def keys(self) -> frozenset[str]:
+        """Return the beginnings of the words of all keys."""
+        return frozenset(word[:PREFIX] for cell in cells_of(self.tables) for word in key_words(cell.path))
+
+    @cached_property
     def empty_keys(self) -> frozenset[str]:
         """Return the beginnings of the words of keys whose value is zero, no, empty or unknown."""
         cells = (cell for cell in cells_of(self.tables) if cell.text.lower() in _NO_VALUES)
         return frozenset(word[:PREFIX] for cell in cells for word in key_words(cell.path) if len(word) > 3)
 
     @cached_property
+    def log(self) -> tuple[str, ...]:
+        """Return the lines of the logs among the results."""
+        return tuple(cell.text for cell in cells_of(self.tables) if cell.path == (MESSAGE,))
+
+    @cached_property
+    def only_answer(self) -> bool | None:
+        """Return the answer of a program that returned nothing but yes or no; ``None`` for other results."""
+        told = {content.strip().casefold() for content in self.contents}
+        return {"true": True, "false": False}.get(next(iter(told))) if len(told) == 1 else None
+
+    @cached_property
+    def argument_words(self) -> frozenset[str]:
+        """Return the beginnings of the words of the arguments."""
+        return frozenset(word[:PREFIX] for cell in cells_of(self._given) for word in key_words((cell.text,)))
+
+    @cached_property
     def _own_dates(self) -> DatePool:
         cells = (*cells_of(self.tables), *cells_of(self._given))
         return DatePool(found for cell in cells for found in dates_in(cell.text))
+
+
+_NUMBERING = frozenset(("id", "no", "nr", "number", "num", "index", "key"))
+"""Last words of the keys of numbers that are names of rows."""
+
+
+def _rows_in(rows: frozenset[tuple[int, int]], place: int) -> int:
+    return sum(own == place for own, _ in rows)
 
 
 def dates_in(text: str) -> list[Date]:
@@ -342,6 +428,7 @@ def names_of_cell(cell: Cell) -> Iterator[tuple[str, ...]]:
             yield (f"{tokens[0][:5]}*",)  # SUCCESS is written as "succeeded"
         if len(tokens) > 2:
             yield tokens[:2]
+            yield from (tuple(TOKEN.findall(code.casefold())) for code in COMPOUND.findall(text))
         if len(tokens) > 1:
             yield from ((token,) for token in tokens if len(token) >= 4 and not token.isdecimal())
 

@@ -5,11 +5,22 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.dates import Date, read_dates
+from workers.evaluation.facts.tool_documents import MESSAGE
 from workers.evaluation.facts.tool_figures import (
     KEY_UNITS,
     key_words,
 )
-from workers.evaluation.facts.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, dates_in, day_of
+from workers.evaluation.facts.tool_results import (
+    CLOCK,
+    COMPOUND,
+    PREFIX,
+    TOKEN,
+    Located,
+    Mention,
+    ToolResults,
+    dates_in,
+    day_of,
+)
 
 MAX_MENTIONS = 40
 """Maximum number of mentions of rows in a claim."""
@@ -36,7 +47,7 @@ def mentions_in(claim: str, results: ToolResults) -> list[Mention]:
         if all(taken.get(place, 0) <= size for place in places):
             taken.update((place, max(size, taken.get(place, 0))) for place in places)
             found.append(Mention(tokens[index][1], tokens[index + size - 1][2], path, rows))
-    found += _dated(claim, results)
+    found += (*_dated(claim, results), *_timed(claim, results), *_numbered(claim, results))
     return sorted(found, key=lambda each: (each.start, each.end))
 
 
@@ -58,6 +69,26 @@ def _dated(claim: str, results: ToolResults) -> Iterator[Mention]:
             continue
         for path, rows in results.rows_of(date).items():
             yield Mention(place.start(), place.end(), path, rows)
+
+
+def _timed(claim: str, results: ToolResults) -> Iterator[Mention]:
+    """Yield the times of day of a claim that some rows of a table have and others lack."""
+    for match in CLOCK.finditer(claim):
+        for date in read_dates(match[0])[0][:1]:
+            if date.minute is not None and (rows := results.rows_at(date.minute)):
+                yield Mention(match.start(), match.end(), ("time",), rows)
+
+
+def _numbered(claim: str, results: ToolResults) -> Iterator[Mention]:
+    """Yield the numbers by which a claim names rows: "sample 3", "order no. 5521"."""
+    for match in _NUMBERED.finditer(claim):
+        for path, rows in results.rows_numbered(match[1].casefold()[:PREFIX], match[2]):
+            yield Mention(match.start(), match.end(), path, rows)
+
+
+_NUMBERED = re.compile(
+    r"\b([^\W\d_]{3,20})\s+(?:(?:no\.?|number|nr\.?|#|id)\s*)?(\d{1,9})(?![\d:%]|[.,]\d)", re.IGNORECASE
+)
 
 
 def _within(mention: Mention, other: Mention) -> bool:
@@ -85,6 +116,8 @@ def is_crossed(claim: str, mentions: Sequence[Mention]) -> bool:
     for end in (*(match.start() for match in _CLAUSE.finditer(claim)), len(claim)):
         named = [each for each in mentions if start <= each.start < end]
         start = end
+        if _is_of_other_code(claim, named):
+            return True
         columns = [each.path for each in named if not any(_within(each, other) for other in named)]
         named = [each for each in named if not any(_within(each, other) for other in named)]
         if len(named) < 2 or len(set(columns)) < len(columns):
@@ -93,6 +126,14 @@ def is_crossed(claim: str, mentions: Sequence[Mention]) -> bool:
         if len(places) == 1 and not frozenset.intersection(*(each.rows for each in named)):
             return True
     return _has_odd_member(mentions)
+
+
+def _is_of_other_code(claim: str, named: Sequence[Mention]) -> bool:
+    """Return true if a clause says of "worker-3" what only lines of a log on others say: its words, or their time."""
+    codes = [each for each in named if each.path == (MESSAGE,) and COMPOUND.fullmatch(claim[each.start : each.end])]
+    own = frozenset[tuple[int, int]]().union(*(each.rows for each in codes))
+    others = (each for each in named if each not in codes and each.path in ((MESSAGE,), ("time",)))
+    return bool(codes) and any(not each.rows & own for each in others)
 
 
 _CLAUSE = re.compile(r"[;:(]|,\s|\b(?:and|but|while|whereas|than|over|though)\b", re.IGNORECASE)
@@ -150,8 +191,11 @@ def _governing(start: int, mentions: Sequence[Mention], *, is_before: bool) -> f
     if not side:
         return frozenset()
     ordered = list(reversed(side)) if is_before else side
-    rows = ordered[0].rows
-    for other in ordered[1:]:
+    first = ordered[0]
+    # One name may stand in two columns, as sender of one row and recipient of another.
+    alike = [each for each in ordered if (each.start, each.end) == (first.start, first.end)]
+    rows = frozenset[tuple[int, int]]().union(*(each.rows for each in alike))
+    for other in ordered[len(alike) :]:
         if other.path == ordered[0].path and not (other.start < ordered[0].end and ordered[0].start < other.end):
             break
         narrowed = rows & other.rows

@@ -28,9 +28,10 @@ _YES, _NO = frozenset(("true", "yes")), frozenset(("false", "no"))
 def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results: ToolResults) -> Mismatch | None:
     """Return how a statement conflicts with the fields of results; ``None`` if it does not.
 
-    There are three conflicts. ``name``: "the carrier is UPS" where the field ``carrier`` has another value, and nothing
+    There are these conflicts. ``name``: "the carrier is UPS" where the field ``carrier`` has another value, and nothing
     else names UPS. ``negation``: "has not been shipped" where a field says ``shipped``, and "the account is active"
-    where the field ``active`` says no. ``antonym``: "low priority" where the field ``priority`` says ``high``.
+    where the field ``active`` says no, or "is closed" where ``open`` says yes. ``antonym``: "low priority" where the
+    field ``priority`` says ``high``, and "has passed" where the field ``result`` says ``failed``.
 
     Args:
         claim: plain text.
@@ -44,18 +45,97 @@ def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results:
     denied = {word for match in _DENIAL.finditer(claim) for word in _next_words(claim[match.end() :])}
     tokens = [token.casefold() for token in TOKEN.findall(claim)]
     told = set(tokens)
-    for cell in cells:
-        value = cell.text.casefold()
-        words = [word for word in key_words(cell.path[-1:]) if len(word) > 3]
-        if value in _YES | _NO:
-            is_told = bool(words) and all(word in told for word in words)
-            if is_told and (all(word in denied for word in words) if value in _YES else not NEGATION.search(claim)):
-                return "negation"
-        elif cell.number is None and value in denied and len(value) > 3:
-            return "negation"
-        elif words and any(_are_opposites(before, value) and key == words[0] for before, key in pairwise(tokens)):
-            return "antonym"
-    return None
+    if results.log and _tells_other_end(results, told - denied):
+        return "antonym"
+    if _denies_answer(claim, question, results):
+        return "negation"
+    found = (
+        _conflict_with(cell, tokens, told, denied, results) or _is_denied(claim, cell, told, denied) for cell in cells
+    )
+    return next((each for each in found if each), None)
+
+
+def _is_denied(claim: str, cell: Cell, told: set[str], denied: set[str]) -> Mismatch | None:
+    """Return ``negation`` if a claim denies the value of a cell, or tells the opposite of a field that says yes or no."""
+    value, words = cell.text.casefold(), _key(cell)
+    if value not in _YES | _NO:
+        return "negation" if cell.number is None and value in denied and len(value) > 3 else None
+    if words and all(word in told for word in words):
+        is_denied = all(word in denied for word in words) if value in _YES else not NEGATION.search(claim)
+        return "negation" if is_denied else None
+    is_opposite = value in _YES and any(_are_opposites(word, key) for word in told - denied for key in words)
+    return "negation" if is_opposite else None
+
+
+def _conflict_with(
+    cell: Cell, tokens: Sequence[str], told: set[str], denied: set[str], results: ToolResults
+) -> Mismatch | None:
+    """Return ``antonym`` if a claim tells the opposite of the value of a cell."""
+    value, words = cell.text.casefold(), _key(cell)
+    if value in _YES | _NO:
+        return None
+    if _STATES & set(key_words(cell.path[-1:])) and _has_other_outcome(value, told - denied, results):
+        return "antonym"
+    beside = (
+        any(_are_opposites(before, value) and key == words[0] for before, key in pairwise(tokens)) if words else False
+    )
+    return "antonym" if beside else None
+
+
+def _key(cell: Cell) -> list[str]:
+    return [word for word in key_words(cell.path[-1:]) if len(word) > 3]
+
+
+_NO_ERRORS = re.compile(r"\b(?:0|no|zero) (?:errors?|failures?|failed)\b", re.IGNORECASE)
+_YES_NO = re.compile(
+    r"(?:is|are|was|were|do|does|did|has|have|can|could|will|would)\b(?!.*\b(?:not|or)\b)", re.IGNORECASE
+)
+_REPLY = re.compile(r"(yes|no)\b", re.IGNORECASE)
+
+
+def _denies_answer(claim: str, question: str, results: ToolResults) -> bool:
+    """Return true if a claim says no where a program that was asked the question returned yes, or the reverse."""
+    answer = results.only_answer
+    asked = {word[:PREFIX] for word in content_words(question)}
+    if answer is None or not _YES_NO.match(question) or not asked & results.argument_words:
+        return False
+    reply = _REPLY.match(claim)
+    if reply is None and 2 * len(asked & {word[:PREFIX] for word in content_words(claim)}) < len(asked):
+        return False
+    says_yes = reply[1].lower() == "yes" if reply else not NEGATION.search(claim)
+    return says_yes != answer
+
+
+def _tells_other_end(results: ToolResults, told: set[str]) -> bool:
+    """Return true if the lines of a log tell of success alone and a claim of failure alone, or the reverse."""
+    own = {token.casefold() for token in TOKEN.findall(_NO_ERRORS.sub("", " ".join(results.log)))}
+    return any(
+        own & one and not own & two and told & two and not told & one for one, two in ((_GOOD, _BAD), (_BAD, _GOOD))
+    )
+
+
+def _has_other_outcome(value: str, told: set[str], results: ToolResults) -> bool:
+    """Return true if a status is a success and a claim tells a failure, or the reverse.
+
+    Words of the results, such as those of a key ``rows_rejected``, tell of another thing than the status.
+    """
+    own = {token.casefold() for token in TOKEN.findall(value)}
+    told = {word for word in told if word in own or word[:PREFIX] not in results.keys}
+    for one, two in ((_GOOD, _BAD), (_BAD, _GOOD)):
+        if own & one and not own & two and told & two and not told & one:
+            return True
+    return any(_are_opposites(word, each) for each in own for word in told) and not own & told
+
+
+_STATES = frozenset(("status", "state", "result", "outcome", "conclusion", "phase", "health", "decision", "verdict"))
+_GOOD = frozenset(
+    ("passed", "pass", "succeeded", "success", "successful", "finished", "completed", "complete", "done", "ok", "healthy", "approved",
+     "accepted", "online", "up", "confirmed", "running", "delivered", "paid", "resolved")
+)  # fmt: skip
+_BAD = frozenset(
+    ("failed", "fail", "failure", "error", "errored", "aborted", "cancelled", "canceled", "rejected", "declined", "denied", "offline",
+     "down", "unhealthy", "crashed", "killed", "pending", "refused", "unpaid", "unresolved", "returned")
+)  # fmt: skip
 
 
 def _are_opposites(one: str, two: str) -> bool:
@@ -97,9 +177,15 @@ def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
 
 
 def has_rival_name(claim: str, results: ToolResults) -> bool:
-    """Return true if a field has a name that a claim does not tell."""
+    """Return true if a field has a name that a claim does not tell, or if the only place of the arguments is one."""
     told = {token.casefold() for token in TOKEN.findall(claim)}
-    return any(not name & told for name in results.proper_names)
+    places = results.places_asked
+    return any(not name & told for name in results.proper_names) or (
+        len(places) == 1 and not next(iter(places)) & told and _IN.search(claim) is not None
+    )
+
+
+_IN = re.compile(r"\b(?:in|near|around)\s[A-Z]")
 
 
 def is_written_out(name: str, results: ToolResults) -> bool:

@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
+from workers.evaluation.facts.tool_documents import Rows, log_rows, page_rows
+
 MAX_ROWS = 500
 """Maximum number of rows of all tables of a result."""
 MAX_CELLS = 4_000
@@ -73,9 +75,21 @@ def read_tables(content: str) -> tuple[Table, ...]:
     if not text:
         return ()
     tables = (
-        _json_tables(text) or _xml_tables(text) or _lined_tables(text) or _separated_tables(text) or _pair_tables(text)
+        _json_tables(text)
+        or _named_tables(page_rows(text))
+        or _xml_tables(text)
+        or _named_tables([log_rows(text)])
+        or _lined_tables(text)
+        or _separated_tables(text)
+        or _pair_tables(text)
     )
     return tuple(_bounded(tables))
+
+
+def _named_tables(tables: Sequence[Rows]) -> list[Table]:
+    return [
+        Table((), tuple(tuple(cell_of((name,), text) for name, text in row) for row in rows)) for rows in tables if rows
+    ]
 
 
 def tables_of(value: Any) -> tuple[Table, ...]:

@@ -86,7 +86,13 @@ from workers.evaluation.grounding.support import (
     measure_claims,
     rule_margins,
 )
-from workers.evaluation.grounding.tool_evidence import ToolEvidence, failure_units, read_tools, with_tools
+from workers.evaluation.grounding.tool_evidence import (
+    ToolEvidence,
+    attribute_units,
+    failure_units,
+    read_tools,
+    with_tools,
+)
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
 from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
 from workers.evaluation.text.local_words import content_words
@@ -158,6 +164,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     claims = tuple(resolved.claims[place] for place in places)
     tools = read_tools(answer)
     units = collect_evidence(contexts, content_words(answer.answer), claims[0].language if claims else "en")
+    units = (*units, *attribute_units(tools, contexts, units)) if tools else units
     return PreparedGrounding(
         tenant=answer.tenant,
         answer_id=answer.answer_id,

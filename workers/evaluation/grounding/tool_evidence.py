@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schemas.answers import GeneratedAnswer
+from schemas.answers import ContextChunk, GeneratedAnswer
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.facts.tool_claims import ToolFinding, check_claim
 from workers.evaluation.facts.tool_failures import Failure, admits, failures_of
 from workers.evaluation.facts.tool_lists import disordered
 from workers.evaluation.facts.tool_results import ToolResults
-from workers.evaluation.grounding.evidence import EvidenceUnit
+from workers.evaluation.facts.tool_tables import read_tables
+from workers.evaluation.grounding.evidence import MAX_TEXT, EvidenceUnit
 from workers.evaluation.grounding.support import MeasuredClaim
 from workers.evaluation.text.words import content_words
 
@@ -85,6 +86,18 @@ def failure_units(tools: ToolEvidence | None, chunks: Sequence[str]) -> Iterator
     for each in tools.failures if tools else ():
         text = f"{each.name}: {'the call failed' if each.kind == 'error' else 'no results'}"
         yield EvidenceUnit(each.number, chunks[each.number - 1], 0, 0, text, content_words(text), True)
+
+
+def attribute_units(
+    tools: ToolEvidence, contexts: Sequence[ContextChunk], units: Sequence[EvidenceUnit]
+) -> Iterator[EvidenceUnit]:
+    """Yield the rows of results whose values all stand in markup, which readers of texts drop: ``<day high="21"/>``."""
+    read = {unit.number for unit in units}
+    for number in sorted(tools.by_number.keys() - read):
+        chunk = contexts[number - 1]
+        for row in (row for table in read_tables(chunk.content) for row in table.rows):
+            text = ", ".join(f"{' '.join(cell.path[-1:])}: {cell.text}" for cell in row if cell.text)[:MAX_TEXT]
+            yield EvidenceUnit(number, chunk.chunk_id, 0, len(chunk.content), text, content_words(text), True)
 
 
 def with_tools(
