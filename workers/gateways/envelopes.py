@@ -53,13 +53,15 @@ def from_kafka(value: bytes | None, headers: Iterable[tuple[str, bytes | None]],
         UnadaptableRecord: the envelope is incomplete or invalid.
     """
     named = {name.lower(): content for name, content in headers if content is not None}
-    is_binary = "ce_specversion" in named
+    is_binary = not {"ce_specversion", "ce_id"}.isdisjoint(named)
     if value is None or not (
         is_binary or _media_type(named.get(CONTENT_TYPE, b"").decode("utf-8", "replace")) == STRUCTURED
     ):
         return Opened(value and _unwrapped(value), _traced(received, _text(named.get("traceparent"))))
     # The key is not part of the event, and unrelated headers may hold any bytes.
     known = {name: content for name, content in named.items() if name == CONTENT_TYPE or name.startswith("ce_")}
+    if is_binary:
+        known.setdefault("ce_specversion", SPECVERSION.encode())
     _check_id(_text(named.get("ce_id")) if is_binary else mapping(parsed(value, "the event")).get("id"))
     message = kafka.KafkaMessage(headers=known, key=None, value=value)
     event = _read(lambda: kafka.from_kafka(message, JSONFormat()))
@@ -96,9 +98,10 @@ def from_http(body: bytes, headers: Mapping[str, str], received: Received) -> li
         return [_structured(each, received, context) for each in items(parsed(body, "the batch"))]
     if media_type == STRUCTURED:
         return [_structured(parsed(body, "the event"), received, context)]
-    if "ce-specversion" not in named:
+    if {"ce-specversion", "ce-id"}.isdisjoint(named):
         return [Opened(body, _traced(received, context))]
     known = {name: content for name, content in named.items() if name == CONTENT_TYPE or name.startswith("ce-")}
+    known.setdefault("ce-specversion", SPECVERSION)
     _check_id(known.get("ce-id"))
     event = _read(lambda: http.from_http(http.HTTPMessage(headers=known, body=body), JSONFormat()))
     return [Opened(body, _known(event, received, context))]

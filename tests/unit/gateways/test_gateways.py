@@ -967,6 +967,22 @@ def test_an_event_without_an_id_is_refused_since_its_repeat_would_be_another_ans
             refused()
 
 
+def test_an_event_without_its_version_keeps_its_name() -> None:
+    event = {"id": "17", "source": "/a", "type": "answer", "data": {"answer": "A."}}
+    structured = "application/cloudevents+json"
+    headers = {f"ce-{name}": str(event[name]) for name in ("id", "source", "type")}
+    (over_http,) = from_http(b"{}", headers, Received(NOW))
+    opened = [
+        over_http,
+        *from_http(json.dumps(event).encode(), {"content-type": structured}, Received(NOW)),
+        from_kafka(json.dumps(event).encode(), [("content-type", structured.encode())], Received(NOW)),
+        from_kafka(b"{}", [(name.replace("-", "_"), value.encode()) for name, value in headers.items()], Received(NOW)),
+    ]
+    assert [each.received.identifier for each in opened] == ["/a/17"] * 4
+    with pytest.raises(UnadaptableRecord, match="source, type"):
+        from_http(b"{}", {"ce-id": "17"}, Received(NOW))
+
+
 @pytest.mark.parametrize(
     "wrapped",
     [
