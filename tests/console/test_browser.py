@@ -733,6 +733,26 @@ def test_an_edit_is_never_discarded_silently(browser: Browser, console: ConsoleT
     assert (decision.user_action, decision.corrected_answer) == ("correct", "It needs 2 GiB [1].")
 
 
+def test_a_question_that_was_closed_does_not_answer_the_next_one(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    (answer,) = held(console, "edits-fast", 1)
+    with logged_in(browser, console, "fast-editor") as (page, _):
+        correcting(page, "It needs 2 GiB [1].")
+        page.keyboard.press("Escape")
+        page.keyboard.press("a")
+        expect(page.locator("#unsent")).to_be_visible()
+        # The next key comes before the browser reports that the dialog was closed.
+        page.evaluate(
+            """() => { document.getElementById("unsent").close();
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "r", bubbles: true })); }"""
+        )
+        page.get_by_role("button", name="Discard it and reject").click()
+        expect(page.locator("#queue-empty")).to_be_visible()
+    (decision,) = decisions_on(values, answer.answer_id)
+    assert decision.user_action == "reject"
+
+
 def test_a_reload_and_an_undo_keep_what_was_typed_and_chosen(
     browser: Browser, console: ConsoleThread, values: Values
 ) -> None:
@@ -785,12 +805,15 @@ def test_a_message_covers_no_button(browser: Browser, console: ConsoleThread) ->
         expect(page.locator("#status")).to_contain_text("rejected")
         status = page.locator("#status").bounding_box()
         assert status is not None
-        for button in page.locator(".decide button").all():
-            box = button.bounding_box()
+        for control in page.locator(".decide button, .review-head button, header a, header button").all():
+            box = control.bounding_box()
             assert box is not None
-            assert box["y"] >= status["y"] + status["height"]
-        # The undo is offered for as long as it is possible.
+            above = box["y"] + box["height"] <= status["y"]
+            assert above or box["y"] >= status["y"] + status["height"], control.inner_text()
+        # The undo is offered for as long as it is possible, and nothing moves when it goes.
+        before = page.locator("#question").bounding_box()
         expect(page.locator("#status")).to_be_empty()
+        assert page.locator("#question").bounding_box() == before
 
 
 def test_an_expired_session_offers_to_log_in_again(browser: Browser, console: ConsoleThread) -> None:

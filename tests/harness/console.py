@@ -48,7 +48,7 @@ ONE_TENANT = {
     "waiter": "outage", "patient": "patience", "rival": "patience", "looker": "changes", "voter": "votes",
     "editor": "edits", "drafter": "drafts", "passenger": "passages", "messenger": "messages", "sleeper": "sessions",
     "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks", "bulk-rival": "bulks",
-    "first-unseen": "unseen", "second-unseen": "unseen", "other-unseen": "unseen", "counted": "counted", "charted": "charted", "pager": "pages", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
+    "first-unseen": "unseen", "second-unseen": "unseen", "other-unseen": "unseen", "no-mouse": "no-mouse", "fast-editor": "edits-fast", "magnified": "magnified", "ended": "ended", "counted": "counted", "charted": "charted", "pager": "pages", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
     "first-opinion": "opinions", "second-opinion": "opinions", "told": "told", "accepting": "accepted", "priced": "priced", "unpriced": "unpriced",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""

@@ -405,12 +405,23 @@ const isEdited = () => {
   return corrected !== null && corrected.value.trim() !== corrected.defaultValue.trim();
 };
 
+let questions = 0;
+
 /** Ask what to do with a correction that was typed when another decision is taken; true to discard it. */
 async function discards(action) {
   document.getElementById("unsent-discard").textContent = `Discard it and ${action === "warn" ? "approve with a warning" : action}`;
+  const question = ++questions;
   unsent.returnValue = "";
   unsent.showModal();
-  await new Promise((resolve) => unsent.addEventListener("close", resolve, { once: true }));
+  await new Promise((resolve) => {
+    unsent.addEventListener("close", function closed() {
+      // The event of a dialog that was closed comes late: the next question may stand there already.
+      if (question === questions && unsent.open) return;
+      unsent.removeEventListener("close", closed);
+      resolve();
+    });
+  });
+  if (question !== questions) return false;
   if (unsent.returnValue === "send") {
     openCorrection(false);
     decide("correct");
