@@ -33,6 +33,11 @@ _DENIAL = re.compile(
     r"|nein|keineswegs|non|não|nee|nie|нет|いいえ|不是?|没有|아니요|아니오|لا)(?=\W|$)[\s,.;:!–—。，、]*",
     re.IGNORECASE,
 )
+_NO_NOUN = re.compile(
+    r"\W*no\s+(?!(?:it|he|she|they|you|we|i|this|that|these|those|there|the|a|an|only|not|but|since|because|as|one)\b)[a-z]",
+    re.IGNORECASE,
+)
+"""The determiner of "No seats are reserved.", which is no answer of its own."""
 _POLAR = re.compile(
     r"""\W*(?:(?:and|so|but|please\s+tell\s+me|tell\s+me|do\s+you\s+know)[\s,]+(?:(?:if|whether)\s+)?)?(?:
       (?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)(?:n['’]t)?
@@ -116,6 +121,12 @@ def stated_by(query: str, plain: str) -> str | None:
     return plain[consent.end() :] if consent else plain
 
 
+def without_opening(plain: str) -> str:
+    """Return what an answer states after its yes or no."""
+    opening = _DENIAL.match(plain) or _CONSENT.match(plain)
+    return plain if opening is None or _NO_NOUN.match(plain) else plain[opening.end() :].strip()
+
+
 def consents(query: str, plain: str) -> bool | None:
     """Return whether an answer says yes or no; ``None`` if it says neither.
 
@@ -142,13 +153,14 @@ def _size(text: str) -> float:
 def _resolve_polar(statement: str, plain: str) -> str:
     consent, denial = _CONSENT.match(plain), _DENIAL.match(plain)
     opening = denial or consent
-    if opening is None:
+    if opening is None or (_NO_NOUN.match(plain) and has_verb(plain)):
         return plain
     rest = plain[opening.end() :].strip()
     asked = content_words(statement)
     shared = len(asked & content_words(rest))
-    if has_verb(rest) and (shared * 2 >= len(asked) or (shared > 1 and not _PRONOUN.match(rest))):
-        # "No, smoking is not allowed in the lab." says all of it itself.
+    says_it_all = not _PRONOUN.match(rest) and len(content_words(rest)) > 1
+    if has_verb(rest) and (says_it_all or shared * 2 >= len(asked)):
+        # "No, smoking is not allowed in the lab."
         return rest
     resolved = _denied(statement) if denial else statement
     return f"{resolved}, {rest}" if rest else f"{resolved}."

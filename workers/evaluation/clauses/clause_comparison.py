@@ -181,7 +181,8 @@ def _normal(clauses: Iterable[Clause]) -> list[Clause]:
 
 
 def _matches(own: Clause, evidence: Sequence[Clause]) -> list[_Match]:
-    return _contrasted(own, [_match(own, clause) for clause in evidence])
+    named = [phrase for clause in evidence for phrase in clause.phrases]
+    return _contrasted(own, [_match(own, clause, named) for clause in evidence])
 
 
 def _mismatches(own: Clause, evidence: Sequence[Clause], *, is_short: bool) -> Iterator[Mismatch]:
@@ -222,7 +223,7 @@ def _is_turned(own: Clause, clause: Clause) -> bool:
     )
 
 
-def _match(own: Clause, clause: Clause) -> _Match:
+def _match(own: Clause, clause: Clause, named: Sequence[Phrase]) -> _Match:
     relations, turned = [], are_opposite(own.predicate, clause.predicate)
     left = list(clause.phrases)
     for phrase in own.phrases:
@@ -240,7 +241,7 @@ def _match(own: Clause, clause: Clause) -> _Match:
         if bound is not None:
             relations.append(Relation.SAME)
             turned ^= not bound
-        elif any(are_opposite(phrase.head, other.head) for other in others):
+        elif _is_opposite(phrase, others):
             relations.append(Relation.SAME)
             turned = not turned
         else:
@@ -255,11 +256,29 @@ def _match(own: Clause, clause: Clause) -> _Match:
                 how, turned = Relation.SAME, not turned  # "Only staff can enter" denies it of visitors.
             if how is Relation.POSSIBLE and _stands_elsewhere(phrase, best, clause):
                 how = Relation.DIFFERENT
+            if how is Relation.SAME and best is not None and _is_other_kind(phrase, best, named):
+                how = Relation.DIFFERENT
             relations.append(how)
             if best is not None and how is Relation.SAME:
                 left.remove(best)
     related = are_related(own.predicate, clause.predicate) or are_opposite(own.predicate, clause.predicate)
     return _Match(clause, tuple(relations), related, clause.is_negated != turned)
+
+
+def _is_other_kind(phrase: Phrase, other: Phrase, named: Iterable[Phrase]) -> bool:
+    """Return true for "international calls" and "domestic calls" where the evidence speaks of international ones too."""
+    if phrase.head != other.head or phrase.words <= other.words or other.words <= phrase.words or phrase.numbers:
+        return False
+    if phrase.is_definite or other.is_definite:
+        return False  # "The kidnap victim" may be the same as "the teenage victim".
+    return any(phrase.words <= each.words and not other.words <= each.words for each in named)
+
+
+def _is_opposite(phrase: Phrase, others: Sequence[Phrase]) -> bool:
+    """Return true for "in winter" over "in summer", unless the clause goes on with another: "in summer and in 2004"."""
+    return any(are_opposite(phrase.head, other.head) for other in others) and (
+        sum(other.role == phrase.role for other in others) < 2
+    )
 
 
 def _stands_elsewhere(phrase: Phrase, place: Phrase | None, clause: Clause) -> bool:
@@ -371,15 +390,27 @@ def _denies(own: Clause, match: _Match) -> bool:
         return False
     known = frozenset().union(*(phrase.words for phrase in other.phrases))
     told = [phrase for phrase in denied.phrases if not phrase.is_pronoun]
-    return all(
-        phrase.head in known
-        or any(
-            relation(phrase, each) >= Relation.POSSIBLE or are_opposite(phrase.head, each.head)
-            for each in other.phrases
+    return (
+        all(
+            phrase.head in known
+            or any(
+                relation(phrase, each) >= Relation.POSSIBLE or are_opposite(phrase.head, each.head)
+                for each in other.phrases
+            )
+            for phrase in told
+            if phrase.role in ("subject", "object", "attribute")
         )
-        for phrase in told
-        if phrase.role in ("subject", "object", "attribute")
-    ) and (denied.predicate != "be" or all(phrase.words <= known for phrase in told if phrase.role == "attribute"))
+        and (not own.is_negated or not _has_more(own, match))
+        and (denied.predicate != "be" or all(phrase.words <= known for phrase in told if phrase.role == "attribute"))
+    )
+
+
+def _has_more(own: Clause, match: _Match) -> bool:
+    """Return true if a claim denies with a part that the evidence does not have: "cannot be returned in the shop"."""
+    return any(
+        how is Relation.UNRELATED and not phrase.is_pronoun and not phrase.words & set(_all_words(match.clause))
+        for phrase, how in zip(own.phrases, match.relations, strict=True)
+    )
 
 
 def _is_taken(own: Clause, matches: Sequence[_Match]) -> bool:
@@ -398,10 +429,32 @@ def _is_of_others(own: Clause, place: int, matches: Sequence[_Match]) -> bool:
         for index, phrase in enumerate(own.phrases)
         if index != place and not phrase.is_pronoun and not any(phrase.words < other.words for other in own.phrases)
     ]
-    if not rest or any(_speaks_of(own, subject, rest, each) for each in matches):
+    if not rest:
+        return _is_said_of_another(own, subject, matches)
+    if any(_speaks_of(own, subject, rest, each) for each in matches):
         return False
     contrasted = any(each.relations[place] is Relation.SAME and each.same_predicate for each in matches)
     return any(_is_of_another(own, place, rest, each, matches, contrasted=contrasted) for each in matches)
+
+
+def _is_said_of_another(own: Clause, subject: Phrase, matches: Sequence[_Match]) -> bool:
+    """Return true for "breakfast is charged separately" over "breakfast is included. Dinner is charged separately."."""
+    if subject.is_pronoun or subject.names:
+        return False
+    alike = [each for each in matches if each.same_predicate and each.is_negated == own.is_negated]
+    owners = [
+        phrase
+        for each in alike
+        for phrase in each.clause.phrases
+        if phrase.role == subject.role
+        and ((own.adverbs and each.clause.adverbs == own.adverbs) or phrase.head == subject.head)
+    ]
+    return (
+        bool(owners)
+        and not any(how >= Relation.POSSIBLE for each in alike for how in each.relations)
+        and not any(owner.is_pronoun or _is_called(subject, owner, matches) for owner in owners)
+        and any(relation(subject, phrase) is Relation.SAME for each in matches for phrase in each.clause.phrases)
+    )
 
 
 def _speaks_of(own: Clause, subject: Phrase, rest: Sequence[int], match: _Match) -> bool:

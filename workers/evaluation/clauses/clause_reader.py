@@ -127,6 +127,8 @@ class Clause:
 _KEPT: Final[dict[str, tuple[Clause, ...]]] = {}
 """Clauses of the texts that were read last, at most ``KEPT_TEXTS``."""
 _LOCK: Final = Lock()
+_DENIED_BY_PREFIX: Final = re.compile(r"(?:(?<=\bis)|(?<=\bare)|(?<=\bwas)|(?<=\bwere))\snon-(?=[a-z]{4})")
+"""The prefix of "tickets are non-refundable", which the parser takes for a word."""
 
 
 def read_clauses(text: str) -> tuple[Clause, ...]:
@@ -143,7 +145,10 @@ def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
     unknown = [text for text in wanted if text not in found]
     readable = [text for text in unknown if 0 < len(text) <= MAX_LENGTH]
     read = dict.fromkeys(unknown, ()) | {
-        text: tuple(clauses_of(doc)) for text, doc in zip(readable, parse_together(readable), strict=True)
+        text: tuple(clauses_of(doc))
+        for text, doc in zip(
+            readable, parse_together([_DENIED_BY_PREFIX.sub(" not ", each) for each in readable]), strict=True
+        )
     }
     with _LOCK:
         _KEPT.update(read)
@@ -261,7 +266,12 @@ def _appositions(verb: "Token", subject: "Token") -> Iterator[Phrase]:
 
 
 def _lemma(token: "Token") -> str:
-    return token.lemma_.lower()
+    return "occur" if any(_is_place(token, child) for child in token.children) else token.lemma_.lower()
+
+
+def _is_place(verb: "Token", token: "Token") -> bool:
+    """Return true for "place" in "take place"."""
+    return verb.lemma_ == "take" and token.dep_ == "dobj" and token.lower_ == "place"
 
 
 def _is_negated(verb: "Token") -> bool:
@@ -368,7 +378,7 @@ def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
             yield from _relative(verb, child, "subject")
         case "nsubjpass":
             yield from _relative(verb, child, "object")
-        case "dobj" | "dative" if child.pos_ != "ADP":
+        case "dobj" | "dative" if child.pos_ != "ADP" and not _is_place(verb, child):
             yield from _relative(verb, child, "object")
         case "acomp" if verb.lemma_ == "be":
             for own in child.children:
@@ -385,6 +395,11 @@ def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
             for own in child.children:
                 if own.dep_ in ("pobj", "pcomp"):
                     yield from phrases_at(own, "subject" if by_agent and own.pos_ != "NUM" else child.lemma_.lower())
+                elif own.dep_ == "conj" and own.pos_ == "ADP" and not _is_denied(own):
+                    # "in transit and at rest"
+                    for part in own.children:
+                        if part.dep_ == "pobj":
+                            yield from phrases_at(part, own.lemma_.lower())
 
 
 def _relative(verb: "Token", token: "Token", role: str) -> Iterator[Phrase]:
@@ -458,8 +473,7 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
     words = frozenset(
         own.lemma_.lower()
         for own in members
-        if own.pos_ in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "NUM", "X")
-        and (not own.is_stop or own.lower_ == "other")
+        if own.pos_ in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "NUM", "X") and (not own.is_stop or own.lower_ in _TOLD)
     )
     near = {own.lower_ for own in token.children if own.dep_ == "det"}
     return Phrase(
@@ -493,6 +507,8 @@ def _bound(members: "list[Token]") -> int:
 
 
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
+_TOLD = word_set("other used first second third last next")
+"""Words that the parser's list of small words has, and that tell things apart."""
 _QUANTIFIERS = word_set(
     "all every each any only most some many few several no none both half always everyone everybody anyone"
 )

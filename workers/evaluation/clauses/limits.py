@@ -68,7 +68,14 @@ _OR = re.compile(r"[,:]\s*(?P<one>[^,:?]+?),?\s+or\s+(?P<two>[^,:?]+)", re.IGNOR
 _YEARS_OLD = re.compile(
     rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?=[- ]years?[- ]old\b)", re.IGNORECASE
 )
-_OF_LIMITS = frozenset(map(stem, word_set("age minimum maximum limit least most only under over above below years")))
+_OF_LIMITS = frozenset(
+    map(
+        stem,
+        word_set(
+            "age minimum maximum limit least most only under over above below years must may can need allowed required"
+        ),
+    )
+)
 _LESS = re.compile(r"\bless\s+expensive\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 

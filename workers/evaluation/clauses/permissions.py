@@ -12,21 +12,22 @@ from workers.evaluation.clauses.parser import parse
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
 _FORBIDDEN = re.compile(
-    r"\b(?:must not|mustn['’]t|may not|can ?not|can['’]t|(?:is|are) not (?:allowed|permitted|possible|welcome)"
+    r"\b(?:must not|mustn['’]t|may not|can ?not|can['’]t|(?:is|are)(?: \w+ly)? not (?:allowed|permitted|possible|welcome)"
     r"|(?:isn|aren)['’]t (?:allowed|permitted|possible|welcome)|prohibited|forbidden|banned|not be|(?:do|does|did)(?: not|n['’]t) accept|not accepted|no (?:one|smoking|pets|dogs|entry))\b",
     re.I,
 )
 _PERMITTED = re.compile(r"\b(?:may|can|allowed|permitted|possible|welcome|free to|entitled)\b", re.I)
 _NEEDLESS = re.compile(
     r"\b(?:need not|needn['’]t|(?:do|does) ?(?:not|n['’]t) (?:have|need) to|(?:not|never) (?:required|necessary|needed|mandatory|obliged)"
-    r"|no need|optional|voluntary|free(?! to))\b",
+    r"|no need|not (?:a |an )?(?:requirement|must|obligation|condition|prerequisite)|optional|voluntary|free(?! to))\b",
     re.I,
 )
 _REQUIRED = re.compile(
-    r"\b(?:must|have to|has to|need to|needs to|required|requires?|mandatory|compulsory|obligatory|necessary|obliged|needed)\b",
+    r"\b(?:must|have to|has to|needs?|required|requires?|mandatory|compulsory|obligatory|necessary|obliged|needed)\b",
     re.I,
 )
 _LIMITED = re.compile(r"\b(?:only|unless|except|if|without|until|before|after|but|when|with|provided)\b", re.I)
+_FROM_THEN = re.compile(r"\b(?:after|before|until|unless|if|when)\b", re.I)
 KEY = 5
 """Letters by which nouns are compared: "photos" and "photography"."""
 _GENERAL = word_set("charge fee cost price time way thing person people one")
@@ -66,8 +67,9 @@ def _norm(text: str) -> tuple[str, bool] | None:
 
 
 def _is_limited(says: tuple[str, bool], text: str) -> bool:
-    """Return true for "allowed only on Mondays", which answers no question without the condition."""
-    return says == ("permission", True) and bool(_LIMITED.search(text))
+    """Return true for "allowed only on Mondays" and "not accepted after five days", which answer nothing without that."""
+    kind, affirms = says
+    return kind == "permission" and bool((_LIMITED if affirms else _FROM_THEN).search(text))
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -75,5 +77,7 @@ def _nouns(text: str) -> frozenset[str]:
     return frozenset(
         token.lemma_.lower()[:KEY]
         for token in parse(text)
-        if token.pos_ in ("NOUN", "PROPN") and token.lemma_ not in _GENERAL
+        if (token.pos_ in ("NOUN", "PROPN") or (token.pos_ == "ADV" and not token.is_stop and token.suffix_ != "ly"))
+        and token.lemma_ not in _GENERAL
+        and not any(child.lower_ in ("this", "these") for child in token.children)
     )

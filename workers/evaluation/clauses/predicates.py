@@ -53,7 +53,7 @@ pay spend remit
 travel go journey drive fly
 arrive come reach
 leave depart go exit
-become turn grow be
+become turn be
 call name title term
 join enter
 work serve act function operate
@@ -66,7 +66,7 @@ publish release issue print
 release publish issue launch
 announce declare report state
 protect guard shield
-repair fix mend
+repair fix mend resolve solve correct
 replace substitute exchange
 send mail ship
 return send bring
@@ -79,6 +79,7 @@ locate situate lie sit stand be find
 border adjoin
 last take run continue
 meet encounter
+occur happen hold
 treat cure
 cause lead trigger produce result
 prevent stop avoid

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from workers.evaluation.claims.short_answers import without_opening
 from workers.evaluation.clauses.clause_reader import (
     MAX_LENGTH,
     NOW,
@@ -36,9 +37,9 @@ _POLAR = re.compile(
 _ALTERNATIVES = re.compile(r",|\bor\b", re.I)
 """Questions that are left alone: they offer a choice, or say more than they ask."""
 _STATE = re.compile(
-    r"^\W*(?P<verb>is|are|was|were)\s+(?P<subject>(?:\w+\s+){0,5}?\w+)\s+"
+    r"^\W*(?P<verb>is|are|was|were)\s+(?P<subject>(?:\w+\s+){0,5}?(?!(?:the|an?|this|that|any|my|your|our|all|no)\b)\w+)\s+"
     r"(?P<state>(?:allowed|permitted|forbidden|prohibited|banned|possible|required|needed|necessary|mandatory|optional|included"
-    r"|excluded|available|closed|open|welcome|covered|refunded|free|valid|safe|ready|full|active|legal|necessary|compulsory)\b)",
+    r"|excluded|available|closed|open|welcome|covered|refunded|free|valid|safe|ready|full|active|legal|compulsory|(?!.*\d)\w{3,}[^e\W]ed)\b)",
     re.I,
 )
 _WH = frozenset({"WDT", "WP", "WP$", "WRB"})
@@ -54,25 +55,42 @@ def answered_clauses(question: str, plain: str) -> tuple[Clause, ...]:
         plain: the answer, without markers and Markdown.
     """
     asked = re.split(r"(?<=[.!?])\s+", question.strip())[-1]
-    if not asked or _ALTERNATIVES.search(asked) or len(asked.split()) > MAX_ASKED or len(plain) > MAX_LENGTH:
+    if not _is_readable(asked, plain):
         return ()
     if _POLAR.match(asked):
-        return _polar(asked, plain)
+        affirmed, told = polar_clauses(question, plain) or ((), ())
+        return (*affirmed, *told)
     return _filled(asked, plain) if len(plain.split()) <= MAX_ANSWER else ()
 
 
-def _polar(asked: str, plain: str) -> tuple[Clause, ...]:
+def polar_clauses(question: str, plain: str) -> tuple[tuple[Clause, ...], tuple[Clause, ...]] | None:
+    """Return what an answer of yes or no affirms or denies of its question, and what it states itself.
+
+    Args:
+        question: the question.
+        plain: the answer, without markers and Markdown.
+
+    Returns:
+        ``None`` if the question is not read or the answer says neither.
+    """
+    asked = re.split(r"(?<=[.!?])\s+", question.strip())[-1]
     denial = _DENIAL.match(plain)
     opening = denial or _CONSENT.match(plain)
-    if opening is None:
-        return ()
+    if not _is_readable(asked, plain) or not _POLAR.match(asked) or opening is None:
+        return None
     # As a statement a question on a participle is read with more certainty: "smoking is allowed in the lab".
     stated = _STATE.sub(r"\g<subject> \g<verb> \g<state>", asked)
-    question = parse(stated)
-    main = [clause for clause in clauses_of(question) if clause.phrases and clause.is_main and _is_whole(question)]
-    rest = plain[opening.end() :].strip()
-    told = read_clauses(rest) if rest else ()
-    return (*(replace(clause, is_negated=clause.is_negated != bool(denial)) for clause in main), *told)
+    doc = parse(stated)
+    main = [clause for clause in clauses_of(doc) if clause.phrases and clause.is_main and _is_whole(doc)]
+    rest = without_opening(plain)
+    affirmed = tuple(replace(clause, is_negated=clause.is_negated != bool(denial)) for clause in main)
+    return affirmed, read_clauses(rest) if rest else ()
+
+
+def _is_readable(asked: str, plain: str) -> bool:
+    return (
+        bool(asked) and not _ALTERNATIVES.search(asked) and len(asked.split()) <= MAX_ASKED and len(plain) <= MAX_LENGTH
+    )
 
 
 def _filled(asked: str, plain: str) -> tuple[Clause, ...]:

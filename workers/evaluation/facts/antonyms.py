@@ -39,7 +39,8 @@ confirm | deny denied
 remember | forget forgot forgotten
 build built construct erect | demolish destroy
 uphold upheld allow grant | dismiss overturn overturned
-postpone cancel | hold held
+cancel | hold held occur happen
+postpone | held
 accompany accompanied | alone unaccompanied
 accelerate | decelerate
 attract | repel

@@ -8,14 +8,22 @@ identifiers or subject. Details that the evidence does not mention are unsupport
 ``evidence_facts``.
 """
 
+import re
 from collections.abc import Sequence
 
 from schemas.grounding import Mismatch
 from workers.evaluation.facts.antonyms import POLES, SHARES, without_privative
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.comparisons import wrong_change, wrong_order, wrong_share
+from workers.evaluation.facts.dated_values import is_course_wrong
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
-from workers.evaluation.facts.denials import crosses_contrast, drops_condition, is_exception_of
+from workers.evaluation.facts.denials import (
+    affirms_denied,
+    crosses_contrast,
+    drops_condition,
+    has_ended,
+    is_exception_of,
+)
 from workers.evaluation.facts.lexical_contradictions import opposites, same_matter
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.roles import reordered, swapped
@@ -32,9 +40,12 @@ CLAUSE_OVERLAP = (0.7, 0.5)
 """Share of the shorter and of the longer clause's words that two clauses on one subject have in common. A sentence that
 compares two things denies of one thing what it affirms of the other.
 """
+MIN_STATED = 4
+"""Least number of words of a claim that the evidence has word for word."""
 PERIOD_OVERLAP = 0.5
 """Share of common words from which a period in one text excludes a date in the other."""
 
+_CLAUSE_START = re.compile(r"(?:^|[.;:]\s|,?\s(?:and|but)\s)$")
 _SOFT_NEGATIONS = frozenset(
     stem(word)
     for word in word_set(
@@ -66,18 +77,22 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         evidence[:MAX_LENGTH],
         [t[:MAX_LENGTH] for t in other_evidence],
     )
+    if _is_stated(claim, evidence):
+        return ()
     evidence, other_evidence = own_row(claim, evidence, other_evidence)
     own, theirs = read_details(claim), read_details(evidence)
     others = [read_details(text) for text in other_evidence]
     found: list[Mismatch] = []
-    if number_mismatch(own, theirs, others) or wrong_change(claim, evidence) or wrong_share(claim):
+    wrong = wrong_change(claim, evidence) or wrong_share(claim) or is_course_wrong(claim, [evidence, *other_evidence])
+    if wrong or number_mismatch(own, theirs, others):
         found.append("number")
     if date_mismatch(own, theirs, others):
         found.append("date")
     if name_mismatch(own, theirs, others):
         found.append("name")
     denies = negation_mismatch(own, theirs) and not is_exception_of(claim, evidence)
-    if denies or crosses_contrast(claim, evidence) or drops_condition(claim, evidence):
+    denials = (crosses_contrast, affirms_denied, drops_condition, has_ended)
+    if denies or any(denial(claim, evidence) for denial in denials):
         found.append("negation")
     calculated = own.dates and all(date in theirs.implied_dates for date in own.dates)
     if not _other_subject(own, theirs) and not calculated:
@@ -88,6 +103,20 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     if turned and not any(_same_words(claim, text) for text in other_evidence):
         found.append("role")
     return tuple(dict.fromkeys(found))
+
+
+def _is_stated(claim: str, evidence: str) -> bool:
+    """Return true if the evidence has a claim word for word as a clause that nothing before it denies."""
+    words = claim.strip().rstrip(".!").lower().split()
+    if len(words) < MIN_STATED:
+        return False
+    text = " ".join(evidence.lower().split())
+    place = text.find(stated := " ".join(words))
+    return (
+        place >= 0
+        and bool(_CLAUSE_START.search(text[:place]))
+        and text[place + len(stated) : place + len(stated) + 1] in ("", ".", ";", "!")
+    )
 
 
 def _other_subject(claim: Details, evidence: Details) -> bool:
@@ -186,7 +215,8 @@ def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
     if any(code not in codes and code[0] in series for code in claim.codes):
         return True
     known = evidence.words.union(evidence.names, *(other.words | other.names for other in others))
-    strange = {name for name in claim.names if not _is_known(name, known)}
+    # Days are compared as days: "Wednesday" lies in "Monday to Thursday".
+    strange = {name for name in claim.names if name not in WEEKDAYS and not _is_known(name, known)}
     unnamed = {name for name in evidence.names if name not in claim.names and stem(name) not in claim.words}
     # Compare names in the same position: "approved by the board" and "Anna Schmidt approved".
     if not any(claim.beside[one] & evidence.beside[two] for one in strange for two in unnamed):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from workers.evaluation.facts.units import MONTHS, ORDINALS, WEEKDAYS
+from workers.evaluation.text.calendar_names import DAYS
 from workers.evaluation.text.words import key_of
 
 
@@ -137,6 +138,10 @@ _DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
 _QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 _WEEKEND = re.compile(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
+_WORKDAYS = re.compile(r"\b(?:week|work(?:ing )?|business )days?\b|\bWerktags?\b", re.IGNORECASE)
+_DAY_RANGE = re.compile(
+    rf"{_WEEKDAY.pattern}\s?(?:–|-|to|through|thru|till|until|bis|au|à)\s?{_WEEKDAY.pattern}", re.IGNORECASE
+)
 _DIGIT = re.compile(r"\d")
 _CENTURY_OR_DIGIT = re.compile(r"\d|[ -]century\b", re.IGNORECASE)
 
@@ -189,9 +194,20 @@ def months_of(date: Date) -> Period | None:
 
 
 def read_weekdays(text: str) -> frozenset[int]:
-    """Read the days of the week that a text names, 0..6; the weekend counts as two days."""
+    """Read the days of the week that a text names, 0..6, with those of "Tuesday to Sunday", "weekends" and "weekdays"."""
     days = {WEEKDAYS[key_of(match[0])] for match in _WEEKDAY.finditer(text)}
-    return frozenset(days | ({5, 6} if _WEEKEND.search(text) else set()))
+    for span in _DAY_RANGE.finditer(text):
+        first, last = (WEEKDAYS[key_of(match[0])] for match in _WEEKDAY.finditer(span[0]))
+        days.update((first + step) % 7 for step in range((last - first) % 7 + 1))
+    if _WEEKEND.search(text):
+        days |= {5, 6}
+    return frozenset(days | set(range(5)) if _WORKDAYS.search(text) else days)
+
+
+def unnamed_days(text: str) -> frozenset[str]:
+    """Return the English names of days that a text means and does not name: "wednesday" of "Monday to Thursday"."""
+    named = {WEEKDAYS[key_of(match[0])] for match in _WEEKDAY.finditer(text)}
+    return frozenset(DAYS[day] for day in read_weekdays(text) - named)
 
 
 def _date(groups: dict[str, str | None]) -> Date | None:

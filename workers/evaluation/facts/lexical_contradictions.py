@@ -42,7 +42,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
 _FREE = re.compile(
     r"\b(?:need not|needn['’]t|(?:do|does) ?(?:not|n['’]t) (?:have|need) to|not (?:required|mandatory|compulsory|obligatory)"
-    r"|no need to)\b",
+    r"|no need to|(?:needs?|needed|requires?|required) no)\b",
     re.IGNORECASE,
 )
 _ONE_OF = re.compile(

@@ -509,4 +509,4 @@ _NOT_COUNTED = word_set(
 
 def _noun(word: str) -> str:
     # Marked, so that "two time outs" is not two seconds.
-    return f"noun:{stem(word)}"
+    return f"noun:{stem('person' if word == 'people' else word)}"

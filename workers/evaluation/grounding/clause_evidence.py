@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.grounding import Mismatch
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.claims.short_answers import consents, needs_question, stated_by
+from workers.evaluation.claims.clauses import has_verb
+from workers.evaluation.claims.short_answers import consents, needs_question, stated_by, without_opening
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
-from workers.evaluation.clauses.clause_reader import read_clauses
+from workers.evaluation.clauses.clause_reader import Clause, read_clauses
+from workers.evaluation.clauses.closed_lists import answer_by_list
 from workers.evaluation.clauses.limits import answer_by_figure, is_compared_rightly, needs_no_more
+from workers.evaluation.clauses.opening_days import answer_by_days
 from workers.evaluation.clauses.permissions import answer_of
-from workers.evaluation.clauses.question_clauses import answered_clauses
-from workers.evaluation.facts.denials import answer_by_contrast, is_exception_of
+from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
+from workers.evaluation.facts.dated_values import answer_by_course
+from workers.evaluation.facts.denials import answer_by_denial, is_exception_of
 from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
@@ -82,11 +86,14 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings()
     if not is_english(" ".join((claim.plain, *sentences))):
         return _compare_polarity(claim, sentences, is_covered=is_covered)
-    if (decided := _compare_answer(claim, sentences)) is not None:
+    decided, agrees = _compare_answer(claim, sentences)
+    if decided is not None:
         return decided
     short = answered_clauses(claim.asked, claim.reply) if claim.asked else ()
     if short:
-        mismatches, is_confirmed = clause_mismatches(short, sentences, claim.asked), are_confirmed(short, sentences)
+        mismatches, is_confirmed = _of_short(claim, short, sentences), are_confirmed(short, sentences)
+        if agrees:
+            return ClauseFindings(tuple(each for each in mismatches if each != "negation"), is_confirmed)
         says = consents(claim.asked, claim.reply)
         if says is None or is_confirmed or mismatches or (answer := answer_of(claim.asked, sentences)) is None:
             return ClauseFindings(mismatches, is_confirmed)
@@ -101,24 +108,46 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     return ClauseFindings(mismatches)
 
 
-def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:
-    """Compare a claim with the limits, figures and contrasts that decide it; ``None`` if none does."""
+def _of_short(claim: ExtractedClaim, short: Sequence[Clause], sentences: Sequence[str]) -> tuple[Mismatch, ...]:
+    """Compare a short answer; one that states something itself is compared by that.
+
+    The evidence then contradicts its yes or no only if it says the contrary of it with all parts of the question.
+    """
+    polar = polar_clauses(claim.asked, claim.reply)
+    if polar is None or not polar[1] or not has_verb(without_opening(claim.reply)):
+        return clause_mismatches(short, sentences, claim.asked)
+    affirmed, told = polar
+    mismatches = clause_mismatches(told, sentences, claim.asked)
+    contrary = [replace(clause, is_negated=not clause.is_negated) for clause in affirmed]
+    is_contrary_said = are_confirmed(contrary, sentences) and "negation" not in mismatches
+    return (*mismatches, "negation") if is_contrary_said else mismatches
+
+
+def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[ClauseFindings | None, bool]:
+    """Compare a claim with the limits, figures and contrasts that decide it.
+
+    Returns:
+        The findings, ``None`` if nothing decides the whole claim, and whether its yes or no is right for certain.
+    """
     reply = claim.reply or claim.plain
     says = consents(claim.asked, reply) if claim.asked else None
     holds = is_compared_rightly(reply, claim.asked, sentences)
     if says is not None and holds is not False:
-        answer = answer_by_figure(claim.asked, sentences)
+        deciding = (answer_by_figure, answer_by_days, answer_by_course, answer_by_list)
+        answers = (answer(claim.asked, sentences) for answer in deciding)
+        answer = next((each for each in answers if each is not None), None)
         holds = holds if answer is None else answer is says
     if holds is None and says is not None and needs_question(claim.asked, reply):
-        answer = answer_by_contrast(claim.asked, sentences)
+        answer = answer_by_denial(claim.asked, sentences)
         if answer is not None and answer is not says:
-            return ClauseFindings(("negation",))
+            return ClauseFindings(("negation",)), False
         holds = None if answer is None else True
     if holds is None:
-        return None
+        return None, False
     if not holds:
-        return ClauseFindings(("number",) if says is not None else ("comparative",))
-    return ClauseFindings(is_confirmed=True) if needs_no_more(claim.asked, reply, sentences) else None
+        return ClauseFindings(("number",) if says is not None else ("comparative",)), False
+    is_all = needs_no_more(claim.asked, reply, sentences)
+    return (ClauseFindings(is_confirmed=True) if is_all else None), says is not None
 
 
 def parsed_texts(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:

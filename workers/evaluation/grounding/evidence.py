@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.answers import ContextChunk
+from workers.evaluation.facts.dates import unnamed_days
 from workers.evaluation.facts.evidence_units import segment_source
 from workers.evaluation.text.language import known_language
 from workers.evaluation.text.local_forms import local_forms
 from workers.evaluation.text.local_words import content_words
 from workers.evaluation.text.wording import plain_text
+from workers.evaluation.text.words import stem
 
 Matrix = NDArray[np.float32]
 
@@ -79,7 +81,7 @@ def collect_evidence(
         for unit in segment_source(chunk.content):
             written = plain_text(unit.text)[:MAX_TEXT]
             text = local_forms(written, own)
-            words = content_words(text, own)
+            words = content_words(text, own) | frozenset(map(stem, unnamed_days(text)))
             if words:
                 place = (number, chunk.chunk_id, unit.start, unit.end)
                 units.append(EvidenceUnit(*place, text, words, unit.of_record, own, written if text != written else ""))

@@ -24,7 +24,7 @@ import numpy as np
 from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.claims.short_answers import consents, needs_question
+from workers.evaluation.claims.short_answers import consents, needs_question, without_opening
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.facts.comparisons import wrong_change
 from workers.evaluation.facts.contradiction_checks import compare, has_unknown_day, on_one_matter
@@ -333,7 +333,7 @@ def _measure(
     # The claim is compared with the nearest units word by word, and with the values of all units.
     spend(len(claim.plain) + sum(map(len, texts)) + len(units))
     best = float(close.max()) if len(close) else 0.0
-    mismatches = compare(claim.plain, texts[0], texts[1:]) if texts else ()
+    mismatches = _compared(claim, texts) if texts else ()
     topic = claim.antecedent or claim.question
     misplaced = bool(texts) and has_other_owner(claim.plain, topic, index.owned)
     if "number" in mismatches and gives_numbers(claim.plain, topic, index.owned):
@@ -383,6 +383,16 @@ def _measure(
         0 if clauses.keeps_values else measures.unknown_figures,
         _reading(claim, [units[place] for place in top], unseen),
     )
+
+
+def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ...]:
+    """Compare a claim with texts; what "no" denies of its question is no value that it states."""
+    found = compare(claim.plain, texts[0], texts[1:])
+    valued = OF_VALUES.intersection(found) | {"name"}.intersection(found)
+    if not valued or not claim.reply or consents(claim.asked, claim.reply) is not False:
+        return found
+    stated = compare(without_opening(claim.reply), texts[0], texts[1:])
+    return tuple(each for each in found if each not in valued or each in stated)
 
 
 def _reading(claim: ExtractedClaim, near: Sequence[EvidenceUnit], unseen: float) -> Reading:
