@@ -53,7 +53,9 @@ class Evidence(Part):
     chunk_id: Identifier
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
     span: Span = Field(description="The sentence in the chunk's content, code points.")
-    excerpt: ShortText = Field(description="The sentence, at most 300 code points.")
+    excerpt: ShortText = Field(
+        description="The sentence, at most 300 code points: the part with the facts of the claim."
+    )
     similarity: float = Field(
         ge=-1.0, le=1.0, allow_inf_nan=False, description="Cosine of the words of claim and evidence."
     )

@@ -75,6 +75,7 @@ from workers.evaluation.grounding.evidence import (
     collect_evidence,
     word_cosines,
 )
+from workers.evaluation.grounding.excerpts import excerpt_for
 from workers.evaluation.grounding.risk import Measures, assess
 from workers.evaluation.grounding.run_steps import StepWords, first_step, words_of_steps
 from workers.evaluation.grounding.support import (
@@ -549,9 +550,9 @@ def _claim(
         score=support.score if support and support.verdict != "not_checked" else None,
         verifier_score=support.verified if support else None,
         mismatches=list(support.mismatches) if support else [],
-        evidence=_evidence(prepared.units, support) if support else None,
+        evidence=_evidence(prepared.units, support, claim.plain) if support else None,
         cited_numbers=list(cited),
-        sources=[_source(prepared.units, source) for source in attribution.sources[:MAX_SOURCES]],
+        sources=[_source(prepared.units, source, claim.plain) for source in attribution.sources[:MAX_SOURCES]],
         calculations=list(_calculations(prepared.units, claim.plain, support)) if support else [],
         primary_number=attribution.primary,
         redundant_numbers=list(attribution.redundant),
@@ -581,13 +582,13 @@ def _input(unit: EvidenceUnit | None, written: str) -> CalculationInput:
     return CalculationInput(text=written[:MAX_NUMBER], number=unit.number, chunk_id=unit.chunk_id, span=span)
 
 
-def _source(units: Sequence[EvidenceUnit], source: SourceSupport) -> ClaimSource:
+def _source(units: Sequence[EvidenceUnit], source: SourceSupport, claim: str) -> ClaimSource:
     unit = units[source.unit]
     return ClaimSource(
         number=source.number,
         chunk_id=unit.chunk_id,
         span=Span(start=unit.start, end=unit.end),
-        excerpt=unit.excerpt[:MAX_PASSAGE],
+        excerpt=excerpt_for(unit.excerpt, claim, MAX_PASSAGE),
         score=source.score,
         verdict=source.verdict,
         cited=source.cited,
@@ -598,12 +599,12 @@ def _conflicts(prepared: PreparedGrounding, judged: Mapping[int, tuple[Support, 
     for claim in prepared.claims:
         conflict = judged[claim.start][1].conflict if claim.start in judged else None
         if conflict:
-            supporting, contradicting = (_source(prepared.units, source) for source in conflict)
+            supporting, contradicting = (_source(prepared.units, source, claim.plain) for source in conflict)
             identifier = claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end)
             yield Conflict(claim_id=identifier, supporting=supporting, contradicting=contradicting)
 
 
-def _evidence(units: Sequence[EvidenceUnit], support: Support) -> Evidence | None:
+def _evidence(units: Sequence[EvidenceUnit], support: Support, claim: str) -> Evidence | None:
     if support.unit is None:
         return None
     unit = units[support.unit]
@@ -611,7 +612,7 @@ def _evidence(units: Sequence[EvidenceUnit], support: Support) -> Evidence | Non
         chunk_id=unit.chunk_id,
         number=unit.number,
         span=Span(start=unit.start, end=unit.end),
-        excerpt=unit.excerpt[:MAX_EXCERPT],
+        excerpt=excerpt_for(unit.excerpt, claim, MAX_EXCERPT),
         similarity=support.similarity,
     )
 
