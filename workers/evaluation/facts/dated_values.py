@@ -14,7 +14,7 @@ from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.words import KEPT_TEXTS, content_words, key_of
 
 Time = tuple[int, int]
-"""Year and month, each 0 where it is not told."""
+"""Year and month, each 0 where it is not given."""
 
 MAX_TEXT = 400
 """Longest sentence that is read, code points."""
