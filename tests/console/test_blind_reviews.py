@@ -24,7 +24,7 @@ TOLD = re.compile(
     rf"{COMMENT}|{REASON}|says anna|[Cc]orrected(</strong>)? by|by <strong>first|decided_by\W+first|first-unseen has"
     r'|state replaced|"state":\s*"replaced"'
 )
-"""What only the decision of the first reviewer says."""
+"""Words that only the decision of the first reviewer has."""
 
 PAGES = (
     "/answers/{answer}",

@@ -22,7 +22,7 @@ _BEFORE = re.compile(
     """,
     re.VERBOSE,
 )
-"""What stands before a name: paths, ARNs, regions, makers, and routes of LiteLLM such as ``bedrock/eu-west-1/…``."""
+"""Parts before a name: paths, ARNs, regions, makers, and routes of LiteLLM such as ``bedrock/eu-west-1/…``."""
 _AFTER = re.compile(r"-v?\d+:\d+(?::\d+k)?$|[:@](?:latest|default)$|:(?:free|nitro|floor|exacto)$")
 """Revisions of Bedrock, and suffixes that ask for no version or only choose among services of one model."""
 _VERSION = re.compile(r"-(?:20\d{2}-\d{2}-\d{2}|20\d{6}|\d{3,4}|v\d+)")

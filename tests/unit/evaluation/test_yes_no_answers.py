@@ -34,6 +34,9 @@ def local_pipeline() -> LocalPipeline:
         ("Friday through Monday", {4, 5, 6, 0}),
         ("weekdays and Sundays", {0, 1, 2, 3, 4, 6}),
         ("Tuesday and Sunday", {1, 6}),
+        ("Mon–Fri 8:30–18:30, Sat 9:00–13:00", {0, 1, 2, 3, 4, 5}),
+        ("Mon-Sun 10 am to 6 pm", set(range(7))),
+        ("The cat sat. The sun was out.", set()),
         ("a working day", {0, 1, 2, 3, 4}),
     ],
 )
@@ -54,6 +57,7 @@ def test_a_range_of_days_has_the_days_between(text: str, days: set[int]) -> None
             ["Bus 14 runs hourly on Saturdays.", "On Sundays the bus does not run."],
             False,
         ),
+        ("Is the pharmacy open on Saturday?", ["Open Mon–Fri 8:30–18:30, Sat 9:00–13:00."], True),
         ("Is the gym open on Sunday?", ["The gym is open daily except Sunday."], False),
         ("Is the gym open on Monday?", ["The gym is open daily except Sunday."], True),
         ("Is the gym open at weekends?", ["The gym is open daily except Sunday."], None),
@@ -198,6 +202,18 @@ def test_what_a_contrast_or_exception_denies_is_not_affirmed() -> None:
             "The jury awarded two second prizes; no first prize was given.",
             "No, no first prize was given.",
             "Yes, a first prize was given.",
+        ),
+        (
+            "Is the pharmacy open on Saturday?",
+            "Open Mon–Fri 8:30–18:30, Sat 9:00–13:00.",
+            "Yes, from 9:00 to 13:00.",
+            "No, it is closed on Saturdays.",
+        ),
+        (
+            "Kann ich am Montag kommen?",
+            "Die Praxis ist von Dienstag bis Freitag geöffnet.",
+            "Nein, nur von Dienstag bis Freitag.",
+            "Ja, am Montag ist geöffnet.",
         ),
         (
             "Do I need experience?",

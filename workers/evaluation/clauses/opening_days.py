@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 
 from workers.evaluation.facts.dates import read_weekdays
+from workers.evaluation.facts.denials import DENIED
 from workers.evaluation.facts.units import WEEKDAYS
 from workers.evaluation.text.words import content_words, stem, word_set
 
 _EXCEPT = re.compile(r"\b(?:except|apart from|other than|excluding|but not)\b|,\s*not\b", re.IGNORECASE)
 _DAILY = re.compile(r"\b(?:daily|every day|each day|all days|seven days a week|all week)\b", re.IGNORECASE)
-_DENIED = re.compile(r"\b(?:no|not|never|cannot|\w+n['’]t|without)\b", re.IGNORECASE)
 _PIECE = re.compile(r"[;.]\s|,?\s(?:but|while|whereas)\s(?!not\b)|,\s(?=closed\b)", re.IGNORECASE)
 _ALL = frozenset(range(7))
 _DAYS = frozenset(map(stem, WEEKDAYS)) | frozenset(map(stem, word_set("day daily every week weekday weekend")))
@@ -28,7 +28,7 @@ def answer_by_days(question: str, sentences: Sequence[str]) -> bool | None:
         sentences: the evidence.
     """
     asked = read_weekdays(question)
-    if not asked or _DENIED.search(question):
+    if not asked or DENIED.search(question):
         return None
     topic = content_words(question) - _DAYS
     best, found = 0, set[bool]()
@@ -39,7 +39,7 @@ def answer_by_days(question: str, sentences: Sequence[str]) -> bool | None:
             continue
         if shared > best:
             best, found = shared, set()
-        turned = bool(_DENIED.search(_EXCEPT.split(piece)[0])) != (
+        turned = bool(DENIED.search(_EXCEPT.split(piece)[0])) != (
             bool(_CLOSED.search(question)) != bool(_CLOSED.search(piece))
         )
         if asked <= days:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from workers.evaluation.facts.antonyms import DEGREES, POLES
+from workers.evaluation.facts.denials import DENIED
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.words import KEPT_TEXTS, content_words, key_of
@@ -22,7 +23,6 @@ MAX_TEXT = 400
 _PIECE = re.compile(r"[,;]\s|\s(?:and|but|while|after|compared (?:to|with)|up from|down from|from|to)\s", re.IGNORECASE)
 _FROM_TO = re.compile(r"\bfrom\b(?P<first>.{1,40}?)\bto\b(?P<last>.{1,40})", re.IGNORECASE)
 _CHANGE_ROW = next(row for row, _ in POLES["increase"] & POLES["grow"])
-_DENIED = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _GONE = re.compile(r"\b(?:go|goes|going|gone|went|come|came) (up|down)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -42,7 +42,7 @@ def is_course_wrong(claim: str, sentences: Sequence[str]) -> bool:
         return False
     (first,), (last,) = ends
     direction = direction_of(claim)
-    if direction and not _DENIED.search(claim) and direction * (last - first) < 0:
+    if direction and not DENIED.search(claim) and direction * (last - first) < 0:
         return True
     times = {value: time for time, value in dated_values(claim, sentences).items()}
     return first in times and last in times and times[first] > times[last]
@@ -57,7 +57,7 @@ def answer_by_course(question: str, sentences: Sequence[str]) -> bool | None:
     """
     direction = direction_of(question)
     times = _times(question)
-    if not direction or len(times) > 1 or _DENIED.search(question):
+    if not direction or len(times) > 1 or DENIED.search(question):
         return None
     known = dated_values(question, sentences)
     time = next(iter(times)) if times else max(known, default=(0, 0))

@@ -137,6 +137,10 @@ _CENTURY = re.compile(
 _DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
 _QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_SHORT_DAY = re.compile(
+    r"\b(?:Sat|Sun)\b(?=\.?,?\s?(?:\d|[-–&/,;:]|and\b|to\b|from\b|until\b|closed\b|$))|(?<=[-–&/])(?:Sat|Sun)\b"
+)
+"""The short names of these days in a list of times; elsewhere they are words."""
 _WEEKEND = re.compile(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
 _WORKDAYS = re.compile(r"\b(?:week|work(?:ing )?|business )days?\b|\bWerktags?\b", re.IGNORECASE)
 _DAY_RANGE = re.compile(
@@ -195,6 +199,7 @@ def months_of(date: Date) -> Period | None:
 
 def read_weekdays(text: str) -> frozenset[int]:
     """Read the days of the week that a text names, 0..6, with those of "Tuesday to Sunday", "weekends" and "weekdays"."""
+    text = _SHORT_DAY.sub(lambda match: DAYS[5 + (match[0] == "Sun")], text)
     days = {WEEKDAYS[key_of(match[0])] for match in _WEEKDAY.finditer(text)}
     for span in _DAY_RANGE.finditer(text):
         first, last = (WEEKDAYS[key_of(match[0])] for match in _WEEKDAY.finditer(span[0]))

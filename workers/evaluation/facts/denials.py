@@ -23,7 +23,8 @@ _RESTRICTED = re.compile(
     r"\b(?:only|solely|exclusively|unless|except|provided|as long as|must|needs?|requires?|required|once|after|on condition)\b",
     re.IGNORECASE,
 )
-_DENIED = re.compile(_NOT, re.IGNORECASE)
+DENIED = re.compile(_NOT, re.IGNORECASE)
+"""Words that deny."""
 _CONTRAST = re.compile(r"[,;]?\s(?:but|while|whereas|though|although|yet)\s|;\s|,\s(?=not\s)", re.IGNORECASE)
 _CONDITION = re.compile(
     r"\b(?:only\s+(?:if|when|with|after|once|by|on|where)|unless|once|provided|as long as|so long as|until|on condition|must|requires?)\b",
@@ -98,7 +99,7 @@ def answer_by_contrast(question: str, sentences: Iterable[str]) -> bool | None:
 
     "Dogs are welcome in the garden but not in the dining room" answers no to "Are dogs allowed in the dining room?".
     """
-    if _DENIED.search(question):
+    if DENIED.search(question):
         return None
     asked = content_words(question)
     found = set()
@@ -114,14 +115,14 @@ def answer_by_contrast(question: str, sentences: Iterable[str]) -> bool | None:
 
 def answer_by_ending(question: str, sentences: Iterable[str]) -> bool | None:
     """Return false if the evidence says that what a question asks with "still" has ended: "left the clinic in March"."""
-    if not _STILL.search(question) or _DENIED.search(question):
+    if not _STILL.search(question) or DENIED.search(question):
         return None
     return False if any(has_ended(question, sentence) for sentence in sentences) else None
 
 
 def has_ended(claim: str, evidence: str) -> bool:
     """Return true if a claim says that something still is so, and the evidence that it has ended."""
-    if not _STILL.search(claim) or _DENIED.search(claim) or _STILL.search(evidence):
+    if not _STILL.search(claim) or DENIED.search(claim) or _STILL.search(evidence):
         return False
     # A later clause may say what came after: "left the clinic and now practises in Leeds".
     told = next((part for part in _LATER.split(evidence) if _ENDED.search(part)), "")
@@ -135,7 +136,7 @@ def answer_by_condition(question: str, sentences: Iterable[str]) -> bool | None:
 
     "Items can be returned provided they are unused" answers no to "Can I return a used item?".
     """
-    if not _MODAL.match(question) or _DENIED.search(question):
+    if not _MODAL.match(question) or DENIED.search(question):
         return None
     asked = _words(question)
     found = set()
@@ -163,7 +164,7 @@ def _bare(words: frozenset[str]) -> frozenset[str]:
 def affirms_denied(claim: str, evidence: str) -> bool:
     """Return true if a claim affirms the denied side of a contrast: "dogs may come inside" for "welcome, but not inside"."""
     contrast = _read_contrast(evidence)
-    if contrast is None or not contrast.denied or _DENIED.search(claim) or _read_contrast(claim) is not None:
+    if contrast is None or not contrast.denied or DENIED.search(claim) or _read_contrast(claim) is not None:
         return False
     own = content_words(claim)
     return any(member <= own for member in contrast.members) and bool(own & contrast.affirmed)
@@ -195,7 +196,7 @@ def _read_contrast(text: str) -> _Contrast | None:
         return None
     one, two = map(content_words, sides)
     denied = [
-        bool(_DENIED.search(side)) or any(without_privative(word) in other for word in words)
+        bool(DENIED.search(side)) or any(without_privative(word) in other for word in words)
         for side, words, other in zip(sides, (one, two), (two, one), strict=True)
     ]
     if denied[0] == denied[1]:
@@ -213,4 +214,4 @@ def _read_exclusion(told: str, excluded: str) -> _Contrast | None:
     if not one or not two:
         return None
     members = (content_words(part) - one for part in _MEMBER.split(excluded))
-    return None if _DENIED.search(told) else _Contrast(one - two, two - one, "", tuple(filter(None, members)))
+    return None if DENIED.search(told) else _Contrast(one - two, two - one, "", tuple(filter(None, members)))

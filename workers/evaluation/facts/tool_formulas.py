@@ -49,7 +49,7 @@ _SPANS = (
     (re.compile(r"\b(?:(?:a|per|every|each) week|weekly)\b", re.IGNORECASE), (7.0, 52.0)),
     (re.compile(r"\b(?:(?:a|per|every|each) day|daily)\b", re.IGNORECASE), (24.0, 7.0)),
 )
-"""How often a part is in a whole: "1,200 a year" for 100 a month."""
+"""Number of parts in a whole: "1,200 a year" for 100 a month."""
 _STARTS, _ENDS = (
     frozenset(("in", "start", "begin", "from", "opens")),
     frozenset(("out", "end", "finish", "to", "until", "closes")),

@@ -340,7 +340,7 @@ def _measure(
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:
         mismatches = (*mismatches, "subject")
-    if claim.language in LOCAL_LANGUAGES and "date" not in mismatches and has_unknown_day(claim.plain, texts):
+    if claim.language in LOCAL_LANGUAGES and "date" not in mismatches and has_unknown_day(_stated(claim), texts):
         mismatches = (*mismatches, "date")
     measures = measure_claim(claim.plain, best, index, top, calibration.words, claim.asked, claim.language)
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
@@ -389,10 +389,16 @@ def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ..
     """Compare a claim with texts; what "no" denies of its question is no value that it states."""
     found = compare(claim.plain, texts[0], texts[1:])
     valued = OF_VALUES.intersection(found) | {"name"}.intersection(found)
-    if not valued or not claim.reply or consents(claim.asked, claim.reply) is not False:
+    if not valued or (own := _stated(claim)) == claim.plain:
         return found
-    stated = compare(without_opening(claim.reply), texts[0], texts[1:])
+    stated = compare(own, texts[0], texts[1:])
     return tuple(each for each in found if each not in valued or each in stated)
+
+
+def _stated(claim: ExtractedClaim) -> str:
+    """Return what a claim states itself, without the question that it denies."""
+    is_denial = bool(claim.reply) and consents(claim.asked, claim.reply) is False
+    return without_opening(claim.reply) if is_denial else claim.plain
 
 
 def _reading(claim: ExtractedClaim, near: Sequence[EvidenceUnit], unseen: float) -> Reading:
