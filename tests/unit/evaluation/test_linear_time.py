@@ -1,7 +1,5 @@
 """The time of every text step grows with its text and not with its square, whatever the text."""
 
-import gc
-import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import Citation
+from tests.harness.linear_time import Run, check_linear, repeated
 from workers.decision.formatting import format_answer
 from workers.decision.mitigation import mitigate
 from workers.decision.reference_list import Style, escape
@@ -27,15 +26,10 @@ from workers.evaluation.text.segmentation import segment
 from workers.evaluation.thresholds import GroundingThresholds, QualityThresholds
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
-SHORT, FACTOR, MOST = 3_000, 4, 8.0
-"""Code points of the shorter text; how much longer the other one is; how much longer it may take
-(linear would be 4, quadratic 16)."""
-
 CONTEXTS = [
     ContextChunk(chunk_id="c1", content="Loki restarts at 14:03 because its memory of 2 GiB is exceeded."),
     ContextChunk(chunk_id="c2", content='{"asset_name": "Loki", "downtime_minutes": 47}'),
 ]
-Run = Callable[[], object]
 
 
 class OneVector(dict[str, NDArray[np.float32]]):
@@ -124,50 +118,24 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
-def check(make: Callable[[str], Run], shape: Callable[[int], str], name: str) -> None:
-    text, longer = shape(SHORT), shape(SHORT * FACTOR)
-    assert len(longer) > 3 * len(text)
-    short, long = make(text), make(longer)
-    for _ in range(4):
-        small, large = _cpu_seconds(short), _cpu_seconds(long)
-        # What takes less than a few milliseconds is as much the clock's as the step's.
-        if large < MOST * small + 0.004:
-            return
-    pytest.fail(f"{name}: {small * 1e3:.1f} ms became {large * 1e3:.1f} ms at {FACTOR} times the length")
-
-
-def _cpu_seconds(run: Run) -> float:
-    """Best of two; CPU time of the thread without garbage collection, so that only the step counts."""
-    best = float("inf")
-    gc.disable()
-    try:
-        for _ in range(2):
-            started = time.thread_time()
-            run()
-            best = min(best, time.thread_time() - started)
-    finally:
-        gc.enable()
-    return best
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_repeated_units(step: str) -> None:
     for unit in UNITS:
-        check(STEPS[step], lambda n, unit=unit: unit * (n // len(unit)), f"{step}, {unit!r} repeated")  # type: ignore[misc]
+        check_linear(STEPS[step], repeated(unit), f"{step}, {unit!r} repeated")
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_hostile_shapes(step: str) -> None:
     for name, shape in SHAPES.items():
-        check(STEPS[step], shape, f"{step}, {name}")
+        check_linear(STEPS[step], shape, f"{step}, {name}")
 
 
 def test_ranges_that_cite_all_contexts() -> None:
     """20 kB of "[1-200]" made half a million spans once."""
     contexts = [ContextChunk(chunk_id=f"c{number}", content=f"Loki {number} restarts.") for number in range(200)]
-    check(
+    check_linear(
         lambda text: partial(find_citations, answer(text, contexts=contexts)),
-        lambda n: "a [1-200] " * (n // 10),
+        repeated("a [1-200] "),
         "ranges",
     )
     found = find_citations(answer("a [1-200] " * 5_000, contexts=contexts))
@@ -183,7 +151,7 @@ def test_passages_quoted_by_the_gateway() -> None:
         given = answer("Loki restarts.", contexts=[ContextChunk(chunk_id="c", content=text)], citations=passages)
         return lambda: find_citations(given)
 
-    check(make, lambda n: "ab cd " * n, "passages")
+    check_linear(make, lambda n: "ab cd " * n, "passages")
 
 
 def test_ten_thousand_nested_values_of_a_source() -> None:

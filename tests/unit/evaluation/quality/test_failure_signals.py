@@ -1,12 +1,13 @@
 """Failure signals: found where the answer itself fails, silent where it speaks about failures."""
 
-import time
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.quality import FailureSignal
+from tests.harness.linear_time import check_linear, repeated
 from workers.evaluation.quality.failure_signals import MAX_SIGNALS_PER_TYPE, find_signals, is_refusal, is_tool_failure
 from workers.evaluation.thresholds import QualityThresholds
 
@@ -165,10 +166,7 @@ def test_any_text_gives_ordered_signals_inside_the_text(text: str) -> None:
     ["I cannot ", "I tried but ", '"', "“", "`", "tool error ", "my search ", "I don't have access ", "[", "Ich kann "],
 )
 def test_hostile_answer_is_judged_in_linear_time(unit: str) -> None:
-    text = (unit * 60_000)[:60_000]
-    started = time.thread_time()
-    find_signals(text, DEFAULTS)
-    assert time.thread_time() - started < 2.0
+    check_linear(lambda text: partial(find_signals, text, DEFAULTS), repeated(unit), repr(unit))
 
 
 @pytest.mark.parametrize(

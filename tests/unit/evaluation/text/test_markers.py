@@ -1,9 +1,11 @@
-import time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.harness.linear_time import check_linear, repeated
+from tests.harness.operations import count_operations
 from workers.evaluation.text.markers import find_markers, without_markers
 
 
@@ -66,9 +68,9 @@ def test_a_marker_without_a_space_behind_a_word_is_a_citation(text: str) -> None
 
 
 def test_a_huge_range_costs_nothing() -> None:
-    started = time.thread_time()
+    lines = count_operations(lambda: found("see [1-999999999]"))
     assert found("see [1-999999999]") == [("[1-999999999]", (1, 2, 3), True)]
-    assert time.thread_time() - started < 0.1
+    assert lines < 1_000
 
 
 def test_typed_forms_of_seed_004_are_found() -> None:
@@ -126,7 +128,4 @@ def test_markers_keep_their_bounds_whatever_the_text(text: str, contexts: int) -
     "piece", ["[1", "[1,", "[a](", "[1]", "[1]:\n", "[Source: a", "[a](b", "[a](b(c)", "x[1]", "[1-2,", "]["]
 )
 def test_time_stays_linear_on_hostile_answers(piece: str) -> None:
-    text = (piece * 60_000)[:60_000]
-    started = time.thread_time()
-    find_markers(text, 3)
-    assert time.thread_time() - started < 2.0
+    check_linear(lambda text: partial(find_markers, text, 3), repeated(piece), repr(piece))
