@@ -21,12 +21,16 @@ FURTHER_TOOLS = read_cases(CASES_FILE.with_name("further_tool_cases.jsonl"))
 """Further cases of this kind: opposite sides of a row, pages, logs and programs."""
 FURTHER_IN_LANGUAGES = read_cases(CASES_FILE.with_name("further_language_cases.jsonl"))
 """Further cases in other languages, whose answers stay near the words of their sources."""
-EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES, *TOOLS, *FURTHER_TOOLS, *FURTHER_IN_LANGUAGES)
+PLAIN_IN_LANGUAGES = read_cases(CASES_FILE.with_name("plain_language_cases.jsonl"))
+"""Short cases in ten languages whose wrong answers differ in one word of meaning."""
+EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES, *TOOLS, *FURTHER_TOOLS, *FURTHER_IN_LANGUAGES, *PLAIN_IN_LANGUAGES)
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
 """Cases with earlier turns, of an author who had seen no rules either."""
 FURTHER_CONVERSATIONS = read_cases(CASES_FILE.with_name("further_conversation_cases.jsonl"))
 """Further cases with earlier turns: corrections, other topics, several speakers, agreement with a wrong answer."""
+PLAIN_CONVERSATIONS = read_cases(CASES_FILE.with_name("plain_conversation_cases.jsonl"))
+"""Short cases with earlier turns, in ten languages."""
 MINIMUM_PAIRS = 10
 """Fewest pairs of a kind: half of them must be enough to see whether a kind was mended."""
 
@@ -58,9 +62,9 @@ def test_twins_differ_in_query_contexts_or_answer_alone() -> None:
 
 
 def test_cases_with_earlier_turns_come_in_pairs_too() -> None:
-    conversations = (*CONVERSATIONS, *FURTHER_CONVERSATIONS)
+    conversations = (*CONVERSATIONS, *FURTHER_CONVERSATIONS, *PLAIN_CONVERSATIONS)
     by_id = {case.id: case for case in conversations}
-    assert len(by_id) == len(conversations) >= 220
+    assert len(by_id) == len(conversations) >= 380
     for case in conversations:
         twin = by_id[case.twin]
         assert _differing_fields(case, twin) - {"reason"} == {"answer"}, case.id
@@ -68,10 +72,16 @@ def test_cases_with_earlier_turns_come_in_pairs_too() -> None:
         assert case.heldout == twin.heldout and case.conversation, case.id
 
 
-@pytest.mark.parametrize("cases", [FURTHER_TOOLS, FURTHER_IN_LANGUAGES, FURTHER_CONVERSATIONS])
+@pytest.mark.parametrize("cases", [FURTHER_TOOLS, FURTHER_IN_LANGUAGES, FURTHER_CONVERSATIONS, PLAIN_IN_LANGUAGES])
 def test_about_half_of_the_further_cases_are_held_out(cases: list[AnswerCase]) -> None:
     assert len(cases) >= 100
     assert 0.45 <= sum(case.heldout for case in cases) / len(cases) <= 0.55
+
+
+def test_the_plain_cases_have_six_pairs_in_each_language_and_half_are_held_out() -> None:
+    halves = Counter((case.language, case.heldout) for case in PLAIN_IN_LANGUAGES)
+    assert set(halves.values()) == {6} and len(halves) == 20
+    assert sum(case.heldout for case in PLAIN_CONVERSATIONS) == len(PLAIN_CONVERSATIONS) / 2
 
 
 @pytest.mark.parametrize("kind", sorted({case.kind for case in CASES}))

@@ -17,6 +17,8 @@ from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
 from workers.evaluation.facts.dated_values import answer_by_course
 from workers.evaluation.facts.denials import answer_by_denial, is_exception_of
+from workers.evaluation.facts.listed_values import belongs_to_other
+from workers.evaluation.facts.local_conditions import drops_local_condition
 from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
@@ -40,6 +42,9 @@ OF_VALUES: frozenset[Mismatch] = frozenset(("subject", "number", "date", "role")
 
 MAX_LETTERS = 40
 """The same for a language without spaces, whose characters count as words."""
+
+LEAST_WORDS = 3
+"""Fewest words of a clause that states something by itself."""
 
 _WORDS = re.compile(r"\w+")
 
@@ -85,7 +90,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     if not sentences:
         return ClauseFindings()
     if not is_english(" ".join((claim.plain, *sentences))):
-        return _compare_polarity(claim, sentences, is_covered=is_covered)
+        return _compare_polarity(claim, sentences)
     decided, agrees = _compare_answer(claim, sentences)
     if decided is not None:
         return decided
@@ -185,19 +190,34 @@ def is_english(text: str) -> bool:
     return guess_language(text) == "en" and (text.isascii() or bool(ENGLISH & set(_WORDS.findall(text.lower()))))
 
 
-def _compare_polarity(claim: ExtractedClaim, sentences: Sequence[str], *, is_covered: bool) -> ClauseFindings:
+def _compare_polarity(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings:
     """Compare what a claim and the evidence affirm and deny, without a parser."""
     reply = claim.reply or claim.plain
     says = consents(claim.asked, reply) if claim.asked else None
-    if says is not None and needs_question(claim.asked, reply):
-        contrary = is_contrary(claim.asked, sentences, is_question=True)
-        if contrary is None:
-            return ClauseFindings()
-        return ClauseFindings(("negation",)) if contrary is says else ClauseFindings(is_confirmed=True)
-    is_plain = len(stems_of(claim.plain)) <= MAX_LETTERS and len(cut_clauses(claim.plain)) == 1
-    if is_covered and is_plain and is_contrary(claim.plain, sentences):
+    is_fragment = says is None and bool(claim.asked) and needs_question(claim.asked, reply)
+    if is_fragment and belongs_to_other(claim.asked, reply, sentences):
+        return ClauseFindings(("subject",))
+    stated = claim.plain if says is None else without_opening(reply)
+    if drops_local_condition(stated, sentences, claim.language):
         return ClauseFindings(("negation",))
-    return ClauseFindings()
+    told = _is_contrary_stated(stated, sentences, claim.language)
+    if says is None or not needs_question(claim.asked, reply):
+        return ClauseFindings(("negation",) if told else ())
+    contrary = is_contrary(claim.asked, sentences, claim.language, is_question=True)
+    if contrary is None:
+        return ClauseFindings(("negation",) if told else ())
+    if contrary is not says:
+        return ClauseFindings(is_confirmed=not told)
+    return ClauseFindings(("negation",) if told is not False else ())
+
+
+def _is_contrary_stated(text: str, sentences: Sequence[str], language: str) -> bool | None:
+    """Return true if the evidence says the contrary of a clause of a statement, false if it says all of them."""
+    clauses = [part for part in cut_clauses(text) if len(stems_of(part)) >= LEAST_WORDS]
+    if not clauses or len(stems_of(text)) > MAX_LETTERS:
+        return None
+    found = [is_contrary(clause, sentences, language) for clause in clauses]
+    return True if True in found else None if None in found else False
 
 
 def _chosen(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
