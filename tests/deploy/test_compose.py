@@ -1,96 +1,18 @@
 """docker-compose.yml, started: the shipped image between servers that stand for the published images."""
 
 import json
-import secrets
-import urllib.request
-from base64 import b64encode
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.harness.containers import (
-    Compose,
-    PodmanMissing,
-    build,
-    compose_program,
-    container,
-    health_checks,
-    podman,
-    run,
-    state,
-    wait_until,
-)
-from tests.harness.paths import ROOT
+from tests.harness.compose import ANSWERS, Compose, container, get, start, state, stored, wait_healthy
+from tests.harness.containers import podman, run, wait_until
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(3_600)]
-
-SERVERS = ("kafka", "valkey", "clickhouse", "prometheus", "alertmanager")
-OURS = ("worker", "judging", "console")
-VARIABLES = (
-    "CLICKHOUSE_PASSWORD", "CLICKHOUSE_READER_PASSWORD", "VALKEY_PASSWORD", "GRAFANA_PASSWORD", "CONSOLE_TOKEN",
-)  # fmt: skip
-ANSWERS = len((ROOT / "examples" / "answers.jsonl").read_text(encoding="utf-8").splitlines())
-
-
-@pytest.fixture(scope="module")
-def compose() -> Iterator[Compose]:
-    """Everything but Grafana, for which there is no package."""
-    try:
-        compose_program()
-        build("base", "worker", "servers")
-    except PodmanMissing as reason:
-        pytest.skip(f"no containers: {reason}")
-    project = Compose({name: secrets.token_hex(16) for name in VARIABLES})
-    project.down()
-    project.remove_volumes()
-    try:
-        with health_checks():
-            start(project)
-            yield project
-    finally:
-        project.down()
-        project.remove_volumes()
-
-
-def start(compose: Compose) -> None:
-    """Start in the order of the file's conditions, which this version of Podman does not wait for."""
-    compose.up(*SERVERS)
-    wait_healthy(*SERVERS)
-    compose.up("topics", "migrate")
-    for name in ("topics", "migrate"):
-        wait_until(lambda name=name: state(name, "{{.State.Status}}") == "exited", f"{name} has ended")
-        assert state(name, "{{.State.ExitCode}}") == "0", podman("logs", container(name))
-    compose.up(*OURS)
-    wait_healthy(*OURS)
-
-
-def wait_healthy(*services: str) -> None:
-    for name in services:
-        wait_until(lambda name=name: health(name) == "healthy", f"{name} is healthy by its own check")
-
-
-def health(service: str) -> str:
-    return state(service, "{{if .State.Health}}{{.State.Health.Status}}{{end}}")
-
-
-def get(url: str, authorization: str | None = None, data: bytes | None = None) -> str:
-    request = urllib.request.Request(url, data=data, headers={"Authorization": authorization} if authorization else {})
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return str(answer.read().decode())
-
-
-def query(compose: Compose, sql: str) -> str:
-    login = b64encode(f"touchstone:{compose.passwords['CLICKHOUSE_PASSWORD']}".encode()).decode()
-    return get("http://127.0.0.1:8123/", f"Basic {login}", sql.encode()).strip()
 
 
 def from_console(compose: Compose, path: str) -> Any:
     return json.loads(get(f"http://127.0.0.1:8080{path}", f"Bearer {compose.passwords['CONSOLE_TOKEN']}"))
-
-
-def stored(compose: Compose) -> str:
-    return query(compose, "SELECT count(), countIf(degraded) FROM touchstone.answers FINAL")
 
 
 def test_every_example_is_stored_once_and_whole_and_outlives_down_and_up(compose: Compose) -> None:

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 import yaml
 
+from tests.harness.documented_commands import documented_commands
 from tests.harness.kubernetes_api import KubernetesApi, KubernetesMissing
 from tests.harness.paths import ROOT
 from workers.measurement.sizing import overlay as overlay_of
@@ -20,6 +21,7 @@ DEPLOY = ROOT / "deploy"
 BASE, EXAMPLE = DEPLOY / "kubernetes", DEPLOY / "kubernetes-example"
 FOLDERS = pytest.mark.parametrize("folder", [BASE, EXAMPLE], ids=["base", "example"])
 NEXT = "99.1.0"
+IMAGE_OF_EXAMPLE = "registry.example.com/touchstone-worker"
 
 
 @pytest.fixture(scope="module")
@@ -210,6 +212,42 @@ def test_the_overlay_of_a_plan_gives_its_pods_and_partitions(
         each["data"].get("TOUCHSTONE_KAFKA__PARTITIONS") for each in api.objects("configmaps", namespace).values()
     }
     assert str(found.partitions) in partitions
+
+
+def test_the_commands_of_an_upgrade_are_accepted_in_their_order(
+    api: KubernetesApi, namespace: str, tmp_path: Path
+) -> None:
+    apply(api, overlay(tmp_path / "own", EXAMPLE, namespace))
+    overlay(tmp_path / "next", EXAMPLE, namespace, images=[{"name": IMAGE_OF_EXAMPLE, "newTag": NEXT}])
+    ran = []
+    for command in documented_commands(ROOT / "docs" / "operations" / "upgrade.md"):
+        # Logs are read from a kubelet; there is none.
+        if not command.startswith("kubectl") or " logs " in command:
+            continue
+        play_controller(api, namespace)
+        words = (
+            command.replace("OVERLAY", str(tmp_path / "next")).replace("=touchstone ", f"={namespace} ", 1).split()[1:]
+        )
+        done = api.kubectl(*words)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        ran.append(words[1] if words[0].startswith("--namespace") else words[0])
+        if "scale" in ran[-1]:
+            replicas = {each["spec"]["replicas"] for each in api.objects("deployments", namespace).values()}
+            assert replicas == {int(words[-1])}
+    assert ran == ["apply", "rollout", "scale", "wait", "apply", "scale"]
+
+
+def play_controller(api: KubernetesApi, namespace: str) -> None:
+    """Tell that every deployment has the pods that it asks for, as the controller does that this server lacks."""
+    for name, each in api.objects("deployments", namespace).items():
+        status = dict.fromkeys(
+            ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"), each["spec"]["replicas"]
+        )
+        patch = json.dumps({"status": status | {"observedGeneration": each["metadata"]["generation"]}})
+        done = api.kubectl(
+            "patch", "deployment", name, "--namespace", namespace, "--subresource=status", "--type=merge", "--patch", patch
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
 
 
 def templates(api: KubernetesApi, namespace: str) -> dict[str, dict[str, Any]]:

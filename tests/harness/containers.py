@@ -1,20 +1,17 @@
-"""Images and containers for tests: deploy/Dockerfile and docker-compose.yml with Podman, as root."""
+"""Images and containers for tests, with Podman, as root."""
 
 import os
 import shutil
 import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from tests.harness.paths import ROOT
 
 FOLDER = ROOT / "tests" / "deploy"
-PROJECT = "touchstone-tests"
 BUILD_SECONDS = 2_400.0
 CHECK_SECONDS = 3.0
 
@@ -36,23 +33,18 @@ def require_podman() -> None:
             raise PodmanMissing(f"{program} is not installed")
 
 
-def compose_program() -> str:
-    """Return the path of podman-compose.
+def run(
+    *command: str | Path, seconds: float = 300.0, text: str = "", **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program with a text as its input, and return what it printed.
 
-    Raises:
-        PodmanMissing: it is not installed.
+    Input and output are files, since containers keep pipes open.
     """
-    found = shutil.which("podman-compose", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    if found is None:
-        raise PodmanMissing("podman-compose is not installed; make test-deploy installs it")
-    return found
-
-
-def run(*command: str | Path, seconds: float = 300.0, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """Run a program, and return what it printed. The output goes to files, since containers keep pipes open."""
-    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+    with TemporaryFile("w+") as given, TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        given.write(text)
+        given.seek(0)
         done = subprocess.run(
-            [str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, timeout=seconds,
+            [str(part) for part in command], cwd=ROOT, stdin=given, stdout=output, stderr=errors, timeout=seconds,
             env={**os.environ, "CONTAINERS_CONF": str(FOLDER / "containers.conf"), **environment}, check=False,
         )  # fmt: skip
         texts = []
@@ -77,49 +69,6 @@ def build(*parts: str) -> None:
         assert done.returncode == 0, f"{done.stdout[-2_000:]}\n{done.stderr[-4_000:]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Compose:
-    """docker-compose.yml as a project of the tests.
-
-    Attributes:
-        passwords: values of the variables that the file asks for.
-    """
-
-    passwords: Mapping[str, str]
-
-    def __call__(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        files = ["-f", "docker-compose.yml", "-f", str(FOLDER / "compose.tests.yml")]
-        return run(compose_program(), "-p", PROJECT, *files, *arguments, **self.passwords)
-
-    def up(self, *services: str) -> None:
-        """Start services in the background; what they depend on has been started before."""
-        done = self("--profile", "examples", "up", "--detach", "--no-build", "--no-deps", *services)
-        assert done.returncode == 0, done.stderr[-4_000:]
-
-    def down(self) -> None:
-        """Remove the containers; volumes stay."""
-        self("down")
-        left = podman("ps", "--all", "--quiet", "--filter", f"name={PROJECT}").split()
-        if left:
-            podman("rm", "--force", *left)
-
-    def remove_volumes(self) -> None:
-        """Remove the volumes of the project."""
-        volumes = podman("volume", "ls", "--quiet", "--filter", f"name={PROJECT}").split()
-        if volumes:
-            podman("volume", "rm", "--force", *volumes)
-
-
-def container(service: str) -> str:
-    """Return the name of a service's container."""
-    return f"{PROJECT}_{service}_1"
-
-
-def state(service: str, template: str) -> str:
-    """Return a part of a container's state."""
-    return podman("inspect", container(service), "--format", template).strip()
-
-
 @contextmanager
 def health_checks() -> Iterator[None]:
     """Run the health checks of all containers, as systemd does elsewhere."""
@@ -139,11 +88,13 @@ def health_checks() -> Iterator[None]:
         thread.join()
 
 
-def wait_until(holds: Callable[[], bool], what: str, seconds: float = 240.0) -> None:
-    """Wait until a condition holds."""
+def wait_until(
+    holds: Callable[[], bool], what: str, seconds: float = 240.0, told: Callable[[], str] = lambda: ""
+) -> None:
+    """Wait until a condition holds; the error says what was awaited, and what `told` returns."""
     waiting = threading.Event()
     for _ in range(int(seconds)):
         if holds():
             return
         waiting.wait(1.0)
-    raise AssertionError(f"not within {seconds:g} s: {what}")
+    raise AssertionError(f"not within {seconds:g} s: {what}\n{told()}")

@@ -53,6 +53,20 @@ def programs() -> Path:
     return folder
 
 
+def kubectl(
+    *arguments: str | Path, text: str | None = None, folder: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run kubectl, and return what it printed.
+
+    Raises:
+        KubernetesMissing: it is not there.
+    """
+    return subprocess.run(
+        [programs() / "kubectl", *arguments],
+        input=text, capture_output=True, text=True, timeout=300, check=False, cwd=folder,
+    )  # fmt: skip
+
+
 class KubernetesApi:
     """Run an API server with its etcd, until the context ends.
 
@@ -79,10 +93,7 @@ class KubernetesApi:
 
     def kubectl(self, *arguments: str | Path, text: str | None = None) -> "subprocess.CompletedProcess[str]":
         """Run kubectl against the server, and return what it printed."""
-        return subprocess.run(
-            [self._programs / "kubectl", "--kubeconfig", self._kubeconfig, *arguments],
-            input=text, capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+        return kubectl("--kubeconfig", self._kubeconfig, *arguments, text=text)
 
     def objects(self, kind: str, namespace: str) -> dict[str, dict[str, Any]]:
         """Return the stored objects of a kind by name."""
