@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import Citation
+from tests.harness.hostile_results import RESULTS, UNFINISHED
 from tests.harness.linear_time import Run, check_linear, repeated
 from workers.decision.formatting import format_answer
 from workers.decision.mitigation import mitigate
 from workers.decision.reference_list import Style, escape
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source
+from workers.evaluation.facts.tool_tables import read_tables
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.quality.characteristics import correctness
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
@@ -128,6 +130,13 @@ def test_repeated_units(step: str) -> None:
 def test_hostile_shapes(step: str) -> None:
     for name, shape in SHAPES.items():
         check_linear(STEPS[step], shape, f"{step}, {name}")
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *UNFINISHED])
+def test_results_of_tools(name: str) -> None:
+    # Without its cache, which would give the second run for nothing.
+    read = read_tables.__wrapped__
+    check_linear(lambda text: partial(read, text), (RESULTS | UNFINISHED)[name], f"a result, {name}")
 
 
 def test_ranges_that_cite_all_contexts() -> None:

@@ -36,6 +36,9 @@ MAX_READ = 600
 MAX_QUERY = 500
 """Longest query that is resolved, code points; a longer one is a text with a task of its own."""
 
+MAX_RESOLVED = 2_000
+"""Longest query after its resolution, code points: each of many pronouns may stand for a long phrase."""
+
 Status = Literal["self_contained", "resolved", "not_resolved"]
 
 
@@ -167,9 +170,12 @@ def _resolved(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> Resolution
     replaced, unknown = _replacements(asked, own, earlier)
     if replaced:
         topics = tuple((word, text) for start, end, text in replaced if (word := asked[start:end].lower()) in _PRONOUNS)
+        resolved = asked
         for start, end, text in sorted(replaced, reverse=True):
-            asked = f"{asked[:start]}{text}{asked[end:]}"
-        return Resolution("resolved", asked, topics=topics)
+            resolved = f"{resolved[:start]}{text}{resolved[end:]}"
+        if len(resolved) > MAX_RESOLVED:
+            return Resolution("not_resolved", asked, f"the resolved query has more than {MAX_RESOLVED} code points")
+        return Resolution("resolved", resolved, topics=topics)
     if unknown:
         return Resolution("not_resolved", asked, f"no earlier turn tells what '{unknown}' is")
     return Resolution("self_contained", asked)
@@ -238,7 +244,8 @@ def _explains(chunk: "Span", token: "Token") -> bool:
 
 
 def _verb_of(token: "Token") -> int:
-    while token.head is not token and token.pos_ not in ("VERB", "AUX"):
+    # Positions and not tokens are compared: spaCy returns a new object each time, also for the head that is the token.
+    while token.head.i != token.i and token.pos_ not in ("VERB", "AUX"):
         token = token.head
     return int(token.i)
 

@@ -98,7 +98,7 @@ def _conflict(
     if (
         is_misplaced(claim, figures, mentions)
         or is_crossed(claim, mentions)
-        or has_wrong_role(claim, mentions, results.tables)
+        or has_wrong_role(claim, mentions, results)
     ):
         return ToolFinding("contradicted", "subject")
     if conflict := conflict_of(claim, question, mentions, results):

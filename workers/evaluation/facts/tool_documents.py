@@ -81,8 +81,9 @@ def page_rows(text: str) -> list[Rows]:
     if not text.lstrip().startswith("<") or not _IS_PAGE.search(text):
         return []
     reader = _PageReader()
-    reader.feed(text)
-    reader.close()
+    # The parser is not closed, so that an unfinished tag or comment hides the rest of the page, as in a browser: closing
+    # it tries each further "<" up to the end. The line end ends a last reference ("AT&T").
+    reader.feed(text + "\n")
     reader.close_block()
     return reader.tables
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import combinations, islice
 from statistics import fmean, median
 
@@ -90,7 +91,8 @@ class Figure:
     group: Cell | None = None
 
 
-def key_words(path: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=8192)
+def key_words(path: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words of a path in lower case: ``workingSetBytes`` has three."""
     return tuple(word.lower() for name in path for word in _WORDS.findall(name))
 
@@ -258,7 +260,7 @@ def _of_bill(tables: Sequence[Table], stated: Sequence[Figure]) -> Iterator[Figu
                     yield Figure(amount * rate, path, rows, "product")
 
 
-def _unit_of(path: Sequence[str]) -> str:
+def _unit_of(path: tuple[str, ...]) -> str:
     words = key_words(path[-1:])
     return words[-1] if words and (words[-1] in KEY_UNITS or words[-1] in _MINOR) else ""
 
@@ -378,6 +380,6 @@ def moment_of(cell: Cell) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if _EPOCH[0] < seconds < _EPOCH[1] else None
 
 
-def stems_of(path: Sequence[str]) -> frozenset[str]:
+def stems_of(path: tuple[str, ...]) -> frozenset[str]:
     """Return the stems of the words of a path, without those of units and of keys."""
     return frozenset(stem(word) for word in key_words(path) if word not in KEY_UNITS and word != KEY)

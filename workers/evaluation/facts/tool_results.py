@@ -32,6 +32,9 @@ MAX_DATES = 40
 MAX_STATED = 200
 """Maximum number of stated figures that are multiplied."""
 
+MAX_SIDED_ROWS = 100
+"""Maximum number of rows whose two sides a claim is compared with."""
+
 PREFIX = 4
 """Number of letters by which words of results and claims are compared: "waitlist" and "waiting list"."""
 
@@ -317,6 +320,23 @@ class ToolResults:
         cells = (cell for cell in cells_of(self._given) if _PLACES & set(key_words(cell.path[-1:])))
         names = (cell.text for cell in cells if cell.number is None and cell.text)
         return frozenset(frozenset(token.casefold() for token in TOKEN.findall(name)) for name in names)
+
+    @cached_property
+    def first_rows(self) -> Sequence[tuple[Cell, ...]]:
+        """Return the first rows of all tables."""
+        return list(islice((cells for table in self.tables for cells in table.rows), MAX_SIDED_ROWS))
+
+    @cached_property
+    def names_in_rows(self) -> Sequence[Sequence[tuple[Cell, tuple[str, ...]]]]:
+        """Return the cells with names in the first rows, each with the words of its keys."""
+        return [
+            [
+                (cell, key_words(cell.path))
+                for cell in cells
+                if cell.number is None and cell.text[:1].isalpha() and len(cell.text) <= 80
+            ]
+            for cells in self.first_rows
+        ]
 
     @cached_property
     def text(self) -> str:

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.tool_figures import key_words
-from workers.evaluation.facts.tool_results import CLOCK, Mention, dates_in
-from workers.evaluation.facts.tool_tables import Cell, Table
+from workers.evaluation.facts.tool_results import CLOCK, Mention, ToolResults, dates_in
+from workers.evaluation.facts.tool_tables import Cell
 from workers.evaluation.text.words import word_set
 
-MAX_ROWS = 100
-"""Maximum number of rows with two sides that a claim is compared with."""
 REACH = 60
 """Most code points between a time of day and the word that tells its side."""
 
@@ -89,28 +87,26 @@ _ARTICLES = frozenset(("the", "a", "an", "mr", "mrs", "ms", "dr"))
 _TOKEN = re.compile(r"[^\W_]+(?:[’'][^\W_]+)?")
 
 
-def has_wrong_role(claim: str, mentions: Sequence[Mention], tables: Sequence[Table]) -> bool:
+def has_wrong_role(claim: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
     """Return true if a claim exchanges the two sides of a row, and no other row has the sides as the claim has them.
 
     Args:
         claim: plain text.
         mentions: names of rows in the claim.
-        tables: tables of the results.
+        results: the results of the answer's tools.
     """
-    spend(len(claim))
-    found = [fits for family in _FAMILIES for fits in _fits(claim, family, tables)]
+    spend(len(claim) + sum(map(len, results.names_in_rows)))
+    found = [fits for family in _FAMILIES for fits in _fits(claim, family, results)]
     named = frozenset.intersection(*(each.rows for each in mentions)) if mentions else frozenset()
-    rows = [tables[place].rows[row] for place, row in sorted(named)] or list(_rows(tables))
+    rows = [results.tables[place].rows[row] for place, row in sorted(named)] or results.first_rows
     times = list(_timed(claim, rows))
     return (bool(found) and not any(found)) or (bool(times) and not any(times))
 
 
-def _fits(claim: str, family: _Family, tables: Sequence[Table]) -> Iterator[bool]:
+def _fits(claim: str, family: _Family, results: ToolResults) -> Iterator[bool]:
     """Yield for each row with both sides whether the claim has them so; nothing where the claim does not tell."""
-    for cells in _rows(tables):
-        sides = [
-            [cell for cell in cells if _is_name(cell) and keys & set(key_words(cell.path))] for keys in family.keys
-        ]
+    for cells in results.names_in_rows:
+        sides = [[cell for cell, words in cells if not keys.isdisjoint(words)] for keys in family.keys]
         if not all(sides):
             continue
         one, two = (_place(claim, side[0].text, other[0].text) for side, other in (sides, sides[::-1]))
@@ -124,15 +120,6 @@ def _fits(claim: str, family: _Family, tables: Sequence[Table]) -> Iterator[bool
         ]
         if told:
             yield any(told)
-
-
-def _rows(tables: Sequence[Table]) -> Iterator[tuple[Cell, ...]]:
-    rows = [cells for table in tables for cells in table.rows]
-    yield from rows[:MAX_ROWS]
-
-
-def _is_name(cell: Cell) -> bool:
-    return cell.number is None and cell.text[:1].isalpha() and len(cell.text) <= 80
 
 
 def _place(claim: str, name: str, other: str) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from babel import Locale
 
 from schemas.grounding import Mismatch
+from workers.evaluation.budget import spend
 from workers.evaluation.facts.antonyms import POLES
 from workers.evaluation.facts.tool_details import NEGATION
 from workers.evaluation.facts.tool_figures import key_words
@@ -40,6 +41,7 @@ def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results:
         results: the results of the answer's tools.
     """
     cells = list(_cells_told(mentions, results))
+    spend(len(cells))
     if _names_other_value(claim, question, results):
         return "name"
     denied = {word for match in _DENIAL.finditer(claim) for word in _next_words(claim[match.end() :])}
@@ -63,7 +65,9 @@ def _is_denied(claim: str, cell: Cell, told: set[str], denied: set[str]) -> Mism
     if words and all(word in told for word in words):
         is_denied = all(word in denied for word in words) if value in _YES else not NEGATION.search(claim)
         return "negation" if is_denied else None
-    is_opposite = value in _YES and any(_are_opposites(word, key) for word in told - denied for key in words)
+    is_opposite = value in _YES and any(
+        _are_opposites(word, key) for key in words if key in POLES for word in told - denied
+    )
     return "negation" if is_opposite else None
 
 
@@ -76,9 +80,8 @@ def _conflict_with(
         return None
     if _STATES & set(key_words(cell.path[-1:])) and _has_other_outcome(value, told - denied, results):
         return "antonym"
-    beside = (
-        any(_are_opposites(before, value) and key == words[0] for before, key in pairwise(tokens)) if words else False
-    )
+    has_opposite = bool(words) and value in POLES
+    beside = has_opposite and any(_are_opposites(before, value) and key == words[0] for before, key in pairwise(tokens))
     return "antonym" if beside else None
 
 

@@ -30,7 +30,7 @@ _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S
 _CLOCK = re.compile(r"(\d{1,3}):(\d\d)(?::(\d\d(?:\.\d+)?))?", re.ASCII)
 _LASTING = ("duration", "elapsed", "runtime", "length", "took", "uptime", "total_time", "play_time")
 _SIZED = re.compile(r"([-+]?\d+(?:\.\d+)?)\s?([KMGTP]i?B?|%|ms|s|min|h|kg|g|km|m|cm|mm|l|ml)", re.ASCII)
-_RULE = re.compile(r"[\s|+:=─━┼-]*-[\s|+:=─━┼-]*")
+_RULE = re.compile(r"[\s|+:=─━┼-]+")
 _ROW_COUNT = re.compile(
     r"\(\d+ rows?\)|\d+ rows? in set.*|Time: .*|Empty set.*|\[\d+ rows x \d+ columns\]", re.IGNORECASE
 )
@@ -274,12 +274,17 @@ def _lined_tables(text: str) -> list[Table]:
     found: list[Table] = []
     rows: list[list[str]] = []
     for line in [*lines, ""]:
-        if "|" in line and not _RULE.fullmatch(line):
+        if "|" in line and not _is_rule(line):
             rows.append([cell.strip() for cell in line.strip("|").split("|")])
-        elif (rows and not line) or (rows and not (_RULE.fullmatch(line) or _ROW_COUNT.fullmatch(line))):
+        elif (rows and not line) or (rows and not (_is_rule(line) or _ROW_COUNT.fullmatch(line))):
             found += _with_header(rows)
             rows = []
-    return found if any(_RULE.fullmatch(line) for line in lines if line) else []
+    return found if any(map(_is_rule, lines)) else []
+
+
+def _is_rule(line: str) -> bool:
+    # The dash is not part of the pattern: with it, a long line of dashes is tried from each of them.
+    return "-" in line and _RULE.fullmatch(line) is not None
 
 
 def _with_header(rows: list[list[str]]) -> list[Table]:

@@ -8,7 +8,7 @@ import pytest
 from schemas.answers import ContextChunk, GeneratedAnswer, Turn
 from workers.errors import BudgetExceeded
 from workers.evaluation.budget import Budget, spending
-from workers.evaluation.conversation.resolution import MAX_EARLIER, resolve_query
+from workers.evaluation.conversation.resolution import MAX_EARLIER, MAX_RESOLVED, resolve_query
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.quality.quality_evaluator import prepare_quality
 from workers.evaluation.thresholds import GroundingThresholds
@@ -132,3 +132,26 @@ def test_relevance_and_claims_are_compared_with_the_resolved_query() -> None:
     findings = evaluate_grounding(prepare_grounding(ANSWER), GroundingThresholds())
     assert findings.query is not None
     assert (findings.query.status, findings.query.text) == ("resolved", prepare_quality(ANSWER).query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "The total price of the blue pump in the large hall with its second motor and its cable",
+        "Pump or motor, two of them in hall seven for the house at the lake, or it with its cable?",
+        "A list of all pumps and valves of the plant in Porto together with their prices and their weights please",
+        "it " * 14, "it " * 166, "the pump its " * 38,
+    ],
+)  # fmt: skip
+def test_a_query_without_a_verb_and_with_pronouns_is_read_to_its_end(query: str) -> None:
+    """The search for the verb of a pronoun had no end where the sentence has none."""
+    resolution = resolve_query(query, DEPOSIT)
+    assert resolution is not None and len(resolution.text) <= MAX_RESOLVED
+
+
+def test_many_pronouns_for_a_long_phrase_are_not_resolved() -> None:
+    museum = "The Upper Lake Valley Regional Heritage Railway Preservation Society Museum"
+    resolution = resolve_query("it " * 160, turns("What is open?", f"{museum} opened in May."))
+    assert resolution is not None
+    assert (resolution.status, resolution.text) == ("not_resolved", "it " * 160)
+    assert resolution.reason == f"the resolved query has more than {MAX_RESOLVED} code points"

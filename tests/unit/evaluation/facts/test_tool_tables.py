@@ -92,3 +92,11 @@ def test_any_text_is_read_without_an_error(content: str) -> None:
                     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4), max_leaves=25))  # fmt: skip
 def test_any_json_is_read_without_an_error(value: object) -> None:
     read_tables(json.dumps(value))
+
+
+@pytest.mark.parametrize("end", ["<tr><td>Faro<td", "<!-- cut", "<a href='/x", "", "<p>AT&T"])
+def test_a_page_that_was_cut_keeps_its_complete_rows(end: str) -> None:
+    page = f"<table><tr><th>city<th>rain_mm<tr><td>Porto<td>120<tr><td>Braga<td>85{end}"
+    [table] = read_tables(page)
+    assert [row[0].text for row in table.rows][:2] == ["Porto", "Braga"]
+    assert table.rows[0][1].number == 120.0
