@@ -4,6 +4,8 @@ PYTHON ?= python3.11
 # Further arguments for pip, for example an index with CPU builds of PyTorch:
 #   make install PIP_ARGS="--extra-index-url <address of the index>"
 PIP_ARGS ?=
+# Processes of the tests: they wait for brokers a quarter of their time, so that three keep two cores busy.
+PROCESSES ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -40,11 +42,11 @@ tools: ## As root: Debian's packages whose tools some tests use
 			prometheus prometheus-alertmanager >/dev/null; } \
 		|| echo "promtool or Alertmanager is not installed; their tests are skipped"
 
-test: install browser tools ## Run all tests, in two processes with services of their own
-	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+test: install browser tools ## Run all tests, in processes with services of their own
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadscope --no-loadscope-reorder
 
 test-long: install ## Run the long forms of tests, which make test leaves out (docs/testing.md)
-	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m long
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadscope --no-loadscope-reorder -m long
 
 test-deploy: install ## As root, with Podman: build the image, start docker-compose.yml; skipped where that cannot be done
 	$(BIN)/python -m pip install --quiet 'podman-compose>=1.6,<2'

@@ -15,7 +15,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from schemas.topics import TOPICS
+from tests.harness.deployment import Deployment, session_seconds
 from tests.harness.migrated import make_tables
+from tests.harness.paths import ROOT
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.int8 import Int8Backend
 from workers.local.services import LocalServices, ServiceAddresses
@@ -27,6 +29,7 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 hypothesis.settings.register_profile("touchstone", deadline=None)
 hypothesis.settings.load_profile("touchstone")
 
+Deployment.forks = True
 
 BROKERS = ("light", "kafka")
 
@@ -123,7 +126,9 @@ def settings(addresses: Addresses, tmp_path: Path) -> Settings:
     name = f"t{uuid4().hex[:10]}"
     settings = Settings(
         _env_file=None,
-        kafka=KafkaSettings(topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=6.0),
+        kafka=KafkaSettings(
+            topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=session_seconds(addresses)
+        ),
         delivery=DeliverySettings(
             commit_interval_seconds=0.2, retry_initial_seconds=0.02, retry_max_seconds=0.2, shutdown_grace_seconds=10
         ),
@@ -156,11 +161,10 @@ def backend() -> SentenceTransformerBackend:
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the int8 models, which the processes of one run share."""
-    folder = tmp_path_factory.getbasetemp()
-    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "models"
-    folder.mkdir(exist_ok=True)
+def models() -> Path:
+    """Return the folder of the int8 models, which all runs share: a file's name tells all that it was exported from."""
+    folder = ROOT / ".pytest_cache" / "models"
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 

@@ -16,6 +16,7 @@ import pytest
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.review import ReviewRequest
+from tests.harness.deployment import session_seconds
 from workers.console.app import create_app
 from workers.console.http.server import ConsoleServer
 from workers.console.opening import opened_resources
@@ -92,7 +93,9 @@ class ConsoleThread:
         self._backend = backend
         self.settings = Settings(
             _env_file=None,
-            kafka=KafkaSettings(topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=6.0),
+            kafka=KafkaSettings(
+                topic_prefix=f"{name}.", group_prefix=name, session_timeout_seconds=session_seconds(addresses)
+            ),
             console=ConsoleSettings(tokens=tokens(), requests_per_minute=1_000_000, failures_per_minute=1_000_000),
             # A reviewer who looks at what is overdue must not lose it to the policy meanwhile.
             review=ReviewSettings(undo_seconds=UNDO_SECONDS, second_share=0.0, sweep_seconds=3_600.0),

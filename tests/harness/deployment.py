@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import aiohttp
@@ -19,6 +19,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.topics import ANSWERS_GENERATED, DEFAULT_PARTITIONS, Topic
+from tests.harness.forked_process import ForkedProcess
 from tests.harness.migrated import make_tables
 from tests.harness.paths import ROOT
 from workers.agents.base import AgentDefinition
@@ -30,7 +31,16 @@ from workers.settings import KafkaSettings, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults
 from workers.stores.clickhouse.analytics_store import connect
 
+FETCH_MILLISECONDS = 100
 READY = re.compile(r"ready: metrics on http://[^:]+:(\d+)/metrics")
+
+
+def session_seconds(addresses: Addresses) -> float:
+    """Return a short session timeout, after which a group goes on without a killed member.
+
+    Tansu lets a group wait for half of it at each start; Kafka takes no shorter one than 6 s.
+    """
+    return 4.0 if addresses.light_broker else 6.0
 
 
 async def until(
@@ -56,7 +66,7 @@ async def until(
 class WorkerProcess:
     """One ``touchstone worker``."""
 
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | ForkedProcess
     log: Path
     metrics_port: int = 0
 
@@ -158,6 +168,8 @@ class Deployment:
     """Names of its own on given servers.
 
     Attributes:
+        forks: whether workers are forked from a process that has imported the libraries. Tests do so; benchmarks and
+            the command of the fault tests start each worker anew.
         addresses: of the servers.
         directory: for logs and state; it is there.
         name: prefix of topics, groups and keys, and the database.
@@ -169,6 +181,7 @@ class Deployment:
         workers: those that were started.
     """
 
+    forks: ClassVar[bool] = False
     addresses: Addresses
     directory: Path
     name: str = field(default_factory=lambda: f"t{uuid4().hex[:10]}")
@@ -189,6 +202,7 @@ class Deployment:
                 partitions=self.partitions,
                 replication=self.replication,
                 min_insync_replicas=self.min_insync_replicas,
+                session_timeout_seconds=session_seconds(self.addresses),
             ),
             state_dir=self.directory / "state",
         )
@@ -220,16 +234,29 @@ class Deployment:
         module: str = "workers.cli",
         python: Path | str = sys.executable,
     ) -> WorkerProcess:
-        """Start a worker process and wait until all its agents are up."""
+        """Start a worker process and wait until all its agents are up.
+
+        Args:
+            agents: their names; by default all.
+            ready: whether to wait.
+            environment: beside that of the deployment.
+            module: that is run.
+            python: interpreter.
+        """
         log = self.directory / f"worker-{len(self.workers)}.log"
-        arguments = ["--agents", ",".join(agents)] if agents else []
-        with log.open("wb") as output:
-            process = await asyncio.create_subprocess_exec(
-                python, "-m", module, "worker", *arguments,
-                cwd=self.directory, env=self._environment() | dict(environment or {}),
-                stdout=output, stderr=asyncio.subprocess.STDOUT,
-            )  # fmt: skip
-        worker = WorkerProcess(process, log)
+        arguments = ["worker", *(["--agents", ",".join(agents)] if agents else [])]
+        variables = self._environment() | dict(environment or {})
+        # Faults come with a path of their own, which an interpreter reads when it starts.
+        own_start = python != sys.executable or variables["PYTHONPATH"] != str(ROOT)
+        if self.forks and not own_start:
+            worker = WorkerProcess(ForkedProcess.start(module, arguments, self.directory, variables, log), log)
+        else:
+            with log.open("wb") as output:
+                process = await asyncio.create_subprocess_exec(
+                    python, "-m", module, *arguments,
+                    cwd=self.directory, env=variables, stdout=output, stderr=asyncio.subprocess.STDOUT,
+                )  # fmt: skip
+            worker = WorkerProcess(process, log)
         self.workers.append(worker)
         if ready:
             await worker.wait_ready()
@@ -278,7 +305,7 @@ class Deployment:
         """All records of a topic, up to the high-water mark that the broker's fetches tell."""
         consumer = AIOKafkaConsumer(
             bootstrap_servers=self.addresses.kafka, auto_offset_reset="earliest", enable_auto_commit=False,
-            max_partition_fetch_bytes=2_000_000,
+            max_partition_fetch_bytes=2_000_000, fetch_max_wait_ms=FETCH_MILLISECONDS,
         )  # fmt: skip
         await consumer.start()
         try:
@@ -289,34 +316,37 @@ class Deployment:
             consumer.assign(partitions)
             await consumer.seek_to_beginning()
             records: list[ConsumerRecord] = []
-            quiet = 0
-            while quiet < 2:
-                found = await consumer.getmany(timeout_ms=500)
-                quiet = 0 if found else quiet + 1
-                records.extend(record for batch in found.values() for record in batch)
+            unread = set(partitions)
+            async with asyncio.timeout(300):
+                while unread:
+                    found = await consumer.getmany(*unread, timeout_ms=FETCH_MILLISECONDS)
+                    records.extend(record for batch in found.values() for record in batch)
+                    for partition in partitions:
+                        mark = consumer.highwater(partition)
+                        if mark is not None and await consumer.position(partition) >= mark:
+                            unread.discard(partition)
             return records
         finally:
             await consumer.stop()
 
-    async def caught_up(self, agent: AgentDefinition, topic: Topic, seconds: float = 900.0) -> None:
-        """Wait until an agent has acknowledged all that a topic holds."""
+    async def caught_up(self, agent: AgentDefinition, *topics: Topic, seconds: float = 900.0) -> None:
+        """Wait until an agent has acknowledged all that topics hold."""
         group = self.settings.group_name(agent.name)
-        lag = GroupLag(self.settings, self.addresses.kafka, topic, [group], new_ones_count=True)
-        await lag.start()
+        lags = [GroupLag(self.settings, self.addresses.kafka, topic, [group], new_ones_count=True) for topic in topics]
+        await asyncio.gather(*(lag.start() for lag in lags))
         try:
 
             async def none() -> bool:
-                return await lag.records() == 0
+                return not any(await asyncio.gather(*(lag.records() for lag in lags)))
 
-            await until(none, f"{agent.name} has read {topic.name}", seconds)
+            await until(none, f"{agent.name} has read {', '.join(topic.name for topic in topics)}", seconds)
         finally:
-            await lag.stop()
+            await asyncio.gather(*(lag.stop() for lag in lags))
 
     async def all_caught_up(self, agents: Sequence[AgentDefinition] = tuple(AGENTS.values())) -> None:
         """Wait until nothing is left to do: agents send before they acknowledge, and write for later ones only."""
         for agent in agents:
-            for topic in agent.reads:
-                await self.caught_up(agent, topic)
+            await self.caught_up(agent, *agent.reads)
 
     async def query(self, client: AsyncClient, sql: str) -> Any:
         """One row; ``{db}`` is the database."""
@@ -347,7 +377,7 @@ class Deployment:
             "TOUCHSTONE_KAFKA__GROUP_PREFIX": self.name,
             "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": str(self.settings.kafka.idempotent_producer),
             "TOUCHSTONE_KAFKA__FETCH_WAIT_SECONDS": str(self.settings.kafka.fetch_wait_seconds),
-            "TOUCHSTONE_KAFKA__SESSION_TIMEOUT_SECONDS": "6",
+            "TOUCHSTONE_KAFKA__SESSION_TIMEOUT_SECONDS": str(self.settings.kafka.session_timeout_seconds),
             "TOUCHSTONE_CLICKHOUSE__DATABASE": self.name,
             "TOUCHSTONE_REDIS__KEY_PREFIX": f"{self.name}:",
             "TOUCHSTONE_STATE_DIR": str(self.directory / "state"),

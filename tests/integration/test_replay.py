@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +30,7 @@ from schemas.topics import (
 )
 from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, until
+from tests.harness.forked_process import ForkedProcess
 from tests.harness.pipeline import EXAMPLES
 from tests.integration.test_seen_versions import touchstone
 from workers.agents.analytics import ANALYTICS
@@ -180,7 +180,7 @@ async def test_the_same_version_judges_the_same_again_also_what_was_compared_wit
 
 async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) -> None:
     """As many as TOUCHSTONE_REPLAY_ANSWERS says; a replay of all, by another threshold, while further ones come in."""
-    count = int(os.environ.get("TOUCHSTONE_REPLAY_ANSWERS", "400"))
+    count = int(os.environ.get("TOUCHSTONE_REPLAY_ANSWERS", "200"))
     deployment = stream.deployment
     await deployment.start_worker()
     await deployment.send(records(count))
@@ -233,11 +233,11 @@ async def test_live_answers_and_a_replay_of_them_all_keep_apart(stream: Stream) 
 
 async def test_a_replay_that_was_killed_goes_on_and_ends_as_one_that_ran_through(stream: Stream) -> None:
     deployment = stream.deployment
-    await deployment.send(records(700))
-    assert (await stream.replay("whole"))["judged"] == 700
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "workers.cli", "replay", "--from", "2026-01-01", "--version", "killed",
-        cwd=deployment.directory, env=deployment._environment(), stderr=asyncio.subprocess.DEVNULL,
+    await deployment.send(records(400))
+    assert (await stream.replay("whole"))["judged"] == 400
+    process = ForkedProcess.start(
+        "workers.cli", ["replay", "--from", "2026-01-01", "--version", "killed"],
+        deployment.directory, deployment._environment(), deployment.directory / "killed.log",
     )  # fmt: skip
     try:
 
@@ -251,7 +251,7 @@ async def test_a_replay_that_was_killed_goes_on_and_ends_as_one_that_ran_through
         process.kill()
         await process.wait()
     ((state, counts),) = await stream.rows("SELECT state, counts FROM {db}.replays FINAL WHERE run = 'killed'")
-    assert state == "running" and 0 < json.loads(counts)["judged"] < 700
+    assert state == "running" and 0 < json.loads(counts)["judged"] < 400
 
     async def resumed() -> dict[str, Any]:
         code, output, errors = await touchstone(deployment, "replay", "--resume", "killed", "--json")
@@ -264,8 +264,8 @@ async def test_a_replay_that_was_killed_goes_on_and_ends_as_one_that_ran_through
     code, _, errors = await touchstone(deployment, "replay", "--from", "2026-01-02", "--version", "killed")
     assert code == 1 and "since was" in errors
     done = await resumed()
-    assert (done["state"], done["counts"]["judged"], done["counts"]["read"]) == ("finished", 700, 700)
-    assert done["judged_here"] == 700 - json.loads(counts)["judged"]
+    assert (done["state"], done["counts"]["judged"], done["counts"]["read"]) == ("finished", 400, 400)
+    assert done["judged_here"] == 400 - json.loads(counts)["judged"]
     for table in TABLES:
         assert await stream.judgements(table, "killed") == await stream.judgements(table, "whole"), table
     again = await resumed()

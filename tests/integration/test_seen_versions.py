@@ -1,14 +1,13 @@
 """``touchstone versions`` lists what has judged, and in what it differs."""
 
-import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from tests.harness.deployment import Deployment, until
+from tests.harness.forked_process import run_forked
 from workers.pipeline.versions import pipeline_version, version_parts
 from workers.runtime.worker import Worker
 from workers.settings.addresses import Addresses
@@ -18,12 +17,7 @@ ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 
 
 async def touchstone(deployment: Deployment, *arguments: str) -> tuple[int, str, str]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "workers.cli", *arguments, cwd=deployment.directory, env=deployment._environment(),
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    output, errors = await process.communicate()
-    return process.returncode or 0, output.decode(), errors.decode()
+    return await run_forked(*arguments, folder=deployment.directory, environment=deployment._environment())
 
 
 async def test_versions_are_listed_with_what_differs(addresses: Addresses, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import faust
 from faust.exceptions import ConsumerNotStarted
+from faust.tables.manager import TableManager
 from faust.types import TP
 
 from schemas.topics import Topic
@@ -44,6 +45,16 @@ FETCH_BYTES = 2 * 1024 * 1024
 log = get_logger(__name__)
 
 Receiver = Callable[[Record], Awaitable[None]]
+
+
+class PromptTableManager(TableManager):
+    """Start without the second in which Faust waits for tables to be defined: agents have none."""
+
+    async def on_start(self) -> None:
+        """Start the parts that assign partitions."""
+        if not self.should_stop:
+            await self._update_channels()
+            await self.recovery.start()
 
 
 class AgentApplication:
@@ -261,6 +272,7 @@ def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.
         web_enabled=False,
         datadir=str(state),
         store="memory://",
+        TableManager=PromptTableManager,
     )
     app.transport = LedgerTransport(app.conf.broker_consumer, app)
     app.transport.fetch_wait_seconds = kafka.fetch_wait_seconds

@@ -79,9 +79,12 @@ class GroupLag:
         # One consumer for each group, which reads its commits without joining it. It fetches as little as possible; a
         # fetch is needed because only its high-water mark is correct with any broker.
         self._readers = [
-            AIOKafkaConsumer(**connection, group_id=group, enable_auto_commit=False, max_partition_fetch_bytes=1)
+            AIOKafkaConsumer(
+                **connection, group_id=group, enable_auto_commit=False,
+                max_partition_fetch_bytes=1, fetch_max_wait_ms=FETCH_MILLISECONDS,
+            )
             for group in groups
-        ]
+        ]  # fmt: skip
 
     async def start(self) -> None:
         """Connect.
