@@ -66,7 +66,9 @@ _FIRST = re.compile(r"\W*(?:the\s+)?(?:first|former)(?:\s+one|\s+option)?\W*$", 
 _SECOND = re.compile(r"\W*(?:the\s+)?(?:second|latter|last)(?:\s+one|\s+option)?\W*$", re.IGNORECASE)
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 _REPEATED = re.compile(r"(?P<denied>[不没])?(?P<verb>[\u3400-\u9fff]{1,3})[。！!.]?")
-_PRONOUN = re.compile(r"\W*(?:it|he|she|they|this|that|er|sie|es|il|elle)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\W*(?:it|he|she|they|this|that|er|sie|es|il|elle|él|ele|lui|hij|zij|он|она|оно)\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 

@@ -1,1 +1,1 @@
-"""Read a query after the turns before it: pronouns, follow-ups and choices resolved by rules, for English."""
+"""Read a query after the turns before it: pronouns, follow-ups, corrections and choices resolved by rules."""

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from workers.evaluation.clauses.parser import parse
+from workers.evaluation.conversation.mentions import TIMES
 from workers.evaluation.text.words import word_set
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _LEAD = re.compile(
 _ABOUT = re.compile(r"^\W*(?:\w+[\s,]+){0,3}?(?:(?:what|how)\s+about|(?:the\s+)?same)\b", re.IGNORECASE)
 _TRAIL = re.compile(r"[\s,]+(?:too|as\s+well|also|then|instead|though|please)\W*$", re.IGNORECASE)
 _OWNED = re.compile(r"^(?:the\s+)?[\w-]+(?:\s[\w-]+)?['’]s(?:\s[\w-]+){1,3}\W*$", re.IGNORECASE)
+_NUMBERED = re.compile(r"[A-Z]\w*\s\w*\d[\w.]*")
+"""A name with a number: "Corva 5"."""
 _CAUSE = re.compile(r"^(?:why(?:\s+(?:not|so|is\s+that|that))?|how\s+(?:so|come))\W*$", re.IGNORECASE)
 _SAID = re.compile(r"^(?:(?:yes|no|sure|certainly|correct|right)\b[\s,.!:–—-]*)+", re.IGNORECASE)
 _COURTESIES = word_set("thanks thank hello hi hey ok okay great cool perfect nice bye please sorry yes no")
@@ -40,7 +43,7 @@ def is_follow_up(doc: "Doc") -> bool:
         return False
     if _ABOUT.match(doc.text):
         return not any(token.dep_ in ("nsubj", "nsubjpass") for token in parse(rest))
-    if _OWNED.match(rest):
+    if _OWNED.match(rest) or _is_bare(doc.text, rest):
         return True
     tokens = [token for token in doc if not token.is_punct]
     if any(
@@ -53,6 +56,12 @@ def is_follow_up(doc: "Doc") -> bool:
     if tokens[0].pos_ == "INTJ" or tokens[0].lower_ in _COURTESIES:
         return False
     return not any(token.pos_ == "AUX" for token in tokens)
+
+
+def _is_bare(text: str, rest: str) -> bool:
+    """Return true for "And express?", whose only word may be parsed as a verb."""
+    word = rest.strip(" ?!.").lower()
+    return rest != text.strip() and word.isalpha() and word not in (_OPEN | _COURTESIES | _STARTS)
 
 
 def _rest(doc: "Doc") -> str:
@@ -76,6 +85,8 @@ def follow_up(doc: "Doc", base: str, said: str) -> str:
     words = rest.split()
     if any(word.lower() in _OPEN for word in words[:2]):
         return f"{rest[0].upper()}{rest[1:]}, {_lowered(asked)}?"
+    if _NUMBERED.fullmatch(rest) and (same := re.search(rf"\b{re.escape(words[0])}\s\w*\d[\w.]*", asked)):
+        return f"{asked[: same.start()]}{rest}{asked[same.end() :]}?"
     told, question = parse(_as_within(rest)), parse(asked)
     if _OWNED.match(rest):
         return f"What is {rest}?"
@@ -84,7 +95,10 @@ def follow_up(doc: "Doc", base: str, said: str) -> str:
         ((_likeness(told, phrase, each), each) for each in _phrases(question)), key=lambda each: each[0], default=None
     )
     if best is None or best[0] < MIN_LIKENESS:
-        return f"{asked} {rest}?"
+        subject = None if _preposition(phrase) or len(phrase) < len(told) else _subject(question)
+        if subject is None or phrase.root.pos_ not in ("NOUN", "PROPN") or phrase.root.lemma_.lower() in TIMES:
+            return f"{asked} {rest}?"
+        best = (MIN_LIKENESS, subject)
     start, end, text = _place(phrase, best[1])
     return f"{asked[:start]}{text}{asked[end:]}?"
 
@@ -111,6 +125,11 @@ def _phrases(question: "Doc") -> "list[Span]":
         *found,
         *(question[t.i : t.i + 1] for t in question if t.i not in inside and (t.like_num or t.pos_ == "PROPN")),
     ]
+
+
+def _subject(question: "Doc") -> "Span | None":
+    """Return the subject of a question, unless it asks for the subject."""
+    return next((each for each in _phrases(question) if each.root.dep_ in ("nsubj", "nsubjpass")), None)
 
 
 def _preposition(span: "Span") -> str:

@@ -38,7 +38,7 @@ _PEOPLE = word_set(
     "dr prof professor doctor nurse teacher boss manager customer patient client tenant landlord colleague friend partner"
     " child kid baby cousin neighbour neighbor author founder director coach engineer president minister employee student"
 )
-_TIMES = word_set(
+TIMES = word_set(
     "second minute hour day week month year today tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday"
     " morning afternoon evening night time spring summer autumn winter january february march april may june july august"
     " september october november december mondays tuesdays wednesdays thursdays fridays saturdays sundays"
@@ -90,7 +90,7 @@ def phrase_mentions(chunk: "Span", lost: float) -> Iterator[Mention]:
     root = chunk.root
     words = [token for token in chunk if not (token.is_punct or token.is_space)]
     named = any(token.pos_ == "PROPN" for token in words)
-    if root.pos_ not in ("NOUN", "PROPN", "NUM") or root.lower_ in _TIMES or root.lemma_.lower() in _TIMES:
+    if root.pos_ not in ("NOUN", "PROPN", "NUM") or root.lower_ in TIMES or root.lemma_.lower() in TIMES:
         return
     if not words or words[0].tag_ in ("WDT", "WP", "WRB", "WP$") or (root.like_num and not named):
         return

@@ -8,7 +8,7 @@ The resolved text is compared and never shown as the query, so that words matter
 - *follow-up*: "And over 90 days?" is the question before it with "90 days" in the place of "30 days"
   (``follow_ups``).
 
-Only English is resolved. Of each turn at most ``MAX_READ`` code points are read, of at most ``MAX_EARLIER`` turns.
+Other languages than English have rules of their own, without a parse (``local_follow_ups``). Of each turn at most ``MAX_READ`` code points are read, of at most ``MAX_EARLIER`` turns.
 """
 
 import re
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Literal
 
 from schemas.answers import GeneratedAnswer, Turn
 from workers.evaluation.budget import spend
-from workers.evaluation.clauses.parser import parse_together
+from workers.evaluation.clauses.parser import parse, parse_together
+from workers.evaluation.conversation.corrections import announced, corrected
 from workers.evaluation.conversation.follow_ups import follow_up, is_follow_up
+from workers.evaluation.conversation.local_follow_ups import LED, about, brought_up, laid_on, local_phrase
 from workers.evaluation.conversation.mentions import Mention, antecedent, listed, mentions, phrase_mentions
-from workers.evaluation.text.language import FUNCTION_WORDS, guess_language
+from workers.evaluation.text.language import FUNCTION_WORDS, guess_language, known_language
 from workers.evaluation.text.wording import plain_text
 from workers.evaluation.text.words import word_set
 
@@ -38,6 +40,8 @@ MAX_QUERY = 500
 
 MAX_RESOLVED = 2_000
 """Longest query after its resolution, code points: each of many pronouns may stand for a long phrase."""
+TOPIC_RANK = 10.0
+"""Rank of a topic that the turn before the query announces."""
 
 Status = Literal["self_contained", "resolved", "not_resolved"]
 
@@ -116,12 +120,28 @@ def resolve_query(query: str, turns: Sequence[Turn]) -> Resolution | None:
         return Resolution("self_contained", query)
     read = tuple((turn.role, _read(turn)) for turn in turns[-MAX_EARLIER:])
     language = _language(" ".join((*(text for _, text in read), asked)))
-    if language != "en":
-        return Resolution("not_resolved", query, f"queries in the language {language} are not resolved")
     # Operations are counted before the cache is asked, so that a repeat spends the same.
     spend(len(asked) + sum(len(text) for _, text in read))
+    if language != "en":
+        return _resolved_locally(asked, read, language) or Resolution(
+            "not_resolved", query, f"no rule for the language {language} resolves the query"
+        )
     found = _resolve(asked, read)
     return found if found.status == "resolved" else replace(found, text=query)
+
+
+def _resolved_locally(asked: str, read: Sequence[tuple[str, str]], language: str) -> Resolution | None:
+    """Resolve a query in a language other than English; ``None`` where no rule fits."""
+    questions = [place for place, (role, _) in enumerate(read) if role == "user"]
+    if not questions:
+        return None
+    last = questions[-1]
+    if phrase := local_phrase(asked, language):
+        before = _resolved_locally(read[last][1], read[:last], language)
+        return Resolution("resolved", laid_on(phrase, before.text if before else read[last][1]), adds=asked)
+    said = read[last + 1][1] if last + 1 < len(read) else ""
+    text = about(asked, brought_up(said, read[last][1])) if language in LED else None
+    return Resolution("resolved", text) if text else None
 
 
 @lru_cache(maxsize=256)
@@ -139,12 +159,15 @@ def with_resolved_query(answer: GeneratedAnswer, resolution: Resolution | None) 
 
 def _language(text: str) -> str:
     """Guess the language of a conversation; short questions have few function words, so those of questions count."""
+    known = "en" if text.isascii() else known_language(text)
+    if known in LED:
+        return known
     guessed = guess_language(text)
     if guessed not in FUNCTION_WORDS or guessed == "en":
         return guessed
     words = _WORD.findall(text.lower())
     english = sum(word in _ENGLISH for word in words)
-    return "en" if english >= sum(word in FUNCTION_WORDS[guessed] for word in words) else guessed
+    return "en" if english and english >= sum(word in FUNCTION_WORDS[guessed] for word in words) else guessed
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +183,14 @@ def _read(turn: Turn) -> str:
 
 
 def _resolved(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> Resolution:
-    if is_follow_up(own):
+    if phrase := corrected(asked):
+        own = parse(f"And {phrase}?")
+    if phrase or is_follow_up(own):
         before = next((place for place in reversed(range(len(earlier))) if _asks(earlier[place])), None)
         if before is None:
             return Resolution("not_resolved", asked, "no earlier turn asks what the query continues")
         base = _resolved(earlier[before].text, earlier[before].doc, earlier[:before]).text
-        said = earlier[before + 1].text if before + 1 < len(earlier) else ""
+        said = "" if phrase or before + 1 >= len(earlier) else earlier[before + 1].text
         return Resolution("resolved", follow_up(own, base, said), adds=asked)
     replaced, unknown = _replacements(asked, own, earlier)
     if replaced:
@@ -195,6 +220,8 @@ def _replacements(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> tuple[
     if choice and (item := _chosen(choice["which"].lower(), earlier)):
         found.append((choice.start(), choice.end(), item))
     known = [mention for age, turn in enumerate(reversed(earlier)) for mention in mentions(turn.doc, age)]
+    if earlier and earlier[-1].role == "user" and (topic := announced(earlier[-1].text)):
+        known.append(Mention(topic, TOPIC_RANK, is_plural=False, gender="thing", is_place=False))
     one = _ONE.search(asked)
     if one and (mention := antecedent("it", known)):
         found.append((one.start(), one.end(), mention.text))

@@ -90,12 +90,12 @@ def test_a_query_that_says_all_itself_stays_as_it_is(query: str) -> None:
     assert (found.status, found.text) == ("self_contained", query)
 
 
-def test_another_language_is_not_resolved_and_says_so() -> None:
-    said = turns("Wie hoch ist der Zins für das Festgeld über 30 Tage?", "Für das Festgeld gibt es 2,1 %.")
-    found = resolve_query("Und über 90 Tage?", said)
+def test_a_language_without_rules_is_not_resolved_and_says_so() -> None:
+    said = turns("예금 30일의 이자는 얼마입니까?", "예금 이자는 2.1%입니다.")
+    found = resolve_query("그럼 90일은요?", said)
     assert found is not None
     assert found.status == "not_resolved"
-    assert "language de" in found.reason
+    assert "language ko" in found.reason
 
 
 def test_a_pronoun_without_anything_to_stand_for_is_not_resolved() -> None:
