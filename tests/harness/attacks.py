@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.harness.hostile_results import RESULTS, TURNS, UNFINISHED
+
 MOST_BYTES = 900_000
 """Largest value of a record; the broker refuses more."""
 
@@ -21,6 +23,11 @@ TEXTS = (
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 2**63, 2**200, 1e308, -1e308, [], {}, [[]], [None], {"": None}, [1] * 3_000, ["x"] * 3_000,
 )  # fmt: skip
+QUERIES = (
+    "And the second one?", "How long does it run there?", "What about that pump's?", "Why?", "it " * 160, "that " * 100,
+    "The price of the pump in the hall of the house at the lake with its motor and its cable",
+)  # fmt: skip
+"""Queries that need the turns before them."""
 PATHS = (
     "/api/answers/{}", "/api/answers/{}/explanation", "/api/citations/{}", "/api/citations/source/{}/{}", "/answers/{}",
     "/citations/{}", "/citations/{}/panel", "/review/{}", "/review/{}/item", "/api/reviews/{}", "/api/memory", "/api/answers",
@@ -100,7 +107,7 @@ class Attacks:
         self._numbers = iter(range(10**9))
         self._kinds: tuple[Callable[[str], bytes], ...] = (
             self._noise, self._cut, self._deep, self._wide, self._replaced, self._replaced, self._replaced, self._hostile,
-            self._encoded, self._several,
+            self._encoded, self._several, self._after_turns, self._over_results,
         )  # fmt: skip
 
     def requests(self, count: int) -> Iterator[BadRequest]:
@@ -122,11 +129,33 @@ class Attacks:
                 yield key, value[:MOST_BYTES], headers if pick.random() < 0.3 else []
 
     def hostile_answers(self, count: int) -> Iterator[dict[str, Any]]:
-        """Answers that are valid, and as expensive to evaluate as the generator can make them."""
+        """Answers that are valid, and as expensive to evaluate as the generator can make them.
+
+        One in three has results of tools, and one in three many long turns before its query.
+        """
+        pick = self._random
         for number in range(count):
             text = self._long_text(8_000)
             contexts = [{"chunk_id": f"c{n}", "content": self._long_text(3_000)} for n in range(4)]
-            yield answer(f"hostile-{number}", answer=text, contexts=contexts)
+            more: dict[str, Any] = {}
+            if number % 3 == 1:
+                makers = pick.sample([*RESULTS.values(), *UNFINISHED.values()], 2)
+                contexts[:2] = [self._result(n, make(24_000)) for n, make in enumerate(makers)]
+            elif number % 3 == 2:
+                turns = [{"role": ("user", "assistant")[n % 2], "content": self._turn(7_000)} for n in range(40)]
+                more = {"conversation": turns, "query": pick.choice(QUERIES)}
+            yield answer(f"hostile-{number}", answer=text, contexts=contexts, **more)
+
+    def _turn(self, length: int) -> str:
+        return self._random.choice(list(TURNS.values()))(length)
+
+    def _result(self, number: int, content: str) -> dict[str, Any]:
+        call = {
+            "id": f"call-{number}",
+            "name": "f",
+            "arguments": {"rows": [{"name": f"Pump {number}", "hours": number}]},
+        }
+        return {"chunk_id": f"t{number}", "content": content, "source_type": "tool", "tool": call}
 
     def _long_text(self, length: int) -> str:
         pick = self._random
@@ -180,6 +209,39 @@ class Attacks:
 
     def _several(self, name: str) -> bytes:
         return packed([answer(name), self._random.choice(VALUES), answer(name)])
+
+    def _after_turns(self, name: str) -> bytes:
+        """An answer after earlier turns and steps, up to their limits and beyond."""
+        pick = self._random
+        turns: list[Any] = [
+            {"role": pick.choice(("user", "assistant")), "content": self._turn(pick.choice((1, 600, 5_000)))}
+            for _ in range(pick.choice((1, 8, 40, 41)))
+        ]
+        if pick.random() < 0.3:
+            turns[-1] = pick.choice(
+                ({"role": "system", "content": "x"}, {"role": "user", "content": pick.choice(TEXTS)}, *VALUES)
+            )
+        step = {
+            "kind": "tool",
+            "name": "f",
+            "output": self._turn(pick.choice((10, 5_000))),
+            "status": pick.choice(("error", "x")),
+        }
+        steps = [step] * pick.choice((0, 0, 3, 50, 51))
+        return packed(answer(name, query=pick.choice(QUERIES), conversation=turns, steps=steps))
+
+    def _over_results(self, name: str) -> bytes:
+        """An answer over results of tools in all forms, with calls that are well-formed or not."""
+        pick = self._random
+        makers = pick.sample([*RESULTS.values(), *UNFINISHED.values(), lambda _: pick.choice(TEXTS)], 2)
+        results = [self._result(n, make(pick.choice((300, 3_000, 12_000)))) for n, make in enumerate(makers)]
+        if pick.random() < 0.5:
+            results[0]["tool"] |= {
+                "arguments": pick.choice((*TEXTS, *VALUES, "{" * 9_000, '{"a":' * 3_000)),
+                "status": pick.choice(("ok", "error", 503, True, "maybe", [])), "error": pick.choice((*TEXTS, None)),
+                "called_at": pick.choice((TIME, "9999-99-99", 1, None)),
+            }  # fmt: skip
+        return packed(answer(name, answer=self._long_text(pick.choice((200, 2_000))), contexts=results))
 
     # --- requests ----------------------------------------------------------------------------
 

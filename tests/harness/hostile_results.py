@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from itertools import count, islice
 from typing import Any
 
 Make = Callable[[int], str]
@@ -10,10 +9,14 @@ Make = Callable[[int], str]
 
 
 def series(piece: Callable[[int], str], separator: str = "\n", head: str = "", tail: str = "") -> Make:
-    """Return a generator of texts of different pieces up to a length."""
+    """Return a generator of texts of different whole pieces up to a length."""
 
     def make(length: int) -> str:
-        return (head + separator.join(islice(map(piece, count()), length)))[: length - len(tail)] + tail
+        pieces: list[str] = []
+        size = len(head) + len(tail)
+        while (size := size + len(piece(len(pieces))) + len(separator)) <= length:
+            pieces.append(piece(len(pieces)))
+        return head + separator.join(pieces) + tail
 
     return make
 
@@ -39,6 +42,11 @@ def nested(values: list[Any]) -> Any:
         found = {"inner": found, **{f"key {n}": value for n, value in enumerate(values[place : place + step], place)}}
     return found
 
+
+CLAIMS = series(
+    lambda i: f"Pump {i} ran {7 * i} hours at {i % 24:02}:{i % 60:02}, worker-{i} is open and costs ${3 * i}.", " "
+)
+"""Claims on these results, with figures, names and times."""
 
 RESULTS: dict[str, Make] = {
     "JSON records": records(lambda i: {"name": f"Pump {i}", "hours": 11 + i, "share": i / 40, "state": ("open", "shut")[i % 2]}),

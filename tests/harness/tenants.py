@@ -30,6 +30,11 @@ def answer(tenant: str, answer_id: str = SHARED, **fields: Any) -> dict[str, Any
         "answer_id": answer_id, "tenant": tenant, "session_id": "session-1", "user_id": "user-17",
         "query": f"How much memory does Loki of {tenant} need?", "answer": f"Loki needs {NEEDS[tenant]} of memory [1].",
         "contexts": [{"chunk_id": "c1", "content": f"Loki needs 2 GiB of memory. Only {tenant} may read this."}],
+        "conversation": [
+            {"role": "user", "content": f"Does {tenant} run Loki?"},
+            {"role": "assistant", "content": f"Yes, {tenant} runs Loki, and only {tenant} knows why."},
+        ],
+        "steps": [{"kind": "tool", "name": f"search of {tenant}", "output": f"Only {tenant} may read this step."}],
         "risk_mode": "gatekeeper", "model": {"id": "m"}, "requested_at": "2026-11-02T07:59:58Z", "completed_at": "2026-11-02T08:00:00Z",
     } | fields  # fmt: skip
 

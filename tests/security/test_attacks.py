@@ -105,6 +105,8 @@ def ask(client: httpx.Client, each: BadRequest) -> int:
 def attack_over_topics(console: ConsoleThread, addresses: Addresses, seed: int, count: int) -> None:
     two = TwoTenants(console, addresses)
     answers, events = 0, 0
+    # Answers of the attack over HTTP may still be evaluated.
+    until(lambda: settled(two) >= len(two.records(ANSWERS_GENERATED)), "what was sent before is settled", PATIENCE)
     known = {record.offset for record in two.records(ANSWERS_ENRICHED)}
     settled_before = settled(two)
 

@@ -7,6 +7,7 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
+from tests.harness.hostile_results import CLAIMS, RESULTS, TURNS, Make, conversation
 from tests.harness.operations import count_operations
 from tests.unit.evaluation.test_bounded_operations import TEXTS
 from workers.errors import BudgetExceeded
@@ -96,6 +97,47 @@ def test_the_budget_bounds_what_an_evaluation_does(name: str, monkeypatch: pytes
     lines = count_operations(evaluate)
     assert evaluation.failure is None
     assert lines <= MAX_LINES * budget.spent, lines / budget.spent
+
+
+def over_result(make: Make) -> GeneratedAnswer:
+    contexts = [{"chunk_id": "t", "content": make(12_000), "source_type": "tool", "tool": {"name": "f"}}]
+    return answer(CLAIMS(2_000), [], contexts=contexts)
+
+
+def after_turns(make: Make) -> GeneratedAnswer:
+    turns = conversation(make, 16, 3_000)
+    return answer(CLAIMS(2_000), [CLAIMS(1_000)], query="How long does it run there?", conversation=turns)
+
+
+@pytest.mark.parametrize("given", [*map(over_result, RESULTS.values()), *map(after_turns, TURNS.values())],
+                         ids=[*RESULTS, *TURNS])  # fmt: skip
+def test_the_budget_bounds_what_results_and_earlier_turns_take(
+    given: GeneratedAnswer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = Budget()
+    monkeypatch.setattr(evaluator, "Budget", lambda: budget)
+    evaluation = grounding_evaluator(Settings(_env_file=None)).begin(given, ())
+
+    def evaluate() -> None:
+        evaluation.prepare()
+        evaluation.evaluate({}, {})
+
+    lines = count_operations(evaluate)
+    assert evaluation.failure is None
+    assert lines <= MAX_LINES * budget.spent, lines / budget.spent
+
+
+@pytest.mark.parametrize(("mode", "state"), [("observer", "warned"), ("gatekeeper", "held")])
+@pytest.mark.parametrize("of_turns", [False, True], ids=["results", "turns"])
+def test_an_answer_whose_results_or_turns_exceed_its_budget_is_not_plainly_released(
+    backend: SentenceTransformerBackend, monkeypatch: pytest.MonkeyPatch, mode: str, state: str, of_turns: bool
+) -> None:
+    monkeypatch.setattr(evaluator, "Budget", lambda: Budget(limit=30_000))
+    given = after_turns(TURNS["statements"]) if of_turns else over_result(RESULTS["JSON records"])
+    enriched = LocalPipeline(Settings(_env_file=None), backend).evaluate(given.model_copy(update={"risk_mode": mode}))
+    assert enriched.grounding is not None and enriched.grounding.status == "failed"
+    assert enriched.grounding.reason == "budget: the evaluation needs more than 30000 operations"
+    assert (enriched.decision.state, "grounding_not_evaluated" in enriched.decision.reasons) == (state, True)
 
 
 @pytest.mark.long

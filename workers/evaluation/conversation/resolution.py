@@ -178,8 +178,10 @@ class _Earlier:
 
 
 def _read(turn: Turn) -> str:
-    text = plain_text(turn.content)
-    return text[:MAX_READ] if turn.role == "assistant" else text[-MAX_READ:]
+    # Marks are removed from a part that is longer than what is read, and not from a whole turn of 60,000 code points.
+    if turn.role == "assistant":
+        return plain_text(turn.content[: 4 * MAX_READ])[:MAX_READ]
+    return plain_text(turn.content[-4 * MAX_READ :])[-MAX_READ:]
 
 
 def _resolved(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> Resolution:

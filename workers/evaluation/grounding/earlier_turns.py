@@ -115,7 +115,7 @@ def earlier_sentences(turns: Sequence[Turn], answer_words: frozenset[str]) -> tu
         before = turns[place - 1] if place else None
         if turn.role == "assistant" and before is not None and before.role == "user" and place not in seen:
             seen.add(place)
-            stated = resolve_short_answer(plain_text(before.content), unit.text)
+            stated = resolve_short_answer(plain_text(before.content[-MAX_READ:]), unit.text)
             unit = replace(unit, text=stated, words=content_words(stated))
         if not unit.text.rstrip().endswith("?"):
             found.append(EarlierSentence(place + 1, turn.role, unit))
