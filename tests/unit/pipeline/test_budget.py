@@ -7,7 +7,7 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
-from tests.harness.hostile_results import CLAIMS, RESULTS, TURNS, Make, conversation
+from tests.harness.hostile_results import CLAIMS, RESULTS, TURNS, Make, conversation, series
 from tests.harness.operations import count_operations
 from tests.unit.evaluation.test_bounded_operations import TEXTS
 from workers.errors import BudgetExceeded
@@ -109,9 +109,18 @@ def after_turns(make: Make) -> GeneratedAnswer:
     return answer(CLAIMS(2_000), [CLAIMS(1_000)], query="How long does it run there?", conversation=turns)
 
 
-@pytest.mark.parametrize("given", [*map(over_result, RESULTS.values()), *map(after_turns, TURNS.values())],
-                         ids=[*RESULTS, *TURNS])  # fmt: skip
-def test_the_budget_bounds_what_results_and_earlier_turns_take(
+def after_steps() -> GeneratedAnswer:
+    """A run of as many and as long steps as are read."""
+    output = series(lambda i: f"Item {i} costs ${3 * i + 11} for {i} minutes.", " ")(5_000)
+    steps = [{"kind": "tool", "name": "f", "output": output}] * 50
+    return answer(CLAIMS(8_000), [CLAIMS(1_000)], steps=steps)
+
+
+@pytest.mark.parametrize(
+    "given", [*map(over_result, RESULTS.values()), *map(after_turns, TURNS.values()), after_steps()],
+    ids=[*RESULTS, *TURNS, "steps"],
+)  # fmt: skip
+def test_the_budget_bounds_what_results_earlier_turns_and_steps_take(
     given: GeneratedAnswer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budget = Budget()

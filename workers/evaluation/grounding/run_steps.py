@@ -54,7 +54,7 @@ def first_step(claim: ExtractedClaim, units: Sequence[EvidenceUnit], steps: Sequ
     words = content_words(claim.plain)
     pinned = pinned_words(claim.plain)
     lacking = pinned - frozenset[str]().union(*(unit.words for unit in units)) or pinned
-    spend(len(words) * sum(len(step.sentences) for step in steps))
+    spend(len(words) + sum(len(step.sentences) for step in steps))
     least = MIN_PINNED if lacking else MIN_WORDS
     for step in steps:
         for sentence in step.sentences:
