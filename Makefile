@@ -6,6 +6,9 @@ PYTHON ?= python3.11
 PIP_ARGS ?=
 # Processes of the tests: they wait for brokers a quarter of their time, so that three keep two cores busy.
 PROCESSES ?= 3
+# Python keeps compiled modules, also where the environment forbids it: hundreds of processes of the tests would compile
+# the same ones again.
+export PYTHONDONTWRITEBYTECODE :=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed

@@ -16,9 +16,11 @@ class PluginEnvironment:
 
     Attributes:
         folder: of the environment.
+        int8: folder of the model in int8, to run it as the image does; without, the model is in fp32.
     """
 
     folder: Path
+    int8: Path | None = None
 
     @property
     def python(self) -> Path:
@@ -28,14 +30,16 @@ class PluginEnvironment:
     def variables(self) -> dict[str, str]:
         """Variables of a terminal in which the environment is activated; pip fetches nothing."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
-        return inherited | {
+        precision = {"PRECISION": "int8", "EXPORT_DIR": str(self.int8)} if self.int8 is not None else {}
+        settings = {f"TOUCHSTONE_INFERENCE__{name}": value for name, value in precision.items()}
+        return inherited | settings | {
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "PIP_NO_INDEX": "1",
             "PIP_NO_DEPS": "1",
             # The value is inverted: pip builds with the packages of this environment.
             "PIP_NO_BUILD_ISOLATION": "0",
-        }
+        }  # fmt: skip
 
     def run(self, command: str, folder: Path, seconds: float = 300.0) -> str:
         """Run a command of the shell in a folder.
@@ -54,7 +58,7 @@ class PluginEnvironment:
         return done.stdout
 
 
-def plugin_environment(folder: Path) -> PluginEnvironment:
+def plugin_environment(folder: Path, int8: Path | None = None) -> PluginEnvironment:
     """Make an environment in a folder that does not exist yet."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
     site = next((folder / "lib").glob("python3.*/site-packages"))
@@ -62,4 +66,4 @@ def plugin_environment(folder: Path) -> PluginEnvironment:
     command = folder / "bin" / "touchstone"
     command.write_text(f'#!/bin/sh\nexec "{folder / "bin" / "python"}" -m workers.cli "$@"\n')
     command.chmod(0o755)
-    return PluginEnvironment(folder)
+    return PluginEnvironment(folder, int8)

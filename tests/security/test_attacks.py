@@ -187,8 +187,8 @@ def test_100_bad_records_are_settled_and_nothing_unevaluated_is_released(
     attack_over_topics(attacked, addresses, 2, 100)
 
 
-def test_10_hostile_answers_stay_within_their_budget(attacked: ConsoleThread) -> None:
-    attack_evaluation(attacked, 3, 10)
+def test_5_hostile_answers_stay_within_their_budget(attacked: ConsoleThread) -> None:
+    attack_evaluation(attacked, 3, 5)
 
 
 @pytest.mark.long

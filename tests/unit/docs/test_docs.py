@@ -3,10 +3,8 @@
 import contextlib
 import io
 import json
-import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -25,6 +23,7 @@ from schemas.base import UnreadableEvent
 from schemas.feedback import FeedbackEvent
 from schemas.release import Alert, AlertType
 from schemas.topics import TOPICS
+from tests.harness.command import bare_environment, run_command_as_text
 from tests.harness.paths import ROOT
 from workers.cli.main import app
 from workers.errors import TouchstoneError
@@ -232,11 +231,7 @@ def test_the_readme_names_every_make_target_that_it_uses() -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_cheap_commands_run(arguments: list[str], expected: str, tmp_path: Path) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-m", "workers.cli", *arguments],
-        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=240,
-        check=False,
-    )  # fmt: skip
+    finished = run_command_as_text(*arguments, folder=tmp_path, environment=bare_environment())
     assert finished.returncode == 0, finished.stderr[-1_000:]
     assert expected in finished.stdout
     if arguments[0] == "schemas":

@@ -36,8 +36,8 @@ def project(name: str, entry_points: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> PluginEnvironment:
-    return plugin_environment(tmp_path_factory.mktemp("extending") / "environment")
+def environment(tmp_path_factory: pytest.TempPathFactory, int8_folder: Path) -> PluginEnvironment:
+    return plugin_environment(tmp_path_factory.mktemp("extending") / "environment", int8_folder)
 
 
 @pytest.fixture(scope="module")
