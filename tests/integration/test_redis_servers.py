@@ -272,3 +272,14 @@ async def test_hosts_users_and_options_of_an_address_are_read() -> None:
     assert isinstance(single, Redis)
     assert single.get_connection_kwargs()["db"] == 3
     await single.aclose()
+
+
+async def test_a_server_is_reached_by_its_unix_socket(servers: RedisServers) -> None:
+    socket = servers.directory / "valkey.sock"
+    await servers.start(f"unixsocket {socket}", "unixsocketperm 700")
+    client = open_redis(f"unix://{USER}:{servers.password}@{socket}?db=0", settings_of(servers).redis)
+    try:
+        await client.set("touchstone:name", "value")
+        assert await client.get("touchstone:name") == b"value"
+    finally:
+        await client.aclose()

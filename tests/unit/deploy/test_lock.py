@@ -77,6 +77,24 @@ def test_the_image_installs_nothing_without_a_hash_but_the_project() -> None:
     assert "pip check" in DOCKERFILE
 
 
+def test_every_image_of_a_server_is_named_in_one_place() -> None:
+    """A digest for an image must not leave a second place where its tag alone is started."""
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    images = [each["image"] for each in services.values() if "build" not in each]
+    assert len(images) >= 6
+    places = [ROOT / "docker-compose.yml", ROOT / "Makefile", ROOT / "README.md"]
+    for folder in ("deploy", "docs", "examples"):
+        places += [
+            path for path in (ROOT / folder).rglob("*") if path.suffix in (".yml", ".yaml", ".md", ".py", ".sh", "")
+        ]
+    texts = [path.read_text(encoding="utf-8") for path in places if path.is_file()]
+    for image in images:
+        name = re.escape(image.partition(":")[0])
+        assert sum(len(re.findall(rf"{name}:v?\d", text)) for text in texts) == 1, image
+    bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+    assert len(set(bases)) == 1
+
+
 def test_the_digests_of_images_become_an_override_of_compose(tmp_path: Path) -> None:
     skopeo = tmp_path / "skopeo"
     skopeo.write_text(
