@@ -24,6 +24,7 @@ from workers.evaluation.conversation.corrections import announced, corrected
 from workers.evaluation.conversation.follow_ups import follow_up, is_follow_up
 from workers.evaluation.conversation.local_follow_ups import LED, about, brought_up, laid_on, local_phrase
 from workers.evaluation.conversation.mentions import Mention, antecedent, listed, mentions, phrase_mentions
+from workers.evaluation.conversation.possessions import owned, possessions
 from workers.evaluation.text.language import FUNCTION_WORDS, guess_language, known_language
 from workers.evaluation.text.wording import plain_text
 from workers.evaluation.text.words import word_set
@@ -189,6 +190,8 @@ def _resolved(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> Resolution
         own = parse(f"And {phrase}?")
     if phrase or is_follow_up(own):
         before = next((place for place in reversed(range(len(earlier))) if _asks(earlier[place])), None)
+        if before is None and (replaced := _replacements(asked, own, earlier)[0]):
+            return Resolution("resolved", _replaced(asked, replaced), adds=" ".join(text for _, _, text in replaced))
         if before is None:
             return Resolution("not_resolved", asked, "no earlier turn asks what the query continues")
         base = _resolved(earlier[before].text, earlier[before].doc, earlier[:before]).text
@@ -197,21 +200,31 @@ def _resolved(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> Resolution
     replaced, unknown = _replacements(asked, own, earlier)
     if replaced:
         topics = tuple((word, text) for start, end, text in replaced if (word := asked[start:end].lower()) in _PRONOUNS)
-        resolved = asked
-        for start, end, text in sorted(replaced, reverse=True):
-            resolved = f"{resolved[:start]}{text}{resolved[end:]}"
+        resolved = _replaced(asked, replaced)
         if len(resolved) > MAX_RESOLVED:
             return Resolution("not_resolved", asked, f"the resolved query has more than {MAX_RESOLVED} code points")
-        return Resolution("resolved", resolved, topics=topics)
+        adds = _topic_of(earlier) if any(text == _topic_of(earlier) for _, _, text in replaced) else ""
+        return Resolution("resolved", resolved, topics=topics, adds=adds)
     if unknown:
         return Resolution("not_resolved", asked, f"no earlier turn tells what '{unknown}' is")
     return Resolution("self_contained", asked)
+
+
+def _replaced(asked: str, parts: Sequence[tuple[int, int, str]]) -> str:
+    for start, end, text in sorted(parts, reverse=True):
+        asked = f"{asked[:start]}{text}{asked[end:]}"
+    return asked
 
 
 def _asks(turn: _Earlier) -> bool:
     return turn.role == "user" and (
         turn.text.rstrip().endswith("?") or any(t.tag_ in ("WP", "WRB", "WDT") for t in turn.doc)
     )
+
+
+def _topic_of(earlier: Sequence[_Earlier]) -> str:
+    """Return the topic that the turn before the query announces; empty without one."""
+    return announced(earlier[-1].text) if earlier and earlier[-1].role == "user" else ""
 
 
 def _replacements(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> tuple[list[tuple[int, int, str]], str]:
@@ -222,12 +235,16 @@ def _replacements(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> tuple[
     if choice and (item := _chosen(choice["which"].lower(), earlier)):
         found.append((choice.start(), choice.end(), item))
     known = [mention for age, turn in enumerate(reversed(earlier)) for mention in mentions(turn.doc, age)]
-    if earlier and earlier[-1].role == "user" and (topic := announced(earlier[-1].text)):
+    if topic := _topic_of(earlier):
         known.append(Mention(topic, TOPIC_RANK, is_plural=False, gender="thing", is_place=False))
     one = _ONE.search(asked)
     if one and (mention := antecedent("it", known)):
         found.append((one.start(), one.end(), mention.text))
+    things = possessions(own, [turn.text for turn in earlier if turn.role == "user"])
     for token in own:
+        if (thing := owned(token, things)) is not None:
+            found.append(thing)
+            continue
         if any(start <= token.idx < end for start, end, _ in found):
             continue
         if token.lower_ in ("that", "this", "these", "those") and token.dep_ == "det":

@@ -57,6 +57,7 @@ from schemas.reports import Span
 from workers.evaluation.citations.citation_finder import NO_CONTEXT, coverage, resolve_citations, skip_reason
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
+from workers.evaluation.conversation.unnamed_subjects import with_question
 from workers.evaluation.facts.calculations import derived_figures, expression
 from workers.evaluation.facts.json_evidence import RecordFacts, read_record
 from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
@@ -162,7 +163,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     sentences = segment(answer.answer)
     resolved = resolve_citations(answer, sentences)
     places, unchecked = _listed(resolved.claims)
-    claims = tuple(resolved.claims[place] for place in places)
+    claims = with_question([resolved.claims[place] for place in places], resolution)
     tools = read_tools(answer)
     units = collect_evidence(contexts, content_words(answer.answer), claims[0].language if claims else "en")
     units = (*units, *attribute_units(tools, contexts, units)) if tools else units

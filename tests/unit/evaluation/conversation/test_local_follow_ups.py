@@ -76,3 +76,36 @@ def test_a_turn_announces_its_topic() -> None:
     assert announced("And about the ski trip:") == "the ski trip"
     assert announced("Another question: the pool.") == "the pool"
     assert announced("The pool is about the size of the hall.") == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "query", "expected"),
+    [
+        (
+            "I booked room Elm and my colleague booked room Oak.",
+            "How many people fit in mine?",
+            "How many people fit in room Elm?",
+        ),
+        ("I booked room Elm and my colleague booked room Oak.", "And in theirs?", "And in room Oak?"),
+        (
+            "My sister drives a Tarsa. I drive a Velmo.",
+            "How heavy is her car?",
+            "How heavy is her car (a Tarsa)?",
+        ),
+        (
+            "We rented the Calypso. Our friends have the Mistral.",
+            "How long is theirs?",
+            "How long is the Mistral?",
+        ),
+    ],
+)
+def test_what_is_mine_and_what_is_theirs_is_told_apart(said: str, query: str, expected: str) -> None:
+    found = resolve_query(query, turns(said, "Noted."))
+    assert found is not None
+    assert found.text == expected
+
+
+def test_with_one_owner_nothing_is_told_apart() -> None:
+    found = resolve_query("How many people fit in mine?", turns("I booked room Elm.", "Noted."))
+    assert found is not None
+    assert found.status == "self_contained"
