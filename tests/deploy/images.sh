@@ -4,6 +4,7 @@
 #
 #   tests/deploy/images.sh base      makes python:3.11.15-slim-bookworm by debootstrap, once
 #   tests/deploy/images.sh worker    builds deploy/Dockerfile with the package index of this machine
+#   tests/deploy/images.sh int8      builds it without PyTorch
 #   tests/deploy/images.sh servers   builds what stands for the servers of docker-compose.yml, with the image of the worker
 #
 # Needs Debian's packages podman, buildah, runc, netavark, aardvark-dns, catatonit and debootstrap, and network.
@@ -42,6 +43,10 @@ build() {
 
 worker() {
     build --file deploy/Dockerfile --tag "$WORKER" .
+}
+
+int8() {
+    build --file deploy/Dockerfile --build-arg PYTORCH=no --tag "$WORKER-int8" .
 }
 
 servers() {

@@ -1,12 +1,14 @@
 """docker-compose.yml, started: the shipped image between servers that stand for the published images."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.harness.compose import ANSWERS, Compose, container, get, start, state, stored, wait_healthy
-from tests.harness.containers import podman, run, wait_until
+from tests.deploy.test_image import IMAGE
+from tests.harness.compose import ANSWERS, OURS, Compose, container, get, query, start, state, stored, wait_healthy
+from tests.harness.containers import build, podman, run, wait_until
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(3_600)]
 
@@ -68,3 +70,17 @@ def test_a_wrong_password_is_told_by_its_setting(compose: Compose) -> None:
     done = run("podman", "exec", *wrong, container("worker"), "touchstone", "migrate", "--check")
     assert done.returncode == 1
     assert "TOUCHSTONE_CLICKHOUSE__PASSWORD" in done.stderr
+
+
+def test_without_pytorch_the_image_does_the_same(compose: Compose) -> None:
+    build("int8")
+    before = query(compose, "SELECT max(enriched_at) FROM touchstone.answers")
+    small = replace(compose, version=f"{IMAGE.rpartition(':')[2]}-int8")
+    podman("rm", "--force", *(container(name) for name in (*OURS, "feed")))
+    small.up(*OURS)
+    wait_healthy(*OURS)
+    assert podman("inspect", container("judging"), "--format", "{{.ImageName}}").strip().endswith("-int8")
+    small.up("feed")
+    again = f"SELECT countIf(enriched_at > '{before}') FROM touchstone.answers FINAL"
+    wait_until(lambda: query(compose, again) == str(ANSWERS), "every answer is evaluated again")
+    assert stored(compose) == f"{ANSWERS}\t0"

@@ -4,6 +4,7 @@ import asyncio
 from importlib.resources import files
 from pathlib import Path
 
+from workers.errors import TouchstoneError
 from workers.evaluation.grounding.verifier_combination import VerifierCombination, read_combination, shipped_path
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import EmbeddingBackend, SentenceTransformerBackend
@@ -19,16 +20,27 @@ BUILTIN = "builtin"
 """Name of the packaged verifier in the settings."""
 
 
+class Fp32Unusable(TouchstoneError):
+    """The model cannot be used in fp32; the message names the cause and the remedy."""
+
+
 def open_backend(settings: Settings) -> EmbeddingBackend:
     """Load the embedding model, which takes seconds.
 
     Raises:
         Int8Unusable: the precision is int8, and a library is missing or the model cannot be exported.
+        Fp32Unusable: the precision is fp32, and a library is missing.
     """
     inference = settings.inference
     if inference.precision == "int8":
         return Int8Backend(inference.model, inference.export_dir or settings.state_dir / "models", inference.threads)
-    return SentenceTransformerBackend(inference.model, inference.threads)
+    try:
+        return SentenceTransformerBackend(inference.model, inference.threads)
+    except ModuleNotFoundError as error:
+        raise Fp32Unusable(
+            f"inference.precision is fp32, but {error.name} is not installed; set inference.precision to int8, or use an "
+            "image with PyTorch"
+        ) from error
 
 
 async def open_embedding(
@@ -42,7 +54,7 @@ async def open_embedding(
         shared: vectors shared with other workers, ``None`` if not shared; closed with the service.
 
     Raises:
-        Int8Unusable: see :func:`open_backend`.
+        Int8Unusable, Fp32Unusable: see :func:`open_backend`.
     """
     if backend is None:
         backend = await asyncio.to_thread(open_backend, settings)
@@ -70,7 +82,13 @@ def open_verifier(settings: Settings) -> VerifierBackend | None:
     path = verifier_file(name)
     if path is None:
         _refuse_other_weights(settings.grounding)
-        return TransformerVerifier(name, threads)
+        try:
+            return TransformerVerifier(name, threads)
+        except ModuleNotFoundError as error:
+            raise VerifierUnusable(
+                f"grounding.verifier is {name}, but {error.name} is not installed; name a file in ONNX, or use an image "
+                "with PyTorch"
+            ) from error
     if not path.is_file():
         if name == BUILTIN:
             raise VerifierUnusable(
