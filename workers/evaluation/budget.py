@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from workers.errors import BudgetExceeded
 
 MAX_OPERATIONS = 3_000_000
-"""Maximum operations of one evaluation of one answer, about ten seconds of CPU. A report of 60,000 code points over a
+"""Maximum operations of one evaluation of one answer, ten to fourteen seconds of CPU. A report of 60,000 code points over a
 hundred sources spends half of it.
 """
 
