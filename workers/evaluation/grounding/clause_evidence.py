@@ -19,6 +19,7 @@ from workers.evaluation.facts.dated_values import answer_by_course
 from workers.evaluation.facts.denials import answer_by_denial, is_exception_of
 from workers.evaluation.facts.listed_values import belongs_to_other
 from workers.evaluation.facts.local_conditions import drops_local_condition
+from workers.evaluation.facts.opposite_words import denial_pattern
 from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
@@ -213,7 +214,11 @@ def _compare_polarity(claim: ExtractedClaim, sentences: Sequence[str]) -> Clause
 
 def _is_contrary_stated(text: str, sentences: Sequence[str], language: str) -> bool | None:
     """Return true if the evidence says the contrary of a clause of a statement, false if it says all of them."""
-    clauses = [part for part in cut_clauses(text) if len(stems_of(part)) >= LEAST_WORDS]
+    denial, clauses = denial_pattern(language), list[str]()
+    for part in cut_clauses(text):
+        # What follows a denial may be denied with it: "not at night, between 22:00 and 7:00".
+        is_told = denial.search(part) or not any(map(denial.search, clauses))
+        clauses += [part] if is_told and len(stems_of(part)) >= LEAST_WORDS else []
     if not clauses or len(stems_of(text)) > MAX_LETTERS:
         return None
     found = [is_contrary(clause, sentences, language) for clause in clauses]

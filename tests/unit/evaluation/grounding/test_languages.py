@@ -92,3 +92,37 @@ def test_readers_see_the_passage_as_it_is_written() -> None:
     assert claim.verdict == "supported"
     assert claim.evidence is not None
     assert claim.evidence.excerpt == source
+
+
+@pytest.mark.parametrize(
+    ("query", "source", "right", "wrong"),
+    [
+        (
+            "O elevador funciona durante a noite?",
+            "O elevador panorâmico não funciona entre as 22h e as 7h.",
+            "Não, o elevador não funciona durante a noite, entre as 22h e as 7h.",
+            "Sim, o elevador panorâmico funciona entre as 22h e as 7h.",
+        ),
+        (
+            "Fährt die Fähre nachts?",
+            "Die Fähre nach Borkum fährt nicht in der Nacht und an Feiertagen im Winter.",
+            "Nein, die Fähre nach Borkum fährt nicht in der Nacht und an Feiertagen im Winter.",
+            "Ja, die Fähre nach Borkum fährt in der Nacht und an Feiertagen im Winter.",
+        ),
+        (
+            "¿Se admiten perros en el museo?",
+            "En el museo no se admiten perros, ni siquiera en el patio interior del edificio.",
+            "No, en el museo no se admiten perros, ni siquiera en el patio interior del edificio.",
+            "Sí, en el museo se admiten perros.",
+        ),
+        (
+            "Is de sauna in het weekend open?",
+            "De sauna is in het weekend gesloten. De sauna is op vrijdag open.",
+            "Nee, de sauna is in het weekend gesloten.",
+            "Ja, de sauna is in het weekend open.",
+        ),
+    ],
+)
+def test_what_a_denial_goes_on_to_is_denied_with_it(query: str, source: str, right: str, wrong: str) -> None:
+    assert "contradicted" not in [claim.verdict for claim in evaluated(right, source, query=query).claims]
+    assert "contradicted" in [claim.verdict for claim in evaluated(wrong, source, query=query).claims]
