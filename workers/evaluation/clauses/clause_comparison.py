@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from schemas.grounding import Mismatch
 from workers.evaluation.clauses.clause_reader import Clause, Phrase, read_clauses
-from workers.evaluation.clauses.predicates import are_opposite, are_related, permission, predicate_stem
+from workers.evaluation.clauses.predicates import are_opposite, are_related, converses, permission, predicate_stem
 from workers.evaluation.facts.antonyms import SHARES
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, UNITS
 from workers.evaluation.text.words import word_set
@@ -177,7 +177,7 @@ def _read(evidence: Sequence[str]) -> list[Clause]:
 
 
 def _normal(clauses: Iterable[Clause]) -> list[Clause]:
-    return [normal for clause in clauses for normal in (clause, *permission(clause))]
+    return [normal for clause in clauses for normal in (clause, *permission(clause), *converses(clause))]
 
 
 def _matches(own: Clause, evidence: Sequence[Clause]) -> list[_Match]:

@@ -81,7 +81,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Limit:
+class Limit:
     """Hold a figure of a sentence, and on which side of it other figures lie within its limit; 0 without a limit."""
 
     figure: Quantity
@@ -206,7 +206,7 @@ def _pieces(sentences: Sequence[str]) -> Iterator[str]:
 
 
 def _answer(question: str, asked: Quantity, piece: str) -> bool | None:
-    limits = [limit for limit in _limits(piece) if _is_comparable(asked, limit.figure)]
+    limits = [limit for limit in read_limits(piece) if is_comparable(asked, limit.figure)]
     if len(limits) != 1:
         return None
     (limit,) = limits
@@ -226,7 +226,7 @@ def _answer(question: str, asked: Quantity, piece: str) -> bool | None:
     return limit.has(value, bound) != (bool(_DENIED.search(rest)) != bool(_DENIED.search(question)))
 
 
-def _limits(piece: str) -> Iterator[_Limit]:
+def read_limits(piece: str) -> Iterator[Limit]:
     """Yield the figures of a piece with their limits."""
     found: dict[str, tuple[int, bool]] = {}
     for side, inclusive, pattern in _LIMITS:
@@ -238,11 +238,11 @@ def _limits(piece: str) -> Iterator[_Limit]:
         if known is None:
             # "Up to 8 people or 600 kg" limits both.
             known = before if re.search(rf"\b(?:or|and) {re.escape(figure.written)}", piece) else (0, True)
-        yield _Limit(figure, *known)
+        yield Limit(figure, *known)
         before = known
 
 
-def _is_comparable(one: Quantity, two: Quantity) -> bool:
+def is_comparable(one: Quantity, two: Quantity) -> bool:
     if one.is_unit and two.is_unit:
         return same_dimension(one.dimension, two.dimension)
     if one.is_unit or two.is_unit:

@@ -98,6 +98,18 @@ _REQUIRING = word_set("require oblige need force mandatory required compulsory n
 _ADVISING = word_set("recommend advise suggest advisable recommended")
 _FORBIDDING = word_set("forbid prohibit ban impossible forbidden prohibited banned")
 
+_CONVERSES: dict[str, tuple[str, dict[str, str]]] = {
+    **dict.fromkeys(("teach", "instruct"), ("learn", {"object": "subject", "subject": "from"})),
+    "learn": ("teach", {"from": "subject", "subject": "object"}),
+    "lend": ("borrow", {"to": "subject", "subject": "from"}),
+    "borrow": ("lend", {"from": "subject", "subject": "to"}),
+    "lease": ("rent", {"to": "subject", "subject": "from"}),
+    "rent": ("lease", {"from": "subject", "subject": "to"}),
+    "inherit": ("leave", {"from": "subject", "subject": "to"}),
+    "sue": ("defend", {"object": "subject", "subject": "against"}),
+}
+"""By verb the verb of the other side, with the new roles of the phrases: who learns from Ann is taught by her."""
+
 
 def predicate_stem(word: str) -> str:
     """Return a stem that a verb and its noun have in common: "cancel" and "cancellation"."""
@@ -138,3 +150,12 @@ def permission(clause: Clause) -> Iterator[Clause]:
         if phrase.role in ("subject", "object") and not phrase.names and not phrase.is_pronoun:
             rest = tuple(own for other, own in enumerate(clause.phrases) if other != place and own.role != "attribute")
             yield replace(clause, predicate=phrase.head, phrases=rest, is_negated=negated, modality=modality)
+
+
+def converses(clause: Clause) -> Iterator[Clause]:
+    """Yield what a clause says of its other side: "Aminata learned it from Lamine" is "Lamine taught Aminata"."""
+    predicate, roles = _CONVERSES.get(clause.predicate, ("", {}))
+    kept = tuple(replace(each, role=roles[each.role]) for each in clause.phrases if each.role in roles)
+    if roles and {"subject"} < {each.role for each in clause.phrases if each.role in roles}:
+        others = tuple(each for each in clause.phrases if each.role not in roles)
+        yield replace(clause, predicate=predicate, phrases=(*kept, *others))

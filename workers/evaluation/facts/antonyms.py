@@ -13,6 +13,17 @@ enable activate | disable deactivate
 approve accept grant | reject refuse deny denied
 allow permit authorise authorize | forbid forbade forbidden prohibit ban
 pass succeed | fail
+pass adopt enact ratify | reject veto
+agree | disagree
+obey comply | disobey violate breach
+praise | criticise criticize condemn
+reveal revealed disclose | conceal hide hid hidden
+expand | contract
+encourage | discourage
+appoint appointed | dismiss
+qualify | disqualify
+merge merged | split
+ignite | extinguish
 win won | lose lost
 start begin began begun run ran running | stop cease halt
 start begin began begun commence | finish end
@@ -127,6 +138,27 @@ liquid | solid
 profit | loss
 success | failure
 victory | defeat
+winner | loser
+final definitive | preliminary provisional interim
+true real factual | fictional invented imaginary
+surplus | deficit
+majority | minority
+employer | employee
+landlord | tenant
+lender | borrower
+debit | credit
+edible | poisonous toxic inedible
+domestic | foreign
+rural | urban
+vacant unoccupied | occupied
+raw uncooked | cooked
+rare | common
+visible | hidden
+acidic | alkaline
+transparent | opaque
+nocturnal | diurnal
+legal lawful | illegal unlawful
+voluntary | forced
 early | late
 above | below
 guilty | innocent

@@ -48,7 +48,7 @@ class OwnedValues:
     """
 
     def __init__(self, sources: Sequence[Sequence[str]]) -> None:
-        self._sources = sources
+        self.sources = sources
         self._sentences: list[list[HeldSentence]] | None = None
         self._clauses: dict[str, list[tuple[int, Clause]]] = {}
         self._records: list[list[Record]] | None = None
@@ -56,7 +56,7 @@ class OwnedValues:
     def _read(self) -> list[list[HeldSentence]]:
         if self._sentences is None:
             self._sentences = [
-                read_sentences([text for text in texts if not is_record(text)]) for texts in self._sources
+                read_sentences([text for text in texts if not is_record(text)]) for texts in self.sources
             ]
         return self._sentences
 
@@ -64,8 +64,14 @@ class OwnedValues:
     def records(self) -> list[list[Record]]:
         """Return the records of the evidence by their keys."""
         if self._records is None:
-            self._records = [group for texts in self._sources for group in read_records(texts)]
+            self._records = [group for texts in self.sources for group in read_records(texts)]
         return self._records
+
+    def kinds(self) -> frozenset[str]:
+        """Return the kinds of the values."""
+        return frozenset(
+            kind for sentences in self._read() for sentence in sentences for kind in kinds_of(sentence.pieces)
+        )
 
     def clauses(self, kind: str) -> list[tuple[int, Clause]]:
         """Return the clauses that hold values of a kind, with the number of their source."""

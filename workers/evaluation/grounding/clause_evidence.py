@@ -8,11 +8,15 @@ from schemas.grounding import Mismatch
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.clauses import has_verb
 from workers.evaluation.claims.short_answers import consents, needs_question, stated_by, without_opening
+from workers.evaluation.clauses.charges import answer_by_charge, is_charged_rightly
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
 from workers.evaluation.clauses.closed_lists import answer_by_list
+from workers.evaluation.clauses.contests import is_contest_right
+from workers.evaluation.clauses.kept_limits import is_limit_kept
 from workers.evaluation.clauses.limits import answer_by_figure, is_compared_rightly, needs_no_more
 from workers.evaluation.clauses.opening_days import answer_by_days
+from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
 from workers.evaluation.facts.dated_values import answer_by_course
@@ -23,7 +27,7 @@ from workers.evaluation.facts.opposite_words import denial_pattern
 from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.facts.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
-from workers.evaluation.text.language import FUNCTION_WORDS, guess_language
+from workers.evaluation.text.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.local_words import content_words
 
 MAX_SENTENCES = 8
@@ -47,6 +51,11 @@ MAX_LETTERS = 40
 LEAST_WORDS = 3
 """Fewest words of a clause that states something by itself."""
 
+_REPORTED = re.compile(
+    r"^\W*(?:it|they|the (?:\w+ )?\w+) (?:found|finds|says|said|states?d?|shows?|showed|concluded|concludes|reports?|reported|notes?d?) that\s",
+    re.IGNORECASE,
+)
+"""The opening of a claim that reports what a source says; what follows is compared."""
 _WORDS = re.compile(r"\w+")
 
 
@@ -90,8 +99,9 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     sentences = _chosen(claim, units) if is_covered or claim.asked else []
     if not sentences:
         return ClauseFindings()
-    if not is_english(" ".join((claim.plain, *sentences))):
+    if not is_english(" ".join((claim.asked, claim.plain, *sentences))):
         return _compare_polarity(claim, sentences)
+    sentences = with_paraphrases(sentences)
     decided, agrees = _compare_answer(claim, sentences)
     if decided is not None:
         return decided
@@ -107,7 +117,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings(is_confirmed=is_bare) if answer is says else ClauseFindings(("negation",))
     if not is_covered or not _is_compared(claim, sentences):
         return ClauseFindings()
-    main = [clause for clause in read_clauses(claim.plain) if clause.is_main]
+    main = [clause for clause in read_clauses(_REPORTED.sub("", claim.plain)) if clause.is_main]
     mismatches = clause_mismatches(main, sentences)
     if "negation" in mismatches and any(is_exception_of(claim.plain, sentence) for sentence in sentences):
         mismatches = tuple(each for each in mismatches if each != "negation")
@@ -139,7 +149,7 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
     says = consents(claim.asked, reply) if claim.asked else None
     holds = is_compared_rightly(reply, claim.asked, sentences)
     if says is not None and holds is not False:
-        deciding = (answer_by_figure, answer_by_days, answer_by_course, answer_by_list)
+        deciding = (answer_by_figure, answer_by_days, answer_by_course, answer_by_list, answer_by_charge)
         answers = (answer(claim.asked, sentences) for answer in deciding)
         answer = next((each for each in answers if each is not None), None)
         holds = holds if answer is None else answer is says
@@ -148,6 +158,13 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
         if answer is not None and answer is not says:
             return ClauseFindings(("negation",)), False
         holds = None if answer is None else True
+    if says is None and is_charged_rightly(claim.plain, sentences) is False:
+        return ClauseFindings(("negation",)), False
+    if says is None and holds is None:
+        is_won = is_contest_right(reply, claim.asked, sentences)
+        if is_won is False:
+            return ClauseFindings(("role",)), False
+        holds = is_limit_kept(reply, claim.asked, sentences) if is_won is None else True
     if holds is None:
         return None, False
     if not holds:
@@ -188,7 +205,10 @@ def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Par
 
 def is_english(text: str) -> bool:
     """Return true for English; a text without any of its small words and with letters beyond ASCII is none."""
-    return guess_language(text) == "en" and (text.isascii() or bool(ENGLISH & set(_WORDS.findall(text.lower()))))
+    # A short text may have one word only that tells, and that of several languages: "no more than", "per hour".
+    return known_language(text) in (None, "en") and (
+        text.isascii() or bool(ENGLISH & set(_WORDS.findall(text.lower())))
+    )
 
 
 def _compare_polarity(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings:
@@ -228,7 +248,12 @@ def _is_contrary_stated(text: str, sentences: Sequence[str], language: str) -> b
 def _chosen(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
     topic = claim.asked if claim.question or claim.reply != claim.plain else ""
     words = content_words(f"{topic} {claim.plain}", claim.language)
-    return [units[place].text for place in _nearest(words, units, MAX_SENTENCES)]
+    near = [units[place].text for place in _nearest(words, units, MAX_SENTENCES)]
+    if near or not (claim.asked and needs_question(claim.asked, claim.reply)):
+        return near
+    # "Yes." to "Can adults attend?" shares no word with "Nobody under 18 is admitted."
+    sentences = [unit.text for unit in units if not unit.of_record]
+    return sentences if len(sentences) <= MAX_SENTENCES else []
 
 
 def _nearest(words: frozenset[str], units: Sequence[EvidenceUnit], count: int) -> list[int]:

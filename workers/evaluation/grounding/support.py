@@ -26,10 +26,11 @@ from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.short_answers import consents, needs_question, without_opening
 from workers.evaluation.clauses.clause_reader import read_together
+from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly, says_only_order
 from workers.evaluation.facts.comparisons import wrong_change
 from workers.evaluation.facts.contradiction_checks import compare, has_unknown_day, on_one_matter
 from workers.evaluation.facts.json_evidence import RecordFacts
-from workers.evaluation.facts.value_owners import gives_numbers, has_other_owner
+from workers.evaluation.facts.value_owners import OwnedValues, gives_numbers, has_other_owner
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
 from workers.evaluation.grounding.claim_memory import current_memory
@@ -340,6 +341,9 @@ def _measure(
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:
         mismatches = (*mismatches, "subject")
+    ranked = _ranked(claim, index.owned) if texts else None
+    if ranked is False:
+        mismatches = (*mismatches, "comparative")
     if claim.language in LOCAL_LANGUAGES and "date" not in mismatches and has_unknown_day(_stated(claim), texts):
         mismatches = (*mismatches, "date")
     measures = measure_claim(claim.plain, best, index, top, calibration.words, claim.asked, claim.language)
@@ -354,7 +358,10 @@ def _measure(
     mismatches = tuple(dict.fromkeys((*mismatches, *clauses.mismatches)))
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
     everywhere = frozenset(word for word in words if index.has(word)) | near
-    if clauses.is_confirmed or (measures.is_confirmed and not mismatches):
+    is_answered = clauses.is_confirmed or (
+        ranked is True and not mismatches and says_only_order(claim.reply or claim.plain, [claim.asked, *texts])
+    )
+    if is_answered or (measures.is_confirmed and not mismatches):
         return MeasuredClaim(
             np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
         )
@@ -368,6 +375,7 @@ def _measure(
         float(alone[top[0]]) if top else 0.0,
         best,
         misplaced
+        or ranked is False
         or bool(DECISIVE.intersection(clauses.mismatches))
         or (
             bool(compared)
@@ -393,6 +401,14 @@ def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ..
         return found
     stated = compare(own, texts[0], texts[1:])
     return tuple(each for each in found if each not in valued or each in stated)
+
+
+def _ranked(claim: ExtractedClaim, owned: OwnedValues) -> bool | None:
+    """Return whether a claim ranks its subjects as the evidence does; a short answer is read with its question."""
+    reply = claim.reply or claim.plain
+    if claim.asked and consents(claim.asked, reply) is not None:
+        return None
+    return is_ranked_rightly(reply, claim.asked, owned)
 
 
 def _stated(claim: ExtractedClaim) -> str:

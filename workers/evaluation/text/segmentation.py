@@ -91,6 +91,8 @@ _ABBREVIATION = re.compile(
     r"|sr|sra|núm|art|pág)\.$",
     re.IGNORECASE,
 )
+_UNIT_AT_END = re.compile(r"(?<=\d)\s?(?:[mhsgltVWAJNKC]|mm|min|sec|max)(?=\.\s+[A-Z])")
+"""A unit before the stop of a sentence, which otherwise is an initial or abbreviation: "is 1,980 m. The next"."""
 _CJK_END = frozenset("。！？｡．…」』）】")
 
 
@@ -325,6 +327,7 @@ def _mask(flat: str, start: int, end: int) -> str:
             parts += [masked[position:left], "x" * (right - left)]
             position = right
         masked = "".join([*parts, masked[position:]])
+    masked = _UNIT_AT_END.sub(lambda match: "x" * len(match[0]), masked)
     if "://" in masked:
         masked = _URL.sub(lambda match: "x" * len(match[0]), masked)
     return masked

@@ -1,0 +1,70 @@
+"""Say in plain words what the evidence puts otherwise: "lacks a jack" is "does not have a jack".
+
+Clauses are compared by their verbs and nouns. The phrases here deny or require something without a word of denial or
+duty that a comparison knows, so that each is written out as a further sentence of the evidence.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+MAX_TEXT = 400
+"""Longest sentence that is read, code points."""
+ADULT = range(16, 22)
+"""Ages in years from which texts call a person an adult."""
+
+_NOUN = r"(?:an?\s|the\s|any\s)?(?P<noun>[\w-]+(?:\s[\w-]+)?)"
+_Rewrite = str | Callable[[re.Match[str]], str | None]
+
+
+def _of_age(match: re.Match[str]) -> str | None:
+    if int(match["age"]) not in ADULT:
+        return None
+    return (
+        "Minors are not admitted. Children are not admitted. Minors are not allowed. Children are not allowed."
+        " Adults are admitted. Adults are allowed"
+    )
+
+
+_ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), rewrite)
+    for pattern, rewrite in (
+        (r"^(?P<before>.*?)\blacks?\s(?P<after>.+)$", r"\g<before>does not have \g<after>"),
+        (r"^(?P<before>.*?)\b(?:is|are) missing (?P<after>an?\s.+)$", r"\g<before>does not have \g<after>"),
+        (r"^(?P<before>.*?)\bcomes? without (?P<after>.+)$", r"\g<before>does not have \g<after>"),
+        (r"^(?P<before>.*?)\b(?:turned|turns?) down (?P<after>.+)$", r"\g<before>did not accept \g<after>"),
+        (r"^(?P<before>.*?)\b(?:declined|rejected|refused) (?P<after>(?:the|an?|his|her|their)\s.+)$", r"\g<before>did not accept \g<after>"),
+        (r"^(?P<before>.*?)\bfailed to (?P<after>.+)$", r"\g<before>did not \g<after>"),
+        (r"^(?P<what>[^.;]*?)\s(?:(?:is|are) (?:\w+ly )?(?:excluded|exempt)(?: from \w+(?: \w+)?)?)\b", r"\g<what> is not covered. \g<what> is not insured. \g<what> is not included"),
+        (r"^(?P<before>.*?)\b(?:post|report|record|made|make|suffer|incur)\w*\s(?:a\s|an\s)?(?:\w+\s)?(?:loss|deficit)\b", r"\g<before>did not make a profit. \g<before>did not have a surplus"),
+        (r"\bno (?:link|connection|association|correlation|relationship|relation) between (?P<one>[^.;,]+?) and (?P<two>[^.;,]+)", r"\g<one> does not cause \g<two>. \g<one> is not linked to \g<two>"),
+        (rf"\bwithout {_NOUN}\s(?:is|are|will be|may be)\s(?:\w+ )?(?:turned away|refused|rejected|denied|not (?:admitted|allowed|accepted))", r"A \g<noun> is required. You need a \g<noun>"),
+        (r"\b(?:for |of )?(?:up to )?(?P<span>\d+ \w+) without (?:an?\s)?(?P<noun>visa|permit|licen[cs]e|passport|prescription|permission|reservation|appointment|booking)\b", r"A \g<noun> is not needed for up to \g<span>"),
+        (r"\b(?:nobody|no one|no-one|no person|not) (?:under|below|younger than) (?:the age of )?(?P<age>\d\d)\b[^.;]{0,20}?\b(?:admitted|allowed|permitted|may|can)\b", _of_age),
+        (r"\b(?:admission|entry|open|admitted) (?:is )?(?:only )?(?:from|over|for over|for) (?:the age of )?(?P<age>\d\d)(?: years)?(?: only| and over)", _of_age),
+        (r"^(?P<what>.+?)\s(?:has|have) (?:not|never) been (?:reported|observed|seen)\b", r"\g<what> is not a side effect. It does not cause \g<what>"),
+        (r"^(?P<before>.*?)\b(?P<who>nobody|no one) was (?:injured|hurt|wounded)\b", r"Nobody was hurt. People were not hurt. People were not injured"),
+    )
+)  # fmt: skip
+_BY = re.compile(r"\b(?P<what>damage|loss|injury|failure) (?:by|from|due to|caused by|through) (?P<causes>\w+(?:, \w+)*(?:,? (?:or|and) [\w ]{3,20}?)?)(?=\s(?:is|are)\b|[.,;])", re.IGNORECASE)  # fmt: skip
+
+
+def with_paraphrases(sentences: Sequence[str]) -> list[str]:
+    """Return sentences with what their phrases mean in plain words after each of them."""
+    return [text for sentence in sentences for text in (sentence, *_paraphrases(sentence[:MAX_TEXT]))]
+
+
+def _paraphrases(sentence: str) -> Iterator[str]:
+    written = _BY.sub(_compounds, sentence)
+    if written != sentence:
+        yield written
+    for pattern, rewrite in _ROWS:
+        if match := pattern.search(written):
+            told = rewrite(match) if callable(rewrite) else match.expand(rewrite)
+            if told:
+                yield from (part.strip(" .") + "." for part in told.split(". "))
+
+
+def _compounds(match: re.Match[str]) -> str:
+    """Return "water damage, fire damage" for "damage by water or fire"."""
+    causes = re.split(r",\s(?:or\s|and\s)?|\s(?:or|and)\s", match["causes"])
+    return " and ".join(f"{cause} {match['what'].lower()}" for cause in causes if cause)

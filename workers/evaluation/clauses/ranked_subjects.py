@@ -1,0 +1,241 @@
+"""Check which of several subjects has the higher or lower value: "Engine B is older" over the years of two engines.
+
+The values of the evidence are those that ``value_owners`` reads, each with its subject. A claim, or a short answer with
+its question, says by a comparative or superlative in which order two subjects stand, or which one is first. There is no
+result unless each compared subject has exactly one value of the compared kind.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from workers.evaluation.budget import spend
+from workers.evaluation.claims.short_answers import needs_question
+from workers.evaluation.facts.dates import Date
+from workers.evaluation.facts.held_values import Clause
+from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.sentence_pieces import Value, kind_of, read_pieces, told_stems
+from workers.evaluation.facts.units import FAMILIES
+from workers.evaluation.facts.value_owners import OwnedValues
+from workers.evaluation.facts.verb_forms import verb_stem
+from workers.evaluation.text.words import word_set
+
+MAX_TEXT = 300
+"""Longest claim and question that are read, code points."""
+
+_LENGTH, _MASS, _SPAN = frozenset({"metre"}), frozenset({"gram", "pound"}), frozenset({"time", "month"})
+_MONEY = frozenset(unit for unit, family in FAMILIES.items() if family == "money")
+_HEAT = frozenset(unit for unit, family in FAMILIES.items() if family == "temperature") | {"degree"}
+_DAYS, _COUNT, _AREA = frozenset({"year", "date", "clock"}), frozenset({"count"}), frozenset({"area"})
+_SIZE = _LENGTH | _MASS | _AREA | _COUNT | {"litre"}
+_RANKS: dict[str, tuple[tuple[int, frozenset[str]], ...]] = {
+    word: meaning
+    for words, meaning in (
+        ("older oldest", ((-1, _DAYS), (1, _SPAN))),
+        ("younger youngest", ((1, _DAYS), (-1, _SPAN))),
+        ("newer newest", ((1, _DAYS),)),
+        ("earlier earliest", ((-1, _DAYS),)),
+        ("later latest", ((1, _DAYS),)),
+        ("faster fastest quicker quickest", ((-1, _SPAN), (1, frozenset({"km/h"})))),
+        ("slower slowest", ((1, _SPAN), (-1, frozenset({"km/h"})))),
+        ("longer longest", ((1, _LENGTH | _SPAN),)),
+        ("shorter shortest", ((-1, _LENGTH | _SPAN),)),
+        ("taller tallest higher highest deeper deepest wider widest", ((1, _LENGTH),)),
+        ("lower lowest shallower shallowest narrower narrowest", ((-1, _LENGTH),)),
+        ("heavier heaviest", ((1, _MASS),)),
+        ("lighter lightest", ((-1, _MASS),)),
+        ("hotter hottest warmer warmest", ((1, _HEAT),)),
+        ("colder coldest cooler coolest", ((-1, _HEAT),)),
+        ("dearer dearest costlier costliest expensive", ((1, _MONEY),)),
+        ("cheaper cheapest", ((-1, _MONEY),)),
+        ("larger largest bigger biggest", ((1, _SIZE),)),
+        ("smaller smallest", ((-1, _SIZE),)),
+        ("more most", ((1, _COUNT | _MONEY),)),
+        ("fewer fewest less least", ((-1, _COUNT | _MONEY),)),
+    )
+    for word in words.split()
+}
+"""By comparative or superlative its direction for each set of kinds of values."""
+_OF_COUNTS = word_set("more most fewer fewest less least")
+_PRICED = frozenset(map(verb_stem, word_set("cost costs price pay earn charge expensive salary paid spend spent")))
+_PEOPLE = frozenset(
+    map(verb_stem, word_set("people person employee worker staff inhabitant resident guest visitor member citizen"))
+)
+_LESS_OF = re.compile(
+    r"\b(?P<degree>more|most|less|least)\s+(?P<word>expensive|costly|recent|heavy|old|modern)\b", re.I
+)
+_SWAPPED = {
+    "expensive": ("dearer", "cheaper"),
+    "costly": ("dearer", "cheaper"),
+    "recent": ("newer", "older"),
+    "modern": ("newer", "older"),
+    "heavy": ("heavier", "lighter"),
+    "old": ("older", "newer"),
+}
+_NEGATED = re.compile(r"\b(?:not|never|neither|nor)\b|n['’]t\b", re.I)
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """Hold what a claim says of an order: the word for it, and the stems of subject, statement and what follows "than"."""
+
+    word: str
+    subject: frozenset[str]
+    words: frozenset[str]
+    rival: frozenset[str]
+    holds: bool
+    is_first: bool
+
+
+def is_ranked_rightly(claim: str, question: str, evidence: OwnedValues) -> bool | None:
+    """Return whether the values of the evidence bear out the order that a claim gives its subjects.
+
+    Args:
+        claim: plain text of the claim.
+        question: the question that the claim answers, or an empty text.
+        evidence: the values of the evidence.
+
+    Returns:
+        ``None`` if the claim gives no order, or the evidence does not give one value to each subject.
+    """
+    ranking = _read_ranking(claim[:MAX_TEXT], question[:MAX_TEXT])
+    if ranking is None or _is_told(ranking, evidence):
+        return None
+    asked = told_stems(f"{question} {claim}")
+    results = {
+        found == ranking.holds
+        for direction, kinds in _RANKS[ranking.word]
+        for owners in (
+            *(_owners(kind, ranking.word, asked, evidence) for kind in evidence.kinds() & kinds),
+            *_columns(kinds, ranking.word, asked, evidence),
+        )
+        if (found := _compare(ranking, direction, owners)) is not None
+    }
+    return results.pop() if len(results) == 1 else None
+
+
+def _columns(
+    kinds: frozenset[str], word: str, asked: frozenset[str], evidence: OwnedValues
+) -> Iterator[list[tuple[Clause, float]]]:
+    """Yield the columns of records that hold one value of the kinds in each record, as clauses on its first field."""
+    for group in evidence.records:
+        spend(len(group))
+        for place in range(1, min(map(len, group))):
+            found = []
+            for number, record in enumerate(group):
+                cell, subject = record[place], record[0].words
+                values = (*cell.quantities, *cell.dates)
+                size = _size(values[0]) if len(values) == 1 and kind_of(values[0]) in kinds else None
+                if size is None or not subject or (word in _OF_COUNTS and not cell.key & asked):
+                    break
+                found.append((Clause(number, values, subject | cell.key, subject, frozenset(), explicit=True), size))
+            else:
+                yield found
+
+
+def says_only_order(claim: str, texts: Sequence[str]) -> bool:
+    """Return true if all words of a claim but that for the order stand in texts."""
+    return told_stems(claim) <= told_stems(" ".join((*texts, *_RANKS)))
+
+
+def _read_ranking(claim: str, question: str) -> _Ranking | None:
+    claim, question = _LESS_OF.sub(_comparative, claim), _LESS_OF.sub(_comparative, question)
+    told = [word for word in _words(claim) if word in _RANKS]
+    asked = [word for word in _words(question) if word in _RANKS]
+    if len(told) > 1 or (not told and not (len(asked) == 1 and needs_question(question, claim))):
+        return None
+    word = told[0] if told else asked[0]
+    # "Not higher than" also holds for equal values, which no comparison here tells apart.
+    holds = not _NEGATED.search(claim)
+    own, _, rival = claim.partition(" than ")
+    pieces = read_pieces(own)
+    subject = pieces[0].subject | pieces[0].classes if pieces else frozenset()
+    words, beside = (
+        frozenset().union(*(piece.words | piece.classes for piece in read_pieces(text))) for text in (own, rival)
+    )
+    known = told_stems(question)
+    # "The southern tower" to "Which tower is taller?" is named by "southern".
+    return _Ranking(word, subject - known or subject, words - known or words, beside, holds, word.endswith("st"))
+
+
+def _comparative(match: re.Match[str]) -> str:
+    up, down = _SWAPPED[match["word"].lower()]
+    word = up if match["degree"].lower().startswith("mo") else down
+    if not match["degree"].lower().endswith("st"):
+        return word
+    return re.sub("er$", "est", word)
+
+
+def _is_told(ranking: _Ranking, evidence: OwnedValues) -> bool:
+    """Return true if the evidence itself uses such a word; other checks then compare the statements."""
+    meaning = {kinds for _, kinds in _RANKS[ranking.word]}
+    return any(
+        kinds in meaning
+        for word in _words(" ".join(text for texts in evidence.sources for text in texts))
+        for _, kinds in _RANKS.get(word, ())
+    )
+
+
+def _owners(kind: str, word: str, asked: frozenset[str], evidence: OwnedValues) -> list[tuple[Clause, float]]:
+    """Return the clauses that hold values of a kind, each with its value; empty where the values measure several things."""
+    clauses = [clause for _, clause in evidence.clauses(kind) if clause.subject]
+    spend(len(clauses))
+    sizes = [_size(clause.values[0]) for clause in clauses if len(clause.values) == 1]
+    if len(sizes) != len(clauses) or None in sizes:
+        return []
+    nouns = {_noun(clause.values[0]) for clause in clauses} - {""}
+    if len(nouns) > 1 or (kind == "count" and word in _OF_COUNTS and not _is_asked(nouns, asked)):
+        return []
+    if word in _OF_COUNTS and kind in _MONEY and not asked & _PRICED:
+        return []
+    return [(clause, size) for clause, size in zip(clauses, sizes, strict=True) if size is not None]
+
+
+def _is_asked(nouns: frozenset[str] | set[str], asked: frozenset[str]) -> bool:
+    return bool(nouns & asked) or bool(nouns & _PEOPLE and asked & _PEOPLE)
+
+
+def _noun(value: Value) -> str:
+    if not isinstance(value, Quantity) or value.is_unit:
+        return ""
+    return verb_stem(value.dimension.removeprefix("noun:"))
+
+
+def _size(value: Value) -> float | None:
+    if isinstance(value, Quantity):
+        return None if value.bound or value.per or len(value.values) != 1 else value.values[0]
+    if not isinstance(value, Date):
+        return None
+    if value.minute is not None:
+        return float(value.minute) if value.year is None and value.month is None else None
+    return None if value.year is None else value.year * 372.0 + (value.month or 0) * 31 + (value.day or 0)
+
+
+def _compare(ranking: _Ranking, direction: int, owners: Sequence[tuple[Clause, float]]) -> bool | None:
+    """Return whether the subject of a claim is ranked before its rival, or before all others."""
+    if len(owners) < 2:
+        return None
+    common = frozenset.intersection(*(_subject(clause) for clause, _ in owners))
+    own = _named(ranking.subject - common, owners) or _named(ranking.words - common, owners)
+    others = _named(ranking.rival - common, owners) if ranking.rival else [each for each in owners if each not in own]
+    is_between_two = not ranking.is_first and not ranking.rival
+    sizes, rivals = {size for _, size in own}, {size for _, size in others}
+    if len(sizes) != 1 or not rivals or (len(rivals) > 1 and (ranking.rival or is_between_two)):
+        return None
+    if any(each in own for each in others):
+        return None
+    return all((sizes_of - rival) * direction > 0 for sizes_of in sizes for rival in rivals)
+
+
+def _named(words: frozenset[str], owners: Sequence[tuple[Clause, float]]) -> list[tuple[Clause, float]]:
+    """Return the clauses that words name: by their subject where one does, else by any word."""
+    return [each for each in owners if words & _subject(each[0])] or [each for each in owners if words & each[0].words]
+
+
+def _subject(clause: Clause) -> frozenset[str]:
+    return clause.subject | clause.names
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
