@@ -28,7 +28,7 @@ _ASKS_CHARGE = re.compile(
     re.IGNORECASE,
 )
 _LIMITED = re.compile(
-    r"(?<!all )(?<!every )\b(?:only|except|if|when|unless|until|after|before|over|under|from|first|up to|during|members?|weekends?|weekdays?|\w+days?|residents?"
+    r"(?<!all )(?<!every )\b(?:only|except|if|when|unless|until|after|before|over|under|above|below|from|first|up to|during|members?|weekends?|weekdays?|\w+days?|residents?"
     r"|children|students?|pensioners?|seniors?|guests?)\b",
     re.IGNORECASE,
 )

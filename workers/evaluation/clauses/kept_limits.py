@@ -19,15 +19,20 @@ _TIME_LIMIT = re.compile(
     r"|(?P<lower>after|from|since|as of|starting|not before|no earlier than|not earlier than))\s(?:the\s)?(?P<time>.{3,40})",
     re.IGNORECASE,
 )
+_AT_THE = re.compile(r"(?P<time>\S{1,12}(?:\s[ap]\.?m\b\.?|\s\w+)?)\sat the (?P<side>latest|earliest)", re.IGNORECASE)
 _OF_LIMITS = frozenset(
     map(
         stem,
         word_set(
             "least most maximum minimum more less fewer than over under above below up until till before after by from since late"
-            " later early earlier age aged year years old max min limit only"
+            " later early earlier age aged year years old max min limit only latest earliest"
         ),
     )
 )
+_LIMITING = re.compile(
+    r"\b(?:no|not) (?:more|less|fewer|later|earlier|before|older|younger|exceed\w*|under|over)\b", re.IGNORECASE
+)
+_PIECE = re.compile(r"[:;,]\s")
 _WORD = re.compile(r"[^\W\d_]+")
 
 _Limit = tuple[int, Quantity | Date]
@@ -49,7 +54,7 @@ def is_limit_kept(claim: str, question: str, sentences: Sequence[str]) -> bool |
     if len(own) != 1:
         return None
     ((side, value),) = own
-    words = _told(claim) - _told(question)
+    words, is_denied = _told(claim) - _told(question), _is_denied(claim)
     sides, is_all = set(), True
     for sentence in sentences:
         told = content_words(sentence)
@@ -58,27 +63,23 @@ def is_limit_kept(claim: str, question: str, sentences: Sequence[str]) -> bool |
             for word in _words(claim)
             if stem(word) not in told and any(are_opposite(word, each) for each in _words(sentence))
         }
-        # "Closed after 8" is "open until 8".
-        turns = len(opposite) + (bool(_denials(claim)) != bool(_denials(sentence[:MAX_TEXT])))
-        if words - opposite <= told and turns < 2:
-            limits = list(_limits(sentence[:MAX_TEXT]))
+        if not words - opposite <= told or len(opposite) > 1:
+            continue
+        for piece in _PIECE.split(sentence[:MAX_TEXT]):
+            # "Closed after 8" is "open until 8".
+            turns = bool(opposite) != (is_denied != _is_denied(piece))
+            limits = list(_limits(piece))
             sides |= {-other if turns else other for other, limit in limits if _is_same(value, limit)}
-            is_all = is_all and (not words or (bool(turns) and len(limits) == 1))
+            is_all = is_all and (not words or (bool(opposite) and len(limits) < 2))
     if len(sides) != 1:
         return None
     # Words alone do not show that a whole statement is right: "opens above 8 bar and closes below 7 bar".
     return False if sides.pop() != side else True if is_all else None
 
 
-def _denials(text: str) -> list[str]:
-    """Return the denials of a text beside those of limits: "no more than 40" denies nothing."""
-    return DENIED.findall(
-        re.sub(
-            r"\b(?:no|not) (?:more|less|fewer|later|earlier|before|older|younger|exceed\w*|under|over)\b",
-            " ",
-            text.lower(),
-        )
-    )
+def _is_denied(text: str) -> bool:
+    """Return true if a text denies, beside limits: "no more than 40" denies nothing."""
+    return bool(DENIED.search(_LIMITING.sub(" ", text)))
 
 
 def _words(text: str) -> list[str]:
@@ -86,17 +87,19 @@ def _words(text: str) -> list[str]:
 
 
 def _told(text: str) -> frozenset[str]:
-    return frozenset(word for word in content_words(text) - _OF_LIMITS if not word[0].isdigit())
+    return frozenset(word for word in content_words(text) - _OF_LIMITS if len(word) > 1 and not word[0].isdigit())
 
 
 def _limits(text: str) -> Iterator[_Limit]:
     for limit in read_limits(text):
         if limit.side:
             yield limit.side, limit.figure
-    for match in _TIME_LIMIT.finditer(text):
-        dates, _ = read_dates(match["time"])
+    times = [(-1 if match["upper"] else 1, match["time"]) for match in _TIME_LIMIT.finditer(text)]
+    times += [(-1 if match["side"].lower() == "latest" else 1, match["time"]) for match in _AT_THE.finditer(text)]
+    for side, time in times:
+        dates, _ = read_dates(time)
         if dates:
-            yield (-1 if match["upper"] else 1), dates[0]
+            yield side, dates[0]
 
 
 def _is_same(one: Quantity | Date, two: Quantity | Date) -> bool:

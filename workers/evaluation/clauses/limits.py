@@ -243,6 +243,7 @@ def read_limits(piece: str) -> Iterator[Limit]:
 
 
 def is_comparable(one: Quantity, two: Quantity) -> bool:
+    """Return true if two figures measure the same, as far as their units and nouns tell."""
     if one.is_unit and two.is_unit:
         return same_dimension(one.dimension, two.dimension)
     if one.is_unit or two.is_unit:

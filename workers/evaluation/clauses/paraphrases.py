@@ -20,7 +20,7 @@ def _of_age(match: re.Match[str]) -> str | None:
     if int(match["age"]) not in ADULT:
         return None
     return (
-        "Minors are not admitted. Children are not admitted. Minors are not allowed. Children are not allowed."
+        "Minors are not admitted. Children are not admitted. Minors are not allowed. Children are not allowed. Teenagers are not allowed."
         " Adults are admitted. Adults are allowed"
     )
 
@@ -32,7 +32,10 @@ _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
         (r"^(?P<before>.*?)\b(?:is|are) missing (?P<after>an?\s.+)$", r"\g<before>does not have \g<after>"),
         (r"^(?P<before>.*?)\bcomes? without (?P<after>.+)$", r"\g<before>does not have \g<after>"),
         (r"^(?P<before>.*?)\b(?:turned|turns?) down (?P<after>.+)$", r"\g<before>did not accept \g<after>"),
-        (r"^(?P<before>.*?)\b(?:declined|rejected|refused) (?P<after>(?:the|an?|his|her|their)\s.+)$", r"\g<before>did not accept \g<after>"),
+        (r"^(?P<before>.*?)\b(?:declined|rejected|refused) (?P<after>(?:the|an?|his|her|their)\s.+)$", r"\g<before>did not accept \g<after>. \g<before>did not agree to \g<after>. \g<before>did not approve \g<after>"),
+        (r"^(?P<before>.*?)\b(?:landed|arrived|departed|left|started|came|finished|was|were) (?P<late>[^.;,]{0,30}?\blate)\b", r"\g<before>was \g<late>. \g<before>was not on time. \g<before>was not punctual"),
+        (r"^(?P<before>.*?)\bno (?P<what>[\w ]{3,30}?) (?P<be>were|was|have been|has been) (?:received|reported|found|recorded|made|filed|registered|detected|observed)\b", r"\g<before>There were no \g<what>"),
+        (r"\bno (?:significant |measurable )?difference between (?P<one>[^.;,]+?) and (?P<two>[^.;,]+)", r"\g<one> does not help. \g<one> is not better than \g<two>"),
         (r"^(?P<before>.*?)\bfailed to (?P<after>.+)$", r"\g<before>did not \g<after>"),
         (r"^(?P<what>[^.;]*?)\s(?:(?:is|are) (?:\w+ly )?(?:excluded|exempt)(?: from \w+(?: \w+)?)?)\b", r"\g<what> is not covered. \g<what> is not insured. \g<what> is not included"),
         (r"^(?P<before>.*?)\b(?:post|report|record|made|make|suffer|incur)\w*\s(?:a\s|an\s)?(?:\w+\s)?(?:loss|deficit)\b", r"\g<before>did not make a profit. \g<before>did not have a surplus"),
@@ -40,7 +43,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
         (rf"\bwithout {_NOUN}\s(?:is|are|will be|may be)\s(?:\w+ )?(?:turned away|refused|rejected|denied|not (?:admitted|allowed|accepted))", r"A \g<noun> is required. You need a \g<noun>"),
         (r"\b(?:for |of )?(?:up to )?(?P<span>\d+ \w+) without (?:an?\s)?(?P<noun>visa|permit|licen[cs]e|passport|prescription|permission|reservation|appointment|booking)\b", r"A \g<noun> is not needed for up to \g<span>"),
         (r"\b(?:nobody|no one|no-one|no person|not) (?:under|below|younger than) (?:the age of )?(?P<age>\d\d)\b[^.;]{0,20}?\b(?:admitted|allowed|permitted|may|can)\b", _of_age),
-        (r"\b(?:admission|entry|open|admitted) (?:is )?(?:only )?(?:from|over|for over|for) (?:the age of )?(?P<age>\d\d)(?: years)?(?: only| and over)", _of_age),
+        (r"\b(?:admission|entry|access|open|admitted)\b[^.;\d]{0,12}\b(?:only )?(?:from|over|for over|for|to) (?:the age of |ages )?(?P<age>\d\d)(?: years|\+| and over| only)", _of_age),
         (r"^(?P<what>.+?)\s(?:has|have) (?:not|never) been (?:reported|observed|seen)\b", r"\g<what> is not a side effect. It does not cause \g<what>"),
         (r"^(?P<before>.*?)\b(?P<who>nobody|no one) was (?:injured|hurt|wounded)\b", r"Nobody was hurt. People were not hurt. People were not injured"),
     )

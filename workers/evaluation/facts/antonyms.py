@@ -107,7 +107,7 @@ alive living | deceased
 easy simple | difficult complicated complex
 same identical | different
 positive | negative
-public | private
+public | private confidential secret classified
 internal | external
 inside indoors | outside outdoors
 indoor | outdoor
