@@ -10,7 +10,7 @@ MAX_TEXT = 300
 
 _PRICE = r"(?:[$€£¥]\s?\d|\d[\d.,]*\s?(?:[$€£¥]|(?:euros?|dollars?|pounds?|francs?|yen|cents?|eur|usd|gbp|chf)\b))"
 _FREE = re.compile(
-    r"(?<![-\w])(?:free(?! (?:to|from|time|range|will)\b)(?!-)|complimentary|gratis|inclusive|includ(?:e[sd]?|ing)"
+    r"(?<![-\w])(?:free(?! (?:to|from|time|range|will)\b)(?!-)|complimentary|gratis|inclusive|included|(?<=price )includes|(?<=rate )includes|(?<=fare )includes"
     r"|(?:at )?no (?:extra |additional |further )?(?:charge|cost|fee)s?|without (?:extra |additional |any )?(?:charge|cost))\b",
     re.IGNORECASE,
 )
@@ -68,7 +68,7 @@ def is_charged_rightly(claim: str, sentences: Sequence[str]) -> bool | None:
 
 
 def _agrees(statement: str, sentences: Sequence[str]) -> bool | None:
-    is_free = False if _ASKS_CHARGE.search(statement) else _is_free(statement)
+    is_free = False if _ASKS_CHARGE.search(statement) else bool(_INCLUDING.search(statement)) or _is_free(statement)
     # Of "Does the tour include lunch?" the lunch is the matter.
     matter = content_words(_INCLUDING.sub("", statement)) - _UNTOLD
     if is_free is None or not matter:

@@ -25,7 +25,7 @@ _OF_LIMITS = frozenset(
         stem,
         word_set(
             "least most maximum minimum more less fewer than over under above below up until till before after by from since late"
-            " later early earlier age aged year years old max min limit only latest earliest"
+            " later early earlier age aged year years old max min limit only latest earliest am pm"
         ),
     )
 )
