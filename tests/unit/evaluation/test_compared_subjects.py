@@ -100,6 +100,7 @@ def test_a_plan_that_includes_something_is_not_free() -> None:
         ("10 pm at the latest.", "When must guests arrive?", "Guests must arrive no later than 10 pm.", True),
         # The words alone do not show which of two limits a verb belongs to.
         ("It closes above 8 bar.", "", "It opens above 8 bar and closes below 7 bar.", None),
+        ("He led it from 2012.", "When did Ben lead the team?", "Anna led the team until 2012.", None),
         ("At least 50.", "How many may enter?", "No more than 40 people may enter at a time.", None),
         (
             "If the latency exceeds 250 ms, more consumers make it worse.",

@@ -33,6 +33,7 @@ _LIMITING = re.compile(
     r"\b(?:no|not) (?:more|less|fewer|later|earlier|before|older|younger|exceed\w*|under|over)\b", re.IGNORECASE
 )
 _PIECE = re.compile(r"[:;,]\s")
+_NAME = re.compile(r"(?<=\s)[A-Z][^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+")
 
 _Limit = tuple[int, Quantity | Date]
@@ -54,7 +55,9 @@ def is_limit_kept(claim: str, question: str, sentences: Sequence[str]) -> bool |
     if len(own) != 1:
         return None
     ((side, value),) = own
-    words, is_denied = _told(claim) - _told(question), _is_denied(claim)
+    # What the question names must be there too: "He led it from 2012" is not about "Anna led it until 2012".
+    named = frozenset(stem(name.lower()) for text in (claim, question) for name in _NAME.findall(text))
+    words, is_denied = (_told(claim) - _told(question)) | named, _is_denied(claim)
     sides, is_all = set(), True
     for sentence in sentences:
         told = content_words(sentence)
@@ -70,7 +73,7 @@ def is_limit_kept(claim: str, question: str, sentences: Sequence[str]) -> bool |
             turns = bool(opposite) != (is_denied != _is_denied(piece))
             limits = list(_limits(piece))
             sides |= {-other if turns else other for other, limit in limits if _is_same(value, limit)}
-            is_all = is_all and (not words or (bool(opposite) and len(limits) < 2))
+            is_all = is_all and (not words - named or (bool(opposite) and len(limits) < 2))
     if len(sides) != 1:
         return None
     # Words alone do not show that a whole statement is right: "opens above 8 bar and closes below 7 bar".
