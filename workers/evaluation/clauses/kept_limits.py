@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from workers.evaluation.claims.short_answers import depends_on_question
 from workers.evaluation.clauses.limits import is_comparable, read_limits
 from workers.evaluation.clauses.predicates import are_opposite
 from workers.evaluation.facts.arithmetic import same_quantity
@@ -48,10 +49,11 @@ def is_limit_kept(claim: str, question: str, sentences: Sequence[str]) -> bool |
         sentences: the evidence.
 
     Returns:
-        ``None`` if the claim sets no limit at a figure or time that the evidence has as a limit, or says more than that.
+        ``None`` if the claim stands without its question, sets no limit at a figure or time that the evidence has as a
+        limit, or says more than that.
     """
     claim, question = claim[:MAX_TEXT], question[:MAX_TEXT]
-    own = list(_limits(claim))
+    own = list(_limits(claim)) if depends_on_question(question, claim) else []
     if len(own) != 1:
         return None
     ((side, value),) = own
@@ -101,7 +103,8 @@ def _limits(text: str) -> Iterator[_Limit]:
     times += [(-1 if match["side"].lower() == "latest" else 1, match["time"]) for match in _AT_THE.finditer(text)]
     for side, time in times:
         dates, _ = read_dates(time)
-        if dates:
+        # "Since 2010 Ben" and "before 2010 Ann" tell a history; deadlines have a day or a time.
+        if dates and (dates[0].month is not None or dates[0].minute is not None):
             yield side, dates[0]
 
 
