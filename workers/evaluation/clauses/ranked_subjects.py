@@ -125,7 +125,7 @@ def _columns(
             found = []
             for number, record in enumerate(group):
                 cell, subject = record[place], record[0].words
-                values = (*cell.quantities, *cell.dates)
+                values: tuple[Value, ...] = (*cell.quantities, *cell.dates)
                 size = _size(values[0]) if len(values) == 1 and kind_of(values[0]) in kinds else None
                 if size is None or not subject or (word in _OF_COUNTS and not cell.key & asked):
                     break
