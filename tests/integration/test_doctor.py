@@ -149,8 +149,9 @@ async def test_a_wrong_password_of_redis_and_a_missing_right_are_told(
 ) -> None:
     async with Redis.from_url(valkey) as admin:
         await admin.execute_command("ACL", "SETUSER", "agent", "on", ">right", "~*", "+@all", "-@scripting")
-    place = valkey.rpartition("@")[2]
-    logins = (f"redis://agent:wrong@{place}", f"redis://agent:right@{place}", valkey)
+    scheme, _, rest = valkey.partition("://")
+    place = rest.rpartition("@")[2]
+    logins = (f"{scheme}://agent:wrong@{place}", f"{scheme}://agent:right@{place}", valkey)
     found = [await problems(settings, replace(addresses, redis=url), ["signals"]) for url in logins]
     (wrong,), (refused,), nothing = found
     assert wrong[:2] == ("redis", "warning")

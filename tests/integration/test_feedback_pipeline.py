@@ -28,7 +28,7 @@ from schemas.topics import (
 )
 from tests.harness.deployment import Deployment, until
 from tests.harness.keys import name_of
-from workers.local.services import LocalServices, ServicePorts
+from workers.local.services import LocalServices
 from workers.observability import metrics
 from workers.runtime.worker import Worker
 from workers.settings.addresses import Addresses
@@ -225,8 +225,7 @@ async def test_without_redis_all_but_retries_goes_on_and_it_resumes_by_itself(
 ) -> None:
     services = LocalServices(tmp_path / "valkey", kafka=False, clickhouse=False)
     url = (await services.start()).redis_url or ""
-    port = int(url.rsplit(":", 1)[1].split("/")[0])
-    again = LocalServices(tmp_path / "valkey", kafka=False, clickhouse=False, ports=ServicePorts(redis=port))
+    again = LocalServices(tmp_path / "valkey", kafka=False, clickhouse=False)
     try:
         async with Running(deployment, client, replace(deployment.addresses, redis=url)) as running:
             await running.send(ANSWERS_GENERATED, answer("a"))

@@ -17,7 +17,7 @@ from tests.harness.deployment import until
 from workers.evaluation.thresholds import FeedbackRules
 from workers.feedback.query_fingerprint import fingerprint
 from workers.feedback.retry_detection import AskedQuery, find_retries
-from workers.local.services import LocalServices, ServicePorts
+from workers.local.services import LocalServices
 from workers.observability import metrics
 from workers.settings import RedisSettings
 from workers.settings.addresses import Addresses
@@ -169,7 +169,6 @@ async def test_without_redis_there_is_no_history_and_it_comes_back_by_itself(
     monkeypatch.setattr(module.log, "info", lambda event, **_: told.append(event))
     services = LocalServices(tmp_path, kafka=False, clickhouse=False)
     url = (await services.start()).redis_url or ""
-    port = int(url.rsplit(":", 1)[1].split("/")[0])
     history = QueryHistory(url, RedisSettings(key_prefix=prefix), 300)
     assert await names(history, asked("a")) == [[]]
     assert metrics.REDIS_AVAILABLE._value.get() == 1
@@ -179,7 +178,7 @@ async def test_without_redis_there_is_no_history_and_it_comes_back_by_itself(
         await history.check()
     assert metrics.REDIS_AVAILABLE._value.get() == 0
     assert told == ["query_history_suspended"], "once a minute, not once a record"
-    again = LocalServices(tmp_path, kafka=False, clickhouse=False, ports=ServicePorts(redis=port))
+    again = LocalServices(tmp_path, kafka=False, clickhouse=False)
     await again.start()
     try:
 

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +28,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import DatabaseError
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from workers.local.processes import ProcessIdentity, identity_of, is_alive
 from workers.local.services import (
@@ -509,11 +511,37 @@ async def test_services_end_with_a_parent_that_was_killed(tmp_path: Path) -> Non
 # --- who may connect, and what a client may ask for -----------------------------------------
 
 
+async def test_redis_listens_on_a_socket_of_its_owner_and_on_no_port(tmp_path: Path) -> None:
+    async with LocalServices(tmp_path, kafka=False, clickhouse=False) as services:
+        path = tmp_path / "valkey" / "valkey.sock"
+        url = services.addresses.redis_url or ""
+        assert url.startswith("unix://") and str(path) in url
+        assert S_IMODE(path.stat().st_mode) == 0o700
+        assert S_IMODE(path.parent.stat().st_mode) == 0o700
+        async with Redis.from_url(url) as redis:
+            assert await redis.config_get("port") == {"port": "0"}
+        assert read_addresses(tmp_path) == services.addresses
+        assert "redis" not in json.loads((tmp_path / "ports.json").read_text())
+
+
+@pytest.mark.parametrize("folder", ["x" * 110, "a folder with spaces"])
+async def test_a_folder_of_any_name_serves_redis(tmp_path: Path, folder: str) -> None:
+    """A path that is too long for a socket gives a port."""
+    async with LocalServices(tmp_path / folder, kafka=False, clickhouse=False) as services:
+        url = services.addresses.redis_url or ""
+        assert url.startswith("redis://127.0.0.1:" if len(folder) > 100 else "unix://") or "@127.0.0.1:" in url
+        async with Redis.from_url(url) as redis:
+            assert await redis.ping()
+
+
 async def test_without_the_password_nothing_is_answered(addresses: ServiceAddresses) -> None:
     shown = addresses.without_passwords()
     assert shown.redis_url is not None and shown.clickhouse_url is not None
     async with Redis.from_url(shown.redis_url) as redis:
-        with pytest.raises(AuthenticationError):
+        # On a socket the client raises what it could not send before the password.
+        with pytest.raises(
+            (AuthenticationError, RedisConnectionError), match=r"already authenticated|NOAUTH|Authentication"
+        ):
             await redis.ping()
     for options in ({}, {"username": "default", "password": ""}, {"password": "wrong"}):
         with pytest.raises(DatabaseError, match="AUTHENTICATION_FAILED"):

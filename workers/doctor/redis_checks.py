@@ -31,10 +31,11 @@ async def examine_redis(settings: Settings, url: str) -> list[Finding]:
     try:
         await client.ping()
         return [ok("redis", "responds"), *await _version_and_clock(client), await _rights(client, settings)]
-    except AuthenticationError:
-        text = f"the server refuses the user or the password: {WITHOUT}"
-        return [warning("redis", text, "correct the password in REDIS_URL")]
     except REDIS_ERRORS as error:
+        # Over a Unix socket the client wraps the refusal.
+        if isinstance(error, AuthenticationError) or isinstance(error.__cause__, AuthenticationError):
+            text = f"the server refuses the user or the password: {WITHOUT}"
+            return [warning("redis", text, "correct the password in REDIS_URL")]
         text = f"no server responds ({type(error).__name__}): {WITHOUT}"
         return [warning("redis", text, "start one, or correct REDIS_URL")]
     finally:

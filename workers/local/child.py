@@ -45,6 +45,7 @@ class ServiceSpec:
         ready: checks that the process with this id answers on the port; False or an
             OSError means "not yet".
         directory: working directory of the process; created if missing. None: the caller's.
+        socket: Unix socket that it serves instead of a port, which is then 0; None: a port.
         environment: variables set on top of the caller's.
         start_timeout_s: longest time until the service is ready, seconds.
         stop_grace_s: seconds between SIGTERM and SIGKILL.
@@ -54,6 +55,7 @@ class ServiceSpec:
     command: Callable[[int], Sequence[str]]
     ready: Callable[[int, int], Awaitable[bool]]
     directory: Path | None = None
+    socket: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     start_timeout_s: float = 15.0
     stop_grace_s: float = 10.0
@@ -72,6 +74,7 @@ class ChildProcess:
     ) -> None:
         self.name = spec.name
         self.port = port
+        self.socket = spec.socket
         self.log_path = log_path
         self._spec = spec
         self._process = process
@@ -140,7 +143,7 @@ class ChildProcess:
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             raise self.failure(
-                f"it did not respond on port {self.port} within {self._spec.start_timeout_s:g} s."
+                f"it did not respond on {self.socket or f'port {self.port}'} within {self._spec.start_timeout_s:g} s."
             ) from None
         raise self.failure(f"it ended while starting (exit status {self._process.returncode}).")
 
@@ -178,15 +181,18 @@ class ChildProcess:
         return ""
 
 
-async def exchange(port: int, request: bytes, complete: Callable[[bytes], bool]) -> bytes:
-    """Send bytes to a loopback port and return the answer once it is complete or ended.
+async def exchange(address: int | Path, request: bytes, complete: Callable[[bytes], bool]) -> bytes:
+    """Send bytes to a loopback port or Unix socket and return the answer once it is complete or ended.
 
     Raises:
-        OSError: nothing listens on the port, or the connection broke.
+        OSError: nothing listens there, or the connection broke.
         TimeoutError: no complete answer within two seconds.
     """
     async with asyncio.timeout(_PROBE_TIMEOUT_S):
-        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        if isinstance(address, Path):
+            reader, writer = await asyncio.open_unix_connection(address)
+        else:
+            reader, writer = await asyncio.open_connection(LOOPBACK, address)
         try:
             writer.write(request)
             await writer.drain()

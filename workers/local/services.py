@@ -32,7 +32,7 @@ from workers.local.state import (
     StateDirectory,
     read_addresses,
 )
-from workers.local.valkey import valkey_service
+from workers.local.valkey import valkey_service, valkey_socket
 
 __all__ = [
     "DEFAULT_STATE_DIR",
@@ -50,7 +50,7 @@ _PORT_ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class ServicePorts:
-    """Fixed loopback ports; None for the previous port or any free port."""
+    """Fixed loopback ports; None for the previous port or any free port, and for a Unix socket of Redis."""
 
     kafka: int | None = None
     redis: int | None = None
@@ -123,8 +123,8 @@ class LocalServices:
         except BaseException:
             await self.stop()
             raise
-        self._addresses = ServiceAddresses.of_ports(
-            {name: child.port for name, child in self._children.items()},
+        self._addresses = ServiceAddresses.of_places(
+            {name: child.socket or child.port for name, child in self._children.items()},
             self._passwords,
             light_broker=self._light_broker,
         )
@@ -174,10 +174,16 @@ class LocalServices:
             "kafka": light_broker_service
             if self._light_broker
             else lambda: apache_kafka_service(self._state.data("apache-kafka")),
-            "redis": lambda: valkey_service(self._state.data("valkey"), self._passwords["redis"]),
+            "redis": self._valkey,
             "clickhouse": lambda: clickhouse_service(self._state.data("clickhouse"), passwords_file(self._state.path)),
         }
         return {name: make() for name, make in makers.items() if self._wanted[name]}
+
+    def _valkey(self) -> ServiceSpec:
+        directory = self._state.data("valkey")
+        # Other programs that need a port ask for one.
+        socket = valkey_socket(directory) if self._ports.redis is None else None
+        return valkey_service(directory, self._passwords["redis"], socket)
 
     async def _start_one(self, name: str, spec: ServiceSpec) -> None:
         """Start one service.
@@ -188,7 +194,7 @@ class LocalServices:
         fixed: int | None = getattr(self._ports, name)
         previous = self._state.previous_ports().get(name)
         for attempt in range(1, _PORT_ATTEMPTS + 1):
-            port = choose_port(name, fixed, previous)
+            port = 0 if spec.socket else choose_port(name, fixed, previous)
             child = await ChildProcess.spawn(spec, port, self._state.log(name))
             self._children[name] = child
             self._record(ready=False)
@@ -196,7 +202,7 @@ class LocalServices:
                 await child.wait_ready()
             except LocalServiceError:
                 await child.stop()
-                lost_port = child.has_ended() and not is_free(port)
+                lost_port = not spec.socket and child.has_ended() and not is_free(port)
                 if fixed is not None or not lost_port or attempt == _PORT_ATTEMPTS:
                     raise
             else:
@@ -206,7 +212,7 @@ class LocalServices:
         """Record the running processes, so that a later start can find or end them."""
         self._state.record(
             {
-                name: RecordedProcess(child.identity, child.port)
+                name: RecordedProcess(child.identity, child.port, str(child.socket) if child.socket else None)
                 for name, child in self._children.items()
                 if child.identity is not None
             },

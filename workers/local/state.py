@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit
 
 import structlog
 
@@ -49,18 +49,18 @@ class ServiceAddresses:
     light_broker: bool = True
 
     @classmethod
-    def of_ports(
-        cls, ports: Mapping[str, int], passwords: Mapping[str, str] | None = None, *, light_broker: bool = True
+    def of_places(
+        cls, places: Mapping[str, int | Path], passwords: Mapping[str, str] | None = None, *, light_broker: bool = True
     ) -> ServiceAddresses:
-        """Return the addresses of services by name on these loopback ports, with their passwords if they are given."""
+        """Return the addresses of services by name on loopback ports or sockets, with their passwords if they are given."""
         known = passwords or {}
         redis, clickhouse = known.get("redis"), known.get("clickhouse")
         redis_login = f":{redis}@" if redis else ""
         clickhouse_login = f"{USER}:{clickhouse}@" if clickhouse else ""
         return cls(
-            f"{LOOPBACK}:{ports['kafka']}" if "kafka" in ports else None,
-            f"redis://{redis_login}{LOOPBACK}:{ports['redis']}/0" if "redis" in ports else None,
-            f"http://{clickhouse_login}{LOOPBACK}:{ports['clickhouse']}" if "clickhouse" in ports else None,
+            f"{LOOPBACK}:{places['kafka']}" if "kafka" in places else None,
+            _redis_url(redis_login, places["redis"]) if "redis" in places else None,
+            f"http://{clickhouse_login}{LOOPBACK}:{places['clickhouse']}" if "clickhouse" in places else None,
             light_broker,
         )
 
@@ -73,17 +73,26 @@ class ServiceAddresses:
 
 @dataclass(frozen=True, slots=True)
 class RecordedProcess:
-    """A service's process as recorded in `services.json`."""
+    """A service's process as recorded in `services.json`; its port is 0 where it has a Unix socket."""
 
     identity: ProcessIdentity
     port: int
+    socket: str | None = None
+
+    @property
+    def place(self) -> int | Path:
+        """Return the port or socket."""
+        return Path(self.socket) if self.socket else self.port
 
     def answers(self) -> bool:
-        """Return true if this process still runs and its port accepts connections."""
+        """Return true if this process still runs and its port or socket accepts connections."""
         if not is_alive(self.identity):
             return False
+        family = socket.AF_UNIX if self.socket else socket.AF_INET
         try:
-            with socket.create_connection((LOOPBACK, self.port), timeout=_CONNECT_TIMEOUT_S):
+            with socket.socket(family, socket.SOCK_STREAM) as client:
+                client.settimeout(_CONNECT_TIMEOUT_S)
+                client.connect(self.socket or (LOOPBACK, self.port))
                 return True
         except OSError:
             return False
@@ -161,12 +170,13 @@ class StateDirectory:
 
     def record(self, processes: Mapping[str, RecordedProcess], *, ready: bool, light_broker: bool = True) -> None:
         """Write the running services, and after they are ready also their ports for the next start."""
-        ports = {name: process.port for name, process in processes.items()}
+        places = {name: process.place for name, process in processes.items()}
+        ports = {name: place for name, place in places.items() if isinstance(place, int)}
         _write_json(
             self.services_file,
             {
                 "state": _RUNNING if ready else _STARTING,
-                **asdict(ServiceAddresses.of_ports(ports, light_broker=light_broker)),
+                **asdict(ServiceAddresses.of_places(places, light_broker=light_broker)),
                 "pids": {name: process.identity.pid for name, process in processes.items()},
                 "processes": {name: asdict(process) for name, process in processes.items()},
                 "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -193,7 +203,7 @@ class StateDirectory:
         recorded = _read_json(self.services_file).get("processes", {})
         try:
             return {
-                name: RecordedProcess(ProcessIdentity(**entry["identity"]), int(entry["port"]))
+                name: RecordedProcess(ProcessIdentity(**entry["identity"]), int(entry["port"]), entry.get("socket"))
                 for name, entry in recorded.items()
             }
         except (AttributeError, KeyError, TypeError, ValueError):
@@ -212,15 +222,21 @@ def read_addresses(state_dir: Path = DEFAULT_STATE_DIR) -> ServiceAddresses | No
     processes = state.processes()
     if not processes or not all(process.answers() for process in processes.values()):
         return None
-    ports = {name: entry.port for name, entry in processes.items()}
-    return ServiceAddresses.of_ports(ports, read_passwords(state_dir), light_broker=state.has_light_broker())
+    places = {name: entry.place for name, entry in processes.items()}
+    return ServiceAddresses.of_places(places, read_passwords(state_dir), light_broker=state.has_light_broker())
+
+
+def _redis_url(login: str, place: int | Path) -> str:
+    if isinstance(place, Path):
+        return f"unix://{login}{quote(str(place))}?db=0"
+    return f"redis://{login}{LOOPBACK}:{place}/0"
 
 
 def _without_login(url: str | None) -> str | None:
     if url is None:
         return None
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    login, _, host = urlsplit(url).netloc.rpartition("@")
+    return url.replace(f"//{login}@{host}", f"//{host}", 1)
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -12,14 +12,24 @@ from workers.local.ports import LOOPBACK
 
 NAME = "redis"
 CONFIGURATION = "valkey.conf"
+SOCKET = "valkey.sock"
+LONGEST_SOCKET = 104
+"""Maximum length of a Unix socket's path in bytes; systems allow 104 to 108."""
 MAX_MEMORY = "256mb"
 """Limit on the data. Above the limit the least recently used keys with an expiry are evicted."""
 
 
-def valkey_service(directory: Path, password: str) -> ServiceSpec:
+def valkey_socket(directory: Path) -> Path | None:
+    """Return the Unix socket of Valkey with its data in `directory`; ``None`` where the path is too long for one."""
+    path = directory.resolve() / SOCKET
+    return path if len(os.fsencode(path)) <= LONGEST_SOCKET else None
+
+
+def valkey_service(directory: Path, password: str, socket: Path | None) -> ServiceSpec:
     """Return the start specification of Valkey with its append-only file in `directory`.
 
-    The password goes into a file that only its owner can read, not into the list of processes.
+    The password goes into a file that only its owner can read, not into the list of processes. On a Unix socket in
+    `directory` Valkey has no port, so that only its owner can connect.
 
     Raises:
         LocalServiceError: no server program exists for this platform.
@@ -48,8 +58,7 @@ def valkey_service(directory: Path, password: str) -> ServiceSpec:
             # Relative to the working directory, so that no path needs quoting.
             CONFIGURATION,
             "--port", str(port),
-            "--bind", LOOPBACK,
-            "--protected-mode", "yes",
+            *(("--unixsocket", SOCKET, "--unixsocketperm", "700") if socket else ("--bind", LOOPBACK, "--protected-mode", "yes")),
             "--daemonize", "no",
             "--appendonly", "yes",
             # A crash of the machine loses at most a second of writes, a crash of the process none.
@@ -59,7 +68,7 @@ def valkey_service(directory: Path, password: str) -> ServiceSpec:
             "--maxmemory-policy", "volatile-lru",
         ]  # fmt: skip
 
-    return ServiceSpec(NAME, command, partial(_answers_as, password), directory=directory)
+    return ServiceSpec(NAME, command, partial(_answers_as, password, socket), directory=directory, socket=socket)
 
 
 def _write_configuration(path: Path, password: str) -> None:
@@ -68,16 +77,16 @@ def _write_configuration(path: Path, password: str) -> None:
         file.write(f"requirepass {password}\n")
 
 
-async def _answers_as(password: str, port: int, pid: int) -> bool:
-    """Return true if the server with this process id has loaded its data and answers on the port.
+async def _answers_as(password: str, socket: Path | None, port: int, pid: int) -> bool:
+    """Return true if the server with this process id has loaded its data and answers on its socket or port.
 
     Raises:
-        OSError: nothing listens on the port yet.
+        OSError: nothing listens there yet.
         TimeoutError: the response did not arrive in time.
     """
     process = f"process_id:{pid}\r\n".encode()
     answer = await exchange(
-        port,
+        socket or port,
         f"AUTH {password}\r\nPING\r\nINFO server\r\n".encode(),
         lambda seen: process in seen or seen.startswith(b"-"),
     )

@@ -85,6 +85,23 @@ def test_addresses_are_given_only_while_process_and_port_answer(tmp_path: Path, 
     state.release()
 
 
+def test_a_unix_socket_is_an_address_without_a_port(tmp_path: Path) -> None:
+    path = tmp_path / "a folder" / "valkey.sock"
+    path.parent.mkdir()
+    state = StateDirectory(tmp_path)
+    state.lock()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        state.record({"redis": RecordedProcess(own_identity(), 0, str(path))}, ready=True)
+        found = read_addresses(tmp_path)
+        assert found is not None
+        assert found.redis_url == f"unix://{tmp_path}/a%20folder/valkey.sock?db=0"
+        assert state.previous_ports() == {}
+    assert read_addresses(tmp_path) is None, "nothing listens any more"
+    state.release()
+
+
 @pytest.mark.parametrize(
     "content",
     [
