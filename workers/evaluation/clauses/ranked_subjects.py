@@ -107,7 +107,7 @@ def is_ranked_rightly(claim: str, question: str, evidence: OwnedValues) -> bool 
         found == ranking.holds
         for direction, kinds in _RANKS[ranking.word]
         for owners in (
-            *(_owners(kind, ranking.word, asked, evidence) for kind in evidence.kinds() & kinds),
+            *(_owners(kind, ranking.word, asked, evidence) for kind in evidence.kinds & kinds),
             *_columns(kinds, ranking.word, asked, evidence),
         )
         if (found := _compare(ranking, direction, owners)) is not None
@@ -170,11 +170,7 @@ def _comparative(match: re.Match[str]) -> str:
 def _is_told(ranking: _Ranking, evidence: OwnedValues) -> bool:
     """Return true if the evidence itself uses such a word; other checks then compare the statements."""
     meaning = {kinds for _, kinds in _RANKS[ranking.word]}
-    return any(
-        kinds in meaning
-        for word in _words(" ".join(text for texts in evidence.sources for text in texts))
-        for _, kinds in _RANKS.get(word, ())
-    )
+    return any(kinds in meaning for word in evidence.vocabulary & _RANKS.keys() for _, kinds in _RANKS[word])
 
 
 def _owners(kind: str, word: str, asked: frozenset[str], evidence: OwnedValues) -> list[tuple[Clause, float]]:

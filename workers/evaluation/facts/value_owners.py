@@ -9,6 +9,7 @@ result.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 
 from workers.evaluation.budget import spend
@@ -36,6 +37,7 @@ _CHANGE = re.compile(
     r"\b(?:from|von|de|da|van|från|fra)\s+[^\s\d]{0,4}\s?\d[^;!?]{0,30}?\s(?:to|auf|à|a|para|naar|till|til)\s+[^\s\d]{0,4}\s?\d",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W_]+")
 _EVENTS = frozenset(("year", "date", "clock", "month", "weekday"))
 """Kinds of which one subject has several values, one for each thing that happens to it."""
 
@@ -67,11 +69,17 @@ class OwnedValues:
             self._records = [group for texts in self.sources for group in read_records(texts)]
         return self._records
 
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """Return the kinds of the values."""
         return frozenset(
             kind for sentences in self._read() for sentence in sentences for kind in kinds_of(sentence.pieces)
         )
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Return the words of the evidence in lower case."""
+        return frozenset(word.lower() for texts in self.sources for text in texts for word in _WORD.findall(text))
 
     def clauses(self, kind: str) -> list[tuple[int, Clause]]:
         """Return the clauses that hold values of a kind, with the number of their source."""
