@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.topics import ANSWERS_ENRICHED
+from tests.harness.deployment import session_seconds
 from tests.harness.kafka_cluster import KafkaCluster, KafkaMissing
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -40,6 +41,7 @@ async def test_agents_read_from_the_replicas_of_their_rack_and_records_above_the
     settings.kafka.client_rack, settings.kafka.replication, settings.kafka.min_insync_replicas = "rack-2", 2, 2
     settings.kafka.max_record_bytes = 3_000_000
     addresses = replace(kafka_addresses, kafka=cluster.addresses)
+    settings.kafka.session_timeout_seconds = session_seconds(addresses)
     async with TopicAdministration(settings, addresses.kafka) as administration:
         await administration.create()
         assert not [each for each in await administration.check() if each.problems or each.differences]
