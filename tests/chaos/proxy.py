@@ -6,6 +6,7 @@ import io
 import struct
 from collections.abc import Awaitable, Callable
 from enum import Enum
+from pathlib import Path
 
 from aiokafka.protocol import produce
 
@@ -27,12 +28,12 @@ class TcpProxy:
     """Forwards bytes, or does not.
 
     Args:
-        port: of the server on loopback.
+        target: port of the server on loopback, or its Unix socket.
         slow_seconds: pause before each reply in mode SLOW.
     """
 
-    def __init__(self, port: int, slow_seconds: float = 0.5) -> None:
-        self._target = port
+    def __init__(self, target: int | Path, slow_seconds: float = 0.5) -> None:
+        self._target = target
         self._slow_seconds = slow_seconds
         self.mode = Mode.FORWARD
         self.faults = 0
@@ -67,7 +68,10 @@ class TcpProxy:
         assert task is not None
         self._connections.add(task)
         try:
-            upstream = await asyncio.open_connection("127.0.0.1", self._target)
+            if isinstance(self._target, Path):
+                upstream = await asyncio.open_unix_connection(self._target)
+            else:
+                upstream = await asyncio.open_connection("127.0.0.1", self._target)
         except OSError:
             writer.transport.abort()
             return

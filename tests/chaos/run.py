@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from aiokafka.errors import KafkaError
 from clickhouse_connect.driver.asyncclient import AsyncClient
@@ -205,11 +205,11 @@ class Run:
 
     async def _proxy(self, variable: str, url: str) -> TcpProxy:
         parts = urlsplit(url)
-        assert parts.port is not None
-        proxy = TcpProxy(parts.port)
+        proxy = TcpProxy(parts.port or Path(unquote(parts.path)))
         await proxy.start()
         self.proxies.append(proxy)
-        self.deployment.environment[variable] = with_port(url, proxy.port)
+        on_port = url if parts.port else f"redis://:{parts.password}@127.0.0.1:1/0"
+        self.deployment.environment[variable] = with_port(on_port, proxy.port)
         return proxy
 
     async def broker_behind_proxy(self) -> KafkaProxy:
