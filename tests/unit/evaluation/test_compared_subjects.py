@@ -20,6 +20,11 @@ ENGINES = ["Engine A was built in 1998.", "Engine B was built in 2006."]
 TRAINS = ["The express takes 2 h 10 min; the regional train takes 3 h 25 min."]
 TICKETS = ["A return ticket costs $18 by bus and $31 by train."]
 MOUNTAINS = ["Mount Kel is 2,310 m high, Mount Dor 1,980 m.", "Mount Zan is 2,950 m high."]
+PEAKS = [
+    "Mount Alba, at 2,740 m, is the highest peak of the south.",
+    "In the north Mount Ferrin climbs to 3,115 m.",
+]
+FARES = ["A train ticket costs 24 euros.", "The bus costs 19 euros."]
 HOTELS = ["Hotel: Aurora; Price: 95 EUR; Rooms: 40", "Hotel: Belvedere; Price: 120 EUR; Rooms: 64"]
 
 
@@ -41,6 +46,16 @@ HOTELS = ["Hotel: Aurora; Price: 95 EUR; Rooms: 40", "Hotel: Belvedere; Price: 1
         ("Mount Kel is higher than Mount Dor.", "", MOUNTAINS, True),
         ("The Aurora is cheaper.", "Which hotel is cheaper?", HOTELS, True),
         ("The Aurora has more rooms.", "Which hotel has more rooms?", HOTELS, False),
+        ("Mount Ferrin is higher than Mount Alba.", "", PEAKS, True),
+        ("Mount Alba is higher than Mount Ferrin.", "", PEAKS, False),
+        ("The bus is cheaper.", "Is the train cheaper than the bus?", FARES, True),
+        ("The train is cheaper.", "Is the train cheaper than the bus?", FARES, False),
+        ("The train is not cheaper than the bus.", "", FARES, True),
+        ("The bus is comfortable.", "Is the train cheaper than the bus?", FARES, None),
+        ("The tram is cheaper than the bus.", "", FARES, None),
+        ("The train is faster than the bus.", "", FARES, None),
+        ("The Pro plan is cheaper.", "", ["Basic is $9 a month, the Pro plan $29 a month."], False),
+        ("The Pro plan is cheaper.", "", ["Basic is $9 a month, the Pro plan $99 a year."], None),
         ("It is older.", "", ENGINES, None),
         ("The pump is older.", "", ENGINES, None),
         # The evidence says itself what compares how: that is for other checks.
@@ -138,6 +153,7 @@ def test_winner_and_loser_are_compared(claim: str, question: str, evidence: str,
         ("Nobody under 18 is admitted.", "Minors are not allowed."),
         ("Nobody under 18 is admitted.", "Adults are allowed."),
         ("Damage by water or fire is excluded.", "water damage and fire damage is not covered."),
+        ("Damage by water is not covered.", "water damage is not covered."),
         ("The study found no link between coffee and gout.", "coffee does not cause gout."),
         ("Riders without a helmet are turned away.", "A helmet is required."),
         ("You may stay up to 90 days without a visa.", "A visa is not needed for up to 90 days."),
@@ -149,8 +165,12 @@ def test_a_phrase_is_written_out_in_plain_words(sentence: str, meant: str) -> No
     assert meant in with_paraphrases([sentence])
 
 
-def test_an_age_that_makes_nobody_an_adult_says_nothing_of_adults() -> None:
-    assert with_paraphrases(["Nobody under 12 is admitted."]) == ["Nobody under 12 is admitted."]
+def test_an_age_shuts_out_only_those_who_are_always_younger() -> None:
+    for age in (12, 16):
+        assert with_paraphrases([f"Nobody under {age} is admitted."]) == [f"Nobody under {age} is admitted."]
+    told = with_paraphrases(["Nobody under 21 is admitted."])
+    assert "Minors are not admitted." in told
+    assert not any(text.startswith("Adults") for text in told), "at 19 an adult is not admitted"
 
 
 @pytest.mark.parametrize(
@@ -177,6 +197,9 @@ def local_pipeline() -> LocalPipeline:
     [
         ("Which engine is older?", " ".join(ENGINES), "Engine A is older.", "Engine B is older."),
         ("Is parking free?", "Parking costs 3 euros per hour.", "No.", "Yes."),
+        ("Is Mount Ferrin higher than Mount Alba?", " ".join(PEAKS), "Yes.", "No."),
+        ("Is the train cheaper than the bus?", " ".join(FARES), "No.", "Yes."),
+        ("Is the bus less expensive than the train?", " ".join(FARES), "Yes.", "No."),
         ("How many may enter?", "No more than 40 people may enter at a time.", "At most 40.", "At least 40."),
         ("Who won?", "Norwood beat Ashton 3-1.", "Norwood won.", "Ashton won."),
         (

@@ -1,16 +1,11 @@
-"""Yes and no where a figure decides: limits, bounds and comparisons of two things."""
+"""Yes and no where a figure decides: limits and bounds."""
 
 import pytest
 
-from workers.evaluation.clauses.limits import answer_by_figure, is_compared_rightly
+from workers.evaluation.clauses.limits import answer_by_figure
 from workers.evaluation.facts.text_details import read_details
 
 SHELF = ["The wall shelf bears loads of up to 25 kg when fixed to brick.", "The corner shelf bears only 12 kg."]
-MOUNTAINS = [
-    "Mount Alba, at 2,740 m, is the highest peak of the south.",
-    "In the north Mount Ferrin climbs to 3,115 m.",
-]
-FARES = ["A train ticket costs 24 euros.", "The bus costs 19 euros."]
 UPLOADS = ["Photos may not exceed 5 MB; videos may be up to 50 MB."]
 
 
@@ -33,10 +28,6 @@ UPLOADS = ["Photos may not exceed 5 MB; videos may be up to 50 MB."]
         ("Is a 25 kg bag charged extra?", ["Bags heavier than 23 kg are charged extra."], True),
         ("Does the hall seat at least 400 people?", ["The hall seats 450 people."], True),
         ("Does the hall seat at least 500 people?", ["The hall seats 450 people."], False),
-        ("Is Mount Ferrin higher than Mount Alba?", MOUNTAINS, True),
-        ("Is Mount Alba higher than Mount Ferrin?", MOUNTAINS, False),
-        ("Is the train cheaper than the bus?", FARES, False),
-        ("Is the bus less expensive than the train?", FARES, True),
     ],
 )
 def test_the_figure_of_the_evidence_answers(question: str, evidence: list[str], answer: bool) -> None:
@@ -51,22 +42,10 @@ def test_the_figure_of_the_evidence_answers(question: str, evidence: list[str], 
         ("Can the shelf hold 20 kg?", ["Shelf A holds up to 15 kg.", "Shelf B holds up to 25 kg."]),
         ("Which shelf can hold 20 kg?", SHELF),
         ("Is the pass valid in 2026?", ["The pass costs 20 euros until 2025."]),
-        ("Is the tram cheaper than the bus?", FARES),
-        ("Is the train faster than the bus?", FARES),
     ],
 )
 def test_without_a_single_limit_or_figure_there_is_no_answer(question: str, evidence: list[str]) -> None:
     assert answer_by_figure(question, evidence) is None
-
-
-def test_a_comparison_is_held_against_the_figures_of_both_sides() -> None:
-    question = "Is the train cheaper than the bus?"
-    assert is_compared_rightly("Mount Ferrin is higher than Mount Alba.", "", MOUNTAINS) is True
-    assert is_compared_rightly("Mount Alba is higher than Mount Ferrin.", "", MOUNTAINS) is False
-    assert is_compared_rightly("The bus is cheaper.", question, FARES) is True
-    assert is_compared_rightly("The train is cheaper.", question, FARES) is False
-    assert is_compared_rightly("The train is not cheaper than the bus.", "", FARES) is True
-    assert is_compared_rightly("The bus is comfortable.", question, FARES) is None
 
 
 def test_the_verb_after_a_figure_is_no_month() -> None:

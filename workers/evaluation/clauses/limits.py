@@ -1,4 +1,4 @@
-"""Answer questions that a figure decides: "Can it hold 20 kg?" over "up to 25 kg", "Is A higher than B?" over two heights.
+"""Answer questions that a figure decides: "Can it hold 20 kg?" over "up to 25 kg".
 
 The sentence that shares most words with the question gives the limit or figure. Without a single one there is no result.
 """
@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.claims.short_answers import stated_by
+from workers.evaluation.clauses.ranked_subjects import ORDER_WORDS
 from workers.evaluation.facts.arithmetic import same_dimension
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.facts.units import FAMILIES, NUMBER_WORDS
+from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.words import content_words, stem, word_set
 
 SHARED = 0.6
@@ -48,23 +49,6 @@ _POLAR = re.compile(
 )
 _PEOPLE = frozenset(map(stem, word_set("people person persons guest guests passenger passengers visitor visitors player"
     " players child children adult adults member members participant participants rider riders user users")))  # fmt: skip
-_LENGTHS, _WEIGHTS = frozenset({"metre"}), frozenset({"gram"})
-_MONEY = frozenset(unit for unit, family in FAMILIES.items() if family == "money")
-_COMPARED: dict[str, tuple[int, frozenset[str]]] = {
-    **dict.fromkeys(("higher", "taller", "longer", "deeper", "wider", "farther", "further"), (1, _LENGTHS)),
-    **dict.fromkeys(("lower", "shorter", "shallower", "narrower"), (-1, _LENGTHS)),
-    "heavier": (1, _WEIGHTS),
-    "lighter": (-1, _WEIGHTS),
-    **dict.fromkeys(("costlier", "dearer", "expensive"), (1, _MONEY)),
-    "cheaper": (-1, _MONEY),
-    **dict.fromkeys(("bigger", "larger", "greater"), (1, frozenset())),
-    "smaller": (-1, frozenset()),
-}
-"""By comparative its direction and the dimensions of the figures that it compares; any, if empty."""
-_THAN = re.compile(
-    rf"(?P<one>.+?)\b(?:more\s+)?(?P<word>{'|'.join(_COMPARED)})\b(?P<noun>[\w\s]*?)\bthan\s+(?P<two>.+)", re.IGNORECASE
-)
-_OR = re.compile(r"[,:]\s*(?P<one>[^,:?]+?),?\s+or\s+(?P<two>[^,:?]+)", re.IGNORECASE)
 _YEARS_OLD = re.compile(
     rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?=[- ]years?[- ]old\b)", re.IGNORECASE
 )
@@ -76,7 +60,6 @@ _OF_LIMITS = frozenset(
         ),
     )
 )
-_LESS = re.compile(r"\bless\s+expensive\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -107,8 +90,6 @@ def answer_by_figure(question: str, sentences: Sequence[str]) -> bool | None:
     asked = _YEARS_OLD.sub(lambda match: f"{NUMBER_WORDS[match[0].lower()]:g}", asked)
     if not _POLAR.match(asked) or len(asked) > MAX_TEXT:
         return None
-    if _THAN.search(_LESS.sub("cheaper", asked)):
-        return is_compared_rightly(_POLAR.sub("", asked, count=1), "", sentences)
     figures = read_details(asked).quantities
     if len(figures) != 1:
         return None
@@ -120,84 +101,6 @@ def answer_by_figure(question: str, sentences: Sequence[str]) -> bool | None:
             found.setdefault(shared, set()).add(answer)
     best = found[max(found)] if found else set()
     return best.pop() if len(best) == 1 else None
-
-
-def is_compared_rightly(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
-    """Return whether the figures of the evidence bear out a comparison: "the bus is cheaper than the train".
-
-    Args:
-        claim: the statement; it may leave out the other side where its question names both.
-        question: the question, or an empty text.
-        sentences: the evidence.
-
-    Returns:
-        ``None`` if it compares nothing, or the evidence does not give one figure for each side.
-    """
-    claim = _LESS.sub("cheaper", claim[:MAX_TEXT])
-    sides = _sides(claim, _LESS.sub("cheaper", question[:MAX_TEXT]))
-    if sides is None:
-        return None
-    word, one, two = sides
-    direction, dimensions = _COMPARED[word]
-    mine, theirs = _figures(one - two, two - one, sentences, dimensions)
-    pairs = [(a, b) for a in mine for b in theirs if a.dimension == b.dimension and (a.is_unit or not dimensions)]
-    if len(mine) != 1 or len(theirs) != 1 or len(pairs) != 1:
-        return None
-    difference = pairs[0][0].values[0] - pairs[0][1].values[0]
-    holds = difference * direction > 0
-    return holds != bool(re.search(r"\b(?:not|n['’]t)\b", claim, re.IGNORECASE))
-
-
-def _sides(claim: str, question: str) -> tuple[str, frozenset[str], frozenset[str]] | None:
-    """Return the comparative and the words of the two sides; the second may stand in the question only."""
-    words = [word.lower() for word in _WORD.findall(claim)]
-    told = next((word for word in words if word in _COMPARED), None)
-    if told is None:
-        return None
-    if match := _THAN.search(claim):
-        return match["word"].lower(), content_words(match["one"]), content_words(match["two"])
-    asked = _THAN.search(_POLAR.sub("", question, count=1)) or _OR.search(question)
-    if asked is None:
-        return None
-    own = content_words(claim)
-    one, two = content_words(asked["one"]), content_words(asked["two"])
-    named = [bool(own & (one - two)), bool(own & (two - one))]
-    if named[0] == named[1]:
-        return None
-    return (told, one, two) if named[0] else (told, two, one)
-
-
-def _figures(
-    one: frozenset[str], two: frozenset[str], sentences: Sequence[str], dimensions: frozenset[str]
-) -> tuple[list[Quantity], list[Quantity]]:
-    """Return the figures of two things: in a sentence about both, those that follow the name of each."""
-    found: tuple[dict[Quantity, None], dict[Quantity, None]] = ({}, {})
-    for sentence in sentences:
-        places = [_place(side, sentence) for side in (one, two)]
-        for figure in read_details(sentence[:MAX_TEXT]).quantities:
-            if (dimensions and figure.dimension not in dimensions) or not (figure.is_unit or figure.dimension):
-                continue
-            at = sentence.find(figure.written) if figure.written else -1
-            owner = _owner(places, at)
-            if owner is not None:
-                found[owner][figure] = None
-    return list(found[0]), list(found[1])
-
-
-def _place(words: frozenset[str], sentence: str) -> int | None:
-    """Return the offset of the last of the words in a sentence; ``None`` if one of them is not there."""
-    if not words:
-        return None
-    places = {stem(match[0].lower()): match.start() for match in reversed(list(_WORD.finditer(sentence)))}
-    return max(places[word] for word in words) if all(word in places for word in words) else None
-
-
-def _owner(places: Sequence[int | None], at: int) -> int | None:
-    before = {place: side for side, place in enumerate(places) if place is not None and place <= at}
-    if before:
-        return before[max(before)]
-    named = [side for side, place in enumerate(places) if place is not None]
-    return named[0] if len(named) == 1 else None
 
 
 def _pieces(sentences: Sequence[str]) -> Iterator[str]:
@@ -261,5 +164,5 @@ def needs_no_more(question: str, reply: str, sentences: Sequence[str]) -> bool:
     rest = stated_by(question, reply)
     if rest is None:
         rest = re.sub(r"^\W*\w+[\s,.;:!–—]*", "", reply)
-    known = content_words(" ".join((question, *sentences))) | frozenset(map(stem, _COMPARED)) | _OF_LIMITS
+    known = content_words(" ".join((question, *sentences))) | ORDER_WORDS | _OF_LIMITS
     return content_words(rest) <= known

@@ -9,20 +9,22 @@ from collections.abc import Callable, Iterator, Sequence
 
 MAX_TEXT = 400
 """Longest sentence that is read, code points."""
-ADULT = range(16, 22)
-"""Ages in years from which texts call a person an adult."""
+OF_AGE = 18
+"""Age in years from which a person is an adult."""
+MAX_AGE = 25
+"""Highest age that a text sets as a limit for persons rather than for something else."""
 
 _NOUN = r"(?:an?\s|the\s|any\s)?(?P<noun>[\w-]+(?:\s[\w-]+)?)"
 _Rewrite = str | Callable[[re.Match[str]], str | None]
 
 
 def _of_age(match: re.Match[str]) -> str | None:
-    if int(match["age"]) not in ADULT:
+    """Return who is shut out by a limit of age: at 16 some minors may enter, at 21 some adults may not."""
+    age = int(match["age"])
+    if not OF_AGE <= age <= MAX_AGE:
         return None
-    return (
-        "Minors are not admitted. Children are not admitted. Minors are not allowed. Children are not allowed. Teenagers are not allowed."
-        " Adults are admitted. Adults are allowed"
-    )
+    out = [f"{who} are not {what}" for who in ("Minors", "Children", "Teenagers") for what in ("admitted", "allowed")]
+    return ". ".join((*out, *(("Adults are admitted", "Adults are allowed") if age == OF_AGE else ())))
 
 
 _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(

@@ -18,7 +18,7 @@ from workers.evaluation.facts.sentence_pieces import Value, kind_of, read_pieces
 from workers.evaluation.facts.units import FAMILIES
 from workers.evaluation.facts.value_owners import OwnedValues
 from workers.evaluation.facts.verb_forms import verb_stem
-from workers.evaluation.text.words import word_set
+from workers.evaluation.text.words import stem, word_set
 
 MAX_TEXT = 300
 """Longest claim and question that are read, code points."""
@@ -56,6 +56,8 @@ _RANKS: dict[str, tuple[tuple[int, frozenset[str]], ...]] = {
     for word in words.split()
 }
 """By comparative or superlative its direction for each set of kinds of values."""
+ORDER_WORDS = frozenset(map(stem, _RANKS))
+"""Stems of the comparatives and superlatives."""
 _OF_COUNTS = word_set("more most fewer fewest less least")
 _PRICED = frozenset(map(verb_stem, word_set("cost costs price pay earn charge expensive salary paid spend spent")))
 _PEOPLE = frozenset(
@@ -168,7 +170,12 @@ def _comparative(match: re.Match[str]) -> str:
 
 
 def _is_told(ranking: _Ranking, evidence: OwnedValues) -> bool:
-    """Return true if the evidence itself uses such a word; other checks then compare the statements."""
+    """Return true if the evidence itself uses such a word; other checks then compare the statements.
+
+    A claim that names both sides is compared with their values nevertheless.
+    """
+    if ranking.rival:
+        return False
     meaning = {kinds for _, kinds in _RANKS[ranking.word]}
     return any(kinds in meaning for word in evidence.vocabulary & _RANKS.keys() for _, kinds in _RANKS[word])
 
@@ -180,8 +187,9 @@ def _owners(kind: str, word: str, asked: frozenset[str], evidence: OwnedValues) 
     sizes = [_size(clause.values[0]) for clause in clauses if len(clause.values) == 1]
     if len(sizes) != len(clauses) or None in sizes:
         return []
+    rates = {getattr(clause.values[0], "per", None) for clause in clauses}
     nouns = {_noun(clause.values[0]) for clause in clauses} - {""}
-    if len(nouns) > 1 or (kind == "count" and word in _OF_COUNTS and not _is_asked(nouns, asked)):
+    if len(rates) > 1 or len(nouns) > 1 or (kind == "count" and word in _OF_COUNTS and not _is_asked(nouns, asked)):
         return []
     if word in _OF_COUNTS and kind in _MONEY and not asked & _PRICED:
         return []
@@ -200,7 +208,7 @@ def _noun(value: Value) -> str:
 
 def _size(value: Value) -> float | None:
     if isinstance(value, Quantity):
-        return None if value.bound or value.per or len(value.values) != 1 else value.values[0]
+        return None if value.bound or len(value.values) != 1 else value.values[0]
     if not isinstance(value, Date):
         return None
     if value.minute is not None:

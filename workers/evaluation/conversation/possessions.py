@@ -20,7 +20,7 @@ _STANDING = frozenset(("mine", "ours", "theirs", "hers"))
 _OTHERS: dict[str, Gender] = {"hers": "she", "her": "she", "his": "he"}
 _WORDS = frozenset((*_OWN, *_STANDING, *_OTHERS, "their"))
 _JOINT = re.compile(r"(?<=[.!?])\s+|[,;]?\s+(?:and|but|while|whereas)\s+(?=(?:I|we|my|our|his|her|their|he|she)\b)")
-"""Where another clause about somebody begins; a parse often joins such clauses wrongly."""
+"""The joint before a clause about another person; a parse often joins such clauses wrongly."""
 _OBJECTS = frozenset(("dobj", "attr", "oprd", "pobj"))
 MAX_THING = 6
 """Most words of what somebody has."""

@@ -66,7 +66,7 @@ def is_contrary(claim: str, sentences: Iterable[str], language: str, *, is_quest
 
 
 _TOPIC = re.compile("^[^は、]{1,12}は")
-"""What a Japanese sentence is about."""
+"""The topic of a Japanese sentence, with its particle."""
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

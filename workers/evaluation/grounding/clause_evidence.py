@@ -14,7 +14,7 @@ from workers.evaluation.clauses.clause_reader import Clause, read_clauses
 from workers.evaluation.clauses.closed_lists import answer_by_list
 from workers.evaluation.clauses.contests import is_contest_right
 from workers.evaluation.clauses.kept_limits import is_limit_kept
-from workers.evaluation.clauses.limits import answer_by_figure, is_compared_rightly, needs_no_more
+from workers.evaluation.clauses.limits import answer_by_figure, needs_no_more
 from workers.evaluation.clauses.opening_days import answer_by_days
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.permissions import answer_of
@@ -147,12 +147,12 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
     """
     reply = claim.reply or claim.plain
     says = consents(claim.asked, reply) if claim.asked else None
-    holds = is_compared_rightly(reply, claim.asked, sentences)
-    if says is not None and holds is not False:
+    holds = None
+    if says is not None:
         deciding = (answer_by_figure, answer_by_days, answer_by_course, answer_by_list, answer_by_charge)
         answers = (answer(claim.asked, sentences) for answer in deciding)
         answer = next((each for each in answers if each is not None), None)
-        holds = holds if answer is None else answer is says
+        holds = None if answer is None else answer is says
     if holds is None and says is not None and needs_question(claim.asked, reply):
         answer = answer_by_denial(claim.asked, sentences)
         if answer is not None and answer is not says:

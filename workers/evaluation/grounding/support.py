@@ -359,7 +359,9 @@ def _measure(
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
     everywhere = frozenset(word for word in words if index.has(word)) | near
     is_answered = clauses.is_confirmed or (
-        ranked is True and not mismatches and says_only_order(claim.reply or claim.plain, [claim.asked, *texts])
+        ranked is True
+        and not mismatches
+        and says_only_order(without_opening(claim.reply or claim.plain), [claim.asked, *texts])
     )
     if is_answered or (measures.is_confirmed and not mismatches):
         return MeasuredClaim(
@@ -404,11 +406,10 @@ def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ..
 
 
 def _ranked(claim: ExtractedClaim, owned: OwnedValues) -> bool | None:
-    """Return whether a claim ranks its subjects as the evidence does; a short answer is read with its question."""
+    """Return whether a claim ranks its subjects as the evidence does; yes and no are read with their question."""
     reply = claim.reply or claim.plain
-    if claim.asked and consents(claim.asked, reply) is not None:
-        return None
-    return is_ranked_rightly(reply, claim.asked, owned)
+    is_polar = bool(claim.asked) and consents(claim.asked, reply) is not None
+    return is_ranked_rightly(claim.plain if is_polar else reply, "" if is_polar else claim.asked, owned)
 
 
 def _stated(claim: ExtractedClaim) -> str:
