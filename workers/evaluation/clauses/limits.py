@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.claims.short_answers import stated_by
-from workers.evaluation.clauses.ranked_subjects import ORDER_WORDS
+from workers.evaluation.clauses.ranked_subjects import ORDER_WORDS, PEOPLE
 from workers.evaluation.facts.arithmetic import same_dimension
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.text_details import read_details
@@ -47,8 +47,6 @@ _DENIED = re.compile(
 _POLAR = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|must|should)\s", re.IGNORECASE
 )
-_PEOPLE = frozenset(map(stem, word_set("people person persons guest guests passenger passengers visitor visitors player"
-    " players child children adult adults member members participant participants rider riders user users")))  # fmt: skip
 _YEARS_OLD = re.compile(
     rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?=[- ]years?[- ]old\b)", re.IGNORECASE
 )
@@ -156,7 +154,7 @@ def is_comparable(one: Quantity, two: Quantity) -> bool:
             not bare.dimension or bare.dimension.removeprefix("noun:") in ("age", "year")
         )
     nouns = {each.dimension.removeprefix("noun:") for each in (one, two)}
-    return len(nouns) == 1 or "" in nouns or nouns <= _PEOPLE
+    return len(nouns) == 1 or "" in nouns or nouns <= PEOPLE
 
 
 def needs_no_more(question: str, reply: str, sentences: Sequence[str]) -> bool:

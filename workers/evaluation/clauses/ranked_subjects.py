@@ -60,9 +60,17 @@ ORDER_WORDS = frozenset(map(stem, _RANKS))
 """Stems of the comparatives and superlatives."""
 _OF_COUNTS = word_set("more most fewer fewest less least")
 _PRICED = frozenset(map(verb_stem, word_set("cost costs price pay earn charge expensive salary paid spend spent")))
-_PEOPLE = frozenset(
-    map(verb_stem, word_set("people person employee worker staff inhabitant resident guest visitor member citizen"))
+PEOPLE = frozenset(
+    map(
+        stem,
+        word_set(
+            "people person persons guest guests passenger passengers visitor visitors player players child children adult adults"
+            " member members participant participants rider riders user users employee employees worker workers staff"
+            " inhabitant inhabitants resident residents citizen citizens"
+        ),
+    )
 )
+"""Stems of words for people, who are counted under several of them."""
 _LESS_OF = re.compile(
     r"\b(?P<degree>more|most|less|least)\s+(?P<word>expensive|costly|recent|heavy|old|modern)\b", re.I
 )
@@ -197,7 +205,7 @@ def _owners(kind: str, word: str, asked: frozenset[str], evidence: OwnedValues) 
 
 
 def _is_asked(nouns: frozenset[str] | set[str], asked: frozenset[str]) -> bool:
-    return bool(nouns & asked) or bool(nouns & _PEOPLE and asked & _PEOPLE)
+    return bool(nouns & asked) or bool(nouns & PEOPLE and asked & PEOPLE)
 
 
 def _noun(value: Value) -> str:
