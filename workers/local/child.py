@@ -115,7 +115,7 @@ class ChildProcess:
                 f"it could not be started ({error}).",
                 "Check that its package is complete and that the state directory is writable.",
             ) from error
-        log.info("local_service_spawned", service=spec.name, pid=process.pid, port=port)
+        log.info("local_service_spawned", service=spec.name, pid=process.pid, address=str(spec.socket or port))
         return cls(spec, process, port, log_path, offset)
 
     @property
@@ -138,7 +138,7 @@ class ChildProcess:
                 while not self.has_ended():
                     with contextlib.suppress(OSError, TimeoutError):
                         if await self._spec.ready(self.port, self.pid):
-                            log.info("local_service_started", service=self.name, port=self.port)
+                            log.info("local_service_started", service=self.name, address=str(self.socket or self.port))
                             return
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:

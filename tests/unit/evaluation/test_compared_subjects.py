@@ -79,6 +79,7 @@ def test_an_order_is_compared_with_the_values_of_its_subjects(
         ("Is parking free on Sundays?", "Parking is free on Sundays.", True),
         ("Are towels included?", "Towels can be hired for 5 euros.", False),
         ("Do I have to pay for parking?", "Parking is complimentary.", False),
+        ("Do visitors pay for the sauna?", "Use of the sauna costs 9 euros per person.", True),
         ("Is there a charge for luggage storage?", "Luggage storage is available at no extra charge.", False),
         ("Is there a charge for late checkout?", "Late checkout costs $20.", True),
         ("Is the bread gluten-free?", "The bread costs 4 euros.", None),
@@ -197,6 +198,13 @@ def local_pipeline() -> LocalPipeline:
     [
         ("Which engine is older?", " ".join(ENGINES), "Engine A is older.", "Engine B is older."),
         ("Is parking free?", "Parking costs 3 euros per hour.", "No.", "Yes."),
+        ("Do guests pay for the sauna?", "Use of the sauna costs 9 euros.", "Yes, 9 euros.", "No, the sauna is free."),
+        (
+            "Is there a charge for the pool?",
+            "The pool is free of charge.",
+            "No, it is free.",
+            "Yes, the pool costs extra.",
+        ),
         ("Is Mount Ferrin higher than Mount Alba?", " ".join(PEAKS), "Yes.", "No."),
         ("Is the train cheaper than the bus?", " ".join(FARES), "No.", "Yes."),
         ("Is the bus less expensive than the train?", " ".join(FARES), "Yes.", "No."),

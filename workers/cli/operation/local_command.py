@@ -23,7 +23,7 @@ from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
 
 KafkaPort = Annotated[int | None, typer.Option(help="Port of the broker; a free one by default.")]
-RedisPort = Annotated[int | None, typer.Option(help="Port of Valkey; a free one by default.")]
+RedisPort = Annotated[int | None, typer.Option(help="Port of Valkey; by default it has a Unix socket.")]
 ClickHousePort = Annotated[int | None, typer.Option(help="Port of ClickHouse; a free one by default.")]
 
 

@@ -41,7 +41,8 @@ _UNTOLD = frozenset(
         stem,
         word_set(
             "price prices rate rates cost costs charge charges charged fee fees free included include includes extra pay paid"
-            " complimentary inclusive ticket total booking stay additional"
+            " complimentary inclusive ticket total booking stay additional guest guests visitor visitors customer customers"
+            " people you we i one use"
         ),
     )
 )

@@ -158,7 +158,7 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
         if answer is not None and answer is not says:
             return ClauseFindings(("negation",)), False
         holds = None if answer is None else True
-    if says is None and is_charged_rightly(claim.plain, sentences) is False:
+    if is_charged_rightly(claim.plain if says is None else without_opening(reply), sentences) is False:
         return ClauseFindings(("negation",)), False
     if says is None and holds is None:
         is_won = is_contest_right(reply, claim.asked, sentences)
