@@ -34,8 +34,10 @@ async def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
             await asyncio.sleep(0.02)
 
 
-async def produce(settings: Settings, addresses: Addresses, count: int, start: int = 0) -> None:
-    producer = AIOKafkaProducer(bootstrap_servers=addresses.kafka)
+async def produce(
+    settings: Settings, addresses: Addresses, count: int, start: int = 0, *, batch_bytes: int = 16_384
+) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=addresses.kafka, max_batch_size=batch_bytes)
     await producer.start()
     try:
         topic = settings.topic_name(ANSWERS_GENERATED.name)
@@ -508,9 +510,42 @@ async def test_the_lag_of_a_partition_that_moved_away_is_told_no_more(
     first = await Agent(settings, addresses, handle, "lagging").start()
     agents.append(first)
     await until(lambda: len(first.application.assigned()) == settings.kafka.partitions)
-    first.application.observe_lag()
+    await first.application.observe_lag()
     assert told() == settings.kafka.partitions
     agents.append(await Agent(settings, addresses, handle, "lagging").start())
     await until(lambda: 0 < len(first.application.assigned()) < settings.kafka.partitions)
-    first.application.observe_lag()
+    await first.application.observe_lag()
     assert told() == len(first.application.assigned())
+
+
+@pytest.mark.both_brokers
+async def test_the_lag_of_an_agent_that_waits_grows_with_the_topic(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    """An agent that waits for a store fetches no more, so that its last fetches know nothing of later records."""
+    waits, go_on = asyncio.Event(), asyncio.Event()
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        waits.set()
+        await go_on.wait()
+        return [[] for _ in works]
+
+    settings.delivery = settings.delivery.model_copy(update={"stream_buffer": 1, "in_flight": 1})
+    agent = await Agent(settings, addresses, handle, "waiting").start()
+    agents.append(agent)
+
+    async def lag_is(records: int) -> None:
+        async with asyncio.timeout(60):
+            while agent.application.lag() != records:
+                await agent.application.observe_lag()
+                await asyncio.sleep(0.02)
+
+    # The light broker tells the first offset of the last batch as the end: here every batch has one record.
+    await produce(settings, addresses, 40, batch_bytes=1)
+    await asyncio.wait_for(waits.wait(), 60)
+    for sent in (40, 80, 120):
+        await lag_is(sent)
+        await produce(settings, addresses, 40, start=sent, batch_bytes=1)
+    await lag_is(160)
+    go_on.set()
+    await lag_is(0)

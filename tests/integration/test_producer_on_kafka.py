@@ -196,15 +196,31 @@ async def test_producers_that_are_refused_one_after_another_end_the_process(
         await producer.send(on_every_partition(b"x"), agent="probe")
 
 
+async def add_partitions(settings: Settings, addresses: Addresses, count: int) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=addresses.kafka)
+    await admin.start()
+    await admin.create_partitions({settings.topic_name(ANSWERS_GENERATED.name): NewPartitions(count)})
+    await admin.close()
+
+
 async def test_a_partition_that_was_added_meanwhile_is_written_at_once(
     settings: Settings, addresses: Addresses, producer: ConfirmedProducer
 ) -> None:
     await producer.send(on_every_partition(b"before"), agent="probe")
-    admin = AIOKafkaAdminClient(bootstrap_servers=addresses.kafka)
-    await admin.start()
-    await admin.create_partitions({settings.topic_name(ANSWERS_GENERATED.name): NewPartitions(PARTITIONS + 1)})
-    await admin.close()
+    await add_partitions(settings, addresses, PARTITIONS + 1)
     await producer.send([Output(ANSWERS_GENERATED, b"k", b"after", partition=PARTITIONS)], agent="probe")
     assert sorted(await stored(settings, addresses, PARTITIONS + 1)) == [b"after", *[b"before"] * PARTITIONS]
-    with pytest.raises(BrokerUnavailable, match="UnknownTopicOrPartitionError"):
-        await producer.send([Output(ANSWERS_GENERATED, b"k", b"x", partition=PARTITIONS + 1)], agent="probe")
+
+
+async def test_a_missing_partition_is_told_with_its_remedy_and_written_when_it_is_there(
+    settings: Settings, addresses: Addresses, producer: ConfirmedProducer
+) -> None:
+    """Answers got a partition that the reports on them lack: agents wait."""
+    await producer.send(on_every_partition(b"before"), agent="probe")
+    beyond = [Output(ANSWERS_GENERATED, b"k", b"after", partition=PARTITIONS)]
+    topic = settings.topic_name(ANSWERS_GENERATED.name)
+    with pytest.raises(BrokerUnavailable, match=f"has no partition {PARTITIONS}, .*; add partitions to {topic} "):
+        await producer.send(beyond, agent="probe")
+    await add_partitions(settings, addresses, PARTITIONS + 1)
+    await producer.send(beyond, agent="probe")
+    assert sorted(await stored(settings, addresses, PARTITIONS + 1)) == [b"after", *[b"before"] * PARTITIONS]

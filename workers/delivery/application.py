@@ -188,14 +188,19 @@ class AgentApplication:
                 )
 
     def lag(self) -> int:
-        """Return the number of records at the broker that are not committed, by the latest high-water marks."""
+        """Return the number of records at the broker that are not committed, by the ends that are known."""
         return sum(self._lag(partition) for partition in self.assigned())
 
     def _count_lost(self, topic: str, records: int) -> None:
         metrics.RECORDS_LOST.labels(self.name, self.short_name(topic)).inc(records)
 
-    def observe_lag(self) -> None:
-        """Set the lag gauges. Remove gauges of partitions that moved, because nothing would update them again."""
+    async def observe_lag(self, older_seconds: float = 0.0) -> None:
+        """Set the lag gauges. Remove gauges of partitions that moved, because nothing would update them again.
+
+        Args:
+            older_seconds: ask the broker for the ends of partitions that nothing was fetched from for this time.
+        """
+        await self.consumer.refresh_ends(older_seconds)
         assigned = self.assigned()
         for partition in self._observed - assigned:
             metrics.CONSUMER_LAG.remove(self.name, self.short_name(partition.topic), str(partition.partition))
@@ -205,9 +210,8 @@ class AgentApplication:
         self._observed = assigned
 
     def _lag(self, partition: Partition) -> int:
-        # Use the mark of the last fetch: the embedded broker answers a separate request with an outdated mark.
-        mark = self.consumer.highwater(TP(*partition))
-        return max(0, (mark or 0) - (self.consumer.ledger.committed(partition) or 0))
+        end = self.consumer.highwater(TP(*partition))
+        return max(0, (end or 0) - (self.consumer.ledger.committed(partition) or 0))
 
     async def _receive(self, stream: Any) -> None:
         async for event in stream.noack().events():

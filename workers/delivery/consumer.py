@@ -35,7 +35,7 @@ from aiokafka.errors import KafkaError, NoOffsetForPartitionError, OffsetOutOfRa
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
-from workers.delivery import decompression, fetching, throttling
+from workers.delivery import decompression, end_offsets, fetching, throttling
 from workers.delivery.ledger import OffsetLedger, Partition
 from workers.errors import FatalDeliveryError
 from workers.observability.logs import get_logger
@@ -170,6 +170,11 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
             consumer._fetcher.seek_to(place, start)
         return start
 
+    async def refresh_ends(self, older_seconds: float) -> None:
+        """Ask the broker for the ends of partitions; see :func:`end_offsets.refresh_ends`."""
+        if self._consumer is not None:
+            await self.call_thread(end_offsets.refresh_ends, self._consumer, older_seconds)
+
     @property
     def is_connected(self) -> bool:
         """Return True if the group's coordinator answers heartbeats, which do not depend on records."""
@@ -201,6 +206,10 @@ class LedgerConsumer(Consumer):
     def is_connected(self) -> bool:
         """Return True if the broker that coordinates the group answers."""
         return bool(self._thread.is_connected)
+
+    async def refresh_ends(self, older_seconds: float) -> None:
+        """Ask the broker for the ends of partitions that nothing was fetched from for this time."""
+        await self._thread.refresh_ends(older_seconds)
 
     def defect(self) -> BaseException | None:
         """Return a failure that ended the consumer without being reported, or None."""

@@ -27,7 +27,7 @@ from aiokafka.errors import (
 )
 
 from workers.delivery.missing_rights import REMEDY
-from workers.delivery.producer_client import BatchFailed, ProducerClient
+from workers.delivery.producer_client import BatchFailed, PartitionMissing, ProducerClient
 from workers.delivery.records import Output
 from workers.errors import BrokerUnavailable, ProducerEnded, ResultTooLarge
 from workers.observability import metrics
@@ -150,6 +150,8 @@ class ConfirmedProducer:
         if isinstance(error, TopicAuthorizationFailedError):
             topics = ", ".join(sorted({self._settings.broker_name(output.topic) for output in outputs}))
             raise BrokerUnavailable(f"this user may not write to one of {topics}; {REMEDY}") from error
+        if isinstance(error, PartitionMissing):
+            raise BrokerUnavailable(str(error.args[0])) from error
         raise BrokerUnavailable(f"the broker did not acknowledge a send ({type(error).__name__})") from error
 
     def _replace_finished(self, client: ProducerClient, error: BaseException | None, *, in_batch: bool) -> None:

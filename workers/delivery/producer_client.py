@@ -35,6 +35,10 @@ def partition_by_name(key: bytes | None, all_partitions: list[int], available: l
     return int(_by_key(bare, all_partitions, available))
 
 
+class PartitionMissing(UnknownTopicOrPartitionError):  # type: ignore[misc]  # untyped
+    """Report that the topic has no such partition; the message names the remedy."""
+
+
 class BatchFailed(Exception):
     """Report that a batch failed after it had its sequence numbers. The cause is the client's error."""
 
@@ -178,11 +182,14 @@ class ProducerClient:
         """Learn of a partition that was added after the last look. aiokafka would fail with an assertion.
 
         Raises:
-            UnknownTopicOrPartitionError: the topic has no such partition.
+            PartitionMissing: the topic has no such partition.
         """
         known = self.connection.cluster.partitions_for_topic(topic)
         if known is None or partition in known:
             return  # aiokafka looks up topics that it does not know
         await self.connection.force_metadata_update()
         if partition not in (self.connection.cluster.partitions_for_topic(topic) or ()):
-            raise UnknownTopicOrPartitionError(f"{topic} has no partition {partition}")
+            raise PartitionMissing(
+                f"{topic} has no partition {partition}, because topics that are joined have unequal numbers of "
+                f"partitions; add partitions to {topic} (`kafka-topics --alter --partitions`), and agents go on"
+            )

@@ -135,11 +135,11 @@ class Worker:
         return next(iter(done)).result()
 
     def caught_up(self) -> bool:
-        """Return whether every agent has committed up to the end seen by its last fetches."""
+        """Return whether every agent has committed up to the ends that it knows."""
         return all(agent.processor.in_flight == 0 and agent.application.lag() == 0 for agent in self._running)
 
     def lag(self) -> dict[str, int]:
-        """Return the lag of each agent in records, as seen by its last fetches."""
+        """Return the lag of each agent in records, by the ends that it knows."""
         return {agent.definition.name: agent.application.lag() for agent in self._running}
 
     async def remembered(self) -> list[dict[str, Any]]:
@@ -205,8 +205,7 @@ class Worker:
     async def _observe_lag(self) -> None:
         while True:
             await asyncio.sleep(LAG_SECONDS)
-            for agent in self._running:
-                agent.application.observe_lag()
+            await asyncio.gather(*(agent.application.observe_lag(LAG_SECONDS) for agent in self._running))
 
     def _version_output(self) -> Output:
         """Return the record that stores the parts of this version, for later comparison."""
