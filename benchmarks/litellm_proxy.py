@@ -2,13 +2,14 @@
 
     python -m venv /tmp/litellm && /tmp/litellm/bin/pip install 'litellm[proxy]==1.83.0' aiokafka
     python -m benchmarks.litellm_proxy --litellm /tmp/litellm/bin/litellm --rate 200
+    python -m benchmarks.litellm_proxy --litellm /tmp/litellm/bin/litellm --highest
 
 Two proxies run beside each other: one as it is, one with the callback, and with the guardrail for requests that ask
 for it. Stretches of calls without anything, with the callback, and with callback and guardrail take turns, so that what
 else the machine does falls on all; of the differences of their percentiles the median counts. The model and the console
 are servers in this process that answer at once: the duration of a check itself is measured by ``benchmarks.check``.
 Calls begin at their times whether or not earlier ones have ended; where fewer end than begin, the rate is too high for
-the machine, and the run says so.
+the machine, and the run says so. ``--highest`` finds the highest rate that a proxy without Touchstone carries.
 """
 
 import argparse
@@ -38,6 +39,10 @@ SECONDS = 4.0
 ROUNDS = 5
 """Stretches of each kind; the first of each warms up."""
 START_SECONDS = 180.0
+STEP = 10
+"""Calls a second by which the rate grows to find the highest one."""
+CARRIED = 0.99
+"""Share of the calls that must end within a second after their stretch, for a proxy that carries the rate."""
 KINDS = ("plain", "callback", "callback and guardrail")
 ANSWER = "The warranty lasts 24 months from delivery [1]."
 REPLY = {
@@ -54,7 +59,11 @@ def main() -> None:
     parser.add_argument("--litellm", required=True, type=Path, help="the program litellm of an environment of its own")
     parser.add_argument("--rate", type=int, default=200, help="calls a second")
     parser.add_argument("--json", type=Path, help="write the figures there")
+    parser.add_argument("--highest", action="store_true", help="find the highest rate without Touchstone instead")
     arguments = parser.parse_args()
+    if arguments.highest:
+        print(f"highest rate without Touchstone: {asyncio.run(highest_rate(arguments.litellm))} calls a second")
+        return
     figures = asyncio.run(measure(arguments.litellm, arguments.rate))
     for name, found in figures.items():
         print(f"{name}: " + ", ".join(f"{key} {value:g}" for key, value in found.items()))
@@ -88,6 +97,26 @@ async def measure(program: Path, rate: int) -> dict[str, dict[str, float]]:
             stack.close()
             await services.stop()
     return figures_of({kind: found[1:] for kind, found in taken.items()}, rate)
+
+
+async def highest_rate(program: Path) -> int:
+    """Return the highest rate that a proxy carries as it is, beside a caller and a model on the same cores."""
+    with tempfile.TemporaryDirectory() as folder:
+        address = await serve()
+        plain = proxy(program, Path(folder) / "plain", address, {"OPENAI_BASE_URL": f"{address}/v1"}, touchstone=False)
+        with plain as url:
+            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+                await until_ready(session, url)
+                await stretch(session, url, {}, STEP)
+                rate = STEP
+                while True:
+                    took = await stretch(session, url, {}, rate)
+                    ended = len(took) / round(rate * SECONDS)
+                    p50, p99 = np.percentile(took, (50, 99)) if len(took) else (0.0, 0.0)
+                    print(f"{rate} calls a second: ended {ended:.3f}, p50_ms {p50:.1f}, p99_ms {p99:.1f}", flush=True)
+                    if ended < CARRIED:
+                        return rate - STEP
+                    rate += STEP
 
 
 def figures_of(taken: dict[str, list[np.ndarray[Any, Any]]], rate: int) -> dict[str, dict[str, float]]:

@@ -20,6 +20,6 @@ OTLP_LOGS = Format(
 OPENAI = Format("openai", "OpenAI request and response", pairs.openai)
 ANTHROPIC = Format("anthropic", "Anthropic request and response", pairs.anthropic)
 GOOGLE = Format("google", "Google generateContent request and response", pairs.google)
-BEDROCK = Format("bedrock", "Amazon Bedrock Converse request and response", pairs.bedrock)
+BEDROCK = Format("bedrock", "Amazon Bedrock request and response", pairs.bedrock)
 COHERE = Format("cohere", "Cohere chat request and response", pairs.cohere)
 LANGFUSE = Format(langfuse_traces.NAME, "Langfuse trace export", langfuse_traces.adapt)

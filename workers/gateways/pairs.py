@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from workers.gateways.adapted import Adapted, Draft, Received, finished
+from workers.gateways.apis import bedrock_calls
 from workers.gateways.apis.replies import asked, check_known, reply_of
 from workers.gateways.apis.streams import is_stream
 from workers.gateways.contexts import check_sources, chunks_of, given_sources
@@ -26,11 +27,26 @@ _BESIDE = frozenset(
     }
 )  # fmt: skip
 _SAID = frozenset(
-    {"contexts", "messages", "input", "prompt", "contents", "documents", "model", "modelId", "temperature", "user"}
+    {
+        "contexts",
+        "messages",
+        "input",
+        "prompt",
+        "contents",
+        "documents",
+        "model",
+        "modelId",
+        "temperature",
+        "user",
+        "inputText",
+    }
 )
-_ASKED = ("messages", "input", "prompt", "contents")
+_ASKED = ("messages", "input", "prompt", "contents", "inputText")
 """Fields of a request that hold the query."""
 _FAILED = 400
+_CONFIGS = ("generationConfig", "generation_config", "inferenceConfig", "textGenerationConfig")
+ALSO = {"bedrock": ("cohere",)}
+"""Services whose shapes a format reads as well, since its models answer in them."""
 
 
 def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
@@ -47,6 +63,8 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     """
     pair = an_object(record, "the record")
     response = pair.get("response")
+    if form == "bedrock":
+        response = bedrock_calls.plain_response(response)
     if not isinstance(response, dict) and not is_stream(response) and not _failed(pair):
         told = "missing" if response is None else "neither an object nor a list of chunks"
         raise UnadaptableRecord(
@@ -55,6 +73,8 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
             "response",
         )
     request = mapping(pair.get("request"))
+    if form == "bedrock":
+        request = bedrock_calls.plain_request(request)
     beside = next((name for name in _ASKED if pair.get(name)), None) if "request" not in pair else None
     if beside is not None:
         raise UnadaptableRecord(f"{form}: {beside} is beside the response; send it within request", beside)
@@ -64,7 +84,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     given = [*chunks_of(pair.get("contexts")), *chunks_of(asked_with)]
     reply = reply_of(response, request, given)
     failed = _failed(pair) or reply.error is not None
-    if reply.service not in (None, form):
+    if reply.service not in (None, form, *ALSO.get(form, ())):
         raise UnadaptableRecord(
             f"{form}: response has the shape of {reply.service}; send it in the format {reply.service}", "response"
         )
@@ -77,7 +97,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
     draft = Draft(
         identifier=first_text(pair, "answer_id", "id") or reply.identifier,
         tenant=first_text(pair, "tenant"),
-        session_id=first_text(pair, "session_id") or first_text(mapping(request.get("metadata")), "session_id"),
+        session_id=first_text(pair, "session_id") or _session(request, mapping(response)),
         user_id=first_text(pair, "user_id") or _user(request),
         query=question.query,
         conversation=question.earlier,
@@ -156,13 +176,19 @@ def _error_text(pair: Mapping[str, Any]) -> str | None:
     return first_text(mapping(error), "message", "type") if isinstance(error, dict) else text(error)
 
 
+def _session(request: Mapping[str, Any], response: Mapping[str, Any]) -> str | None:
+    """Return the session from the request's metadata, or the one of Bedrock's knowledge bases and agents."""
+    told = first_text(mapping(request.get("metadata")), "session_id")
+    return told or first_text(response, "sessionId") or first_text(request, "sessionId")
+
+
 def _user(request: Mapping[str, Any]) -> str | None:
     """Return the user from OpenAI's ``safety_identifier`` or ``user``, or Anthropic's ``metadata.user_id``."""
     return first_text(request, "safety_identifier", "user") or first_text(mapping(request.get("metadata")), "user_id")
 
 
 def _temperature(request: Mapping[str, Any]) -> float | None:
-    config = mapping(request.get("generationConfig", request.get("generation_config", request.get("inferenceConfig"))))
+    config = next((mapping(request[name]) for name in _CONFIGS if name in request), {})
     return number(request.get("temperature", config.get("temperature")))
 
 

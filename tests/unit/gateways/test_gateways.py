@@ -871,7 +871,7 @@ def openai_reply(**message: Any) -> dict[str, Any]:
     ("response", "field"),
     [
         ({"outputs": [{"text": "Yes."}]}, "response"),
-        ({"results": [{"outputText": "Yes."}]}, "response"),
+        ({"results": [{"output": "Yes."}]}, "response"),
         ({}, "response"),
         ({"id": "r", "body": {"choices": []}}, "response"),
         ({"text": {"value": "Yes."}}, "response"),

@@ -59,7 +59,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
 
 def is_event(value: Any) -> bool:
     """Return whether a value is an event of a streamed response."""
-    return any(name in mapping(value) for name in EVENTS) or _failure(mapping(value)) is not None
+    return any(name in mapping(value) for name in EVENTS) or failure(mapping(value)) is not None
 
 
 def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -78,8 +78,8 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             cited.setdefault(index, []).append(piece["citation"])
         if isinstance(piece.get("text"), str):
             texts[index] = texts.get(index, "") + piece["text"]
-        elif (failure := _failure(event)) is not None:
-            body["error"] = failure
+        elif (error := failure(event)) is not None:
+            body["error"] = error
         elif not any(isinstance(piece.get(name), dict) for name in NO_TEXT_DELTAS) and not any(
             name in event for name in OTHER_EVENTS
         ):
@@ -96,8 +96,8 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return body | {"output": {"message": {"role": "assistant", "content": content + unread}}}
 
 
-def _failure(event: Mapping[str, Any]) -> str | None:
-    """Return the message of an event that ends a stream with an error, or its name."""
+def failure(event: Mapping[str, Any]) -> str | None:
+    """Return the message of an event that ends a stream with an error, or its name; ``None`` for other events."""
     name = next((name for name, value in event.items() if name.endswith("Exception") and isinstance(value, dict)), None)
     return name and (first_text(event[name], "message") or name)
 

@@ -9,6 +9,7 @@ File search results carry the text of the sources (``include=["file_search_call.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workers.gateways.apis import prompt_templates
 from workers.gateways.apis.anthropic import sources as documents
 from workers.gateways.apis.chat_messages import MESSAGE_FIELDS, TEXT_PARTS, TOOL_RESULTS, tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, UNFINISHED, Reply, first_choice, spaced
@@ -72,7 +73,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         found.others = max(0, len(items(body.get("choices"))) - 1)
         message = mapping(choice.get("message")) or choice
         place = "choices.0" if choice is not body else "choices" if "choices" in body else ""
-        found.finish_reason = first_text(choice, "finish_reason")
+        found.finish_reason = first_text(choice, "finish_reason", "stop_reason")
         found.error = found.error or first_text(mapping(choice.get("error")), "message", "code")
         found.contexts += _searched(body, message)
         found.calls_tools = bool(message.get("tool_calls") or message.get("function_call"))
@@ -202,6 +203,7 @@ def _cite(annotation: Mapping[str, Any], base: int, length: int, found: Reply) -
 def instructions(request: Mapping[str, Any]) -> Any:
     """Return the messages of a request of Chat Completions, Responses or Completions; ``None`` if there are none."""
     for name in ("messages", "input", "prompt"):
-        if request.get(name):
-            return items(request[name]) or request[name]
+        given = request.get(name)
+        if given:
+            return (isinstance(given, str) and prompt_templates.turns(given)) or items(given) or given
     return None

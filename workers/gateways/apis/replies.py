@@ -6,16 +6,25 @@ Gateways log these responses unchanged, so all formats that contain a response u
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.apis import anthropic, bedrock, cohere, google, interactions, openai
+from workers.gateways.apis import (
+    anthropic,
+    bedrock,
+    bedrock_models,
+    cohere,
+    google,
+    interactions,
+    knowledge_bases,
+    openai,
+)
 from workers.gateways.apis.attachments import attached
 from workers.gateways.apis.chat_messages import Conversation, conversation
 from workers.gateways.apis.reply import Reply
 from workers.gateways.apis.streams import is_stream, merged
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import mapping, text
+from workers.gateways.lenient_reading import count, mapping, text
 
-KNOWN = "OpenAI, Anthropic, Google, Bedrock (Converse) or Cohere"
-SERVICES = (google, interactions, anthropic, bedrock, cohere, openai)
+KNOWN = "OpenAI, Anthropic, Google, Bedrock or Cohere"
+SERVICES = (google, interactions, anthropic, bedrock, knowledge_bases, bedrock_models, cohere, openai)
 """Services by the shape of their responses, the most particular shapes first."""
 
 
@@ -28,6 +37,7 @@ def reply_of(response: Any, request: Mapping[str, Any], sources: Sequence[dict[s
         sources: further contexts, for example retrieved by the gateway.
     """
     sources = [*sources, *attached(request), *asked(request).evidence]
+    metered = bedrock_models.metered(response)
     if is_stream(response):
         response = merged(response)
     elif isinstance(response, list):
@@ -36,6 +46,10 @@ def reply_of(response: Any, request: Mapping[str, Any], sources: Sequence[dict[s
     for service in SERVICES:
         if service.wrote(body):
             reply: Reply = service.reply(body, request, sources)
+            if reply.prompt_tokens is None:
+                reply.prompt_tokens = count(metered.get("inputTokenCount"))
+            if reply.completion_tokens is None:
+                reply.completion_tokens = count(metered.get("outputTokenCount"))
             return reply
     said = response if isinstance(response, str) else body.get("text", body.get("content"))
     unread = None if isinstance(said, str) else ""

@@ -2,13 +2,13 @@
 
 Sources: OpenAI's ``chat.completion.chunk`` and the events of the Responses API; Anthropic's events of a streamed
 message; Google's ``streamGenerateContent``, whose chunks are partial responses. Read November 2026. The events of
-Bedrock and Cohere are merged in ``bedrock`` and ``cohere``.
+Bedrock and Cohere are merged in their modules.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.apis import bedrock, cohere
+from workers.gateways.apis import bedrock, bedrock_models, cohere, knowledge_bases
 from workers.gateways.lenient_reading import count, first_text, items, mapping, objects
 
 NO_TEXT_DELTAS = frozenset({"input_json_delta", "thinking_delta", "signature_delta", "compaction_delta"})
@@ -31,10 +31,10 @@ def merged(chunks: Sequence[Any]) -> dict[str, Any]:
     final = next((each for each in found if first_text(each, "type") in FINAL_EVENTS), None)
     if final is not None:
         return dict(mapping(final.get("response")))
-    if any(bedrock.is_event(each) for each in found):
-        return bedrock.merged(found)
-    if any(cohere.is_event(each) for each in found):
-        return cohere.merged(found)
+    for service in (cohere, knowledge_bases, bedrock_models, bedrock):
+        if any(service.is_event(each) for each in found):
+            body: dict[str, Any] = service.merged(found)
+            return body
     if any("candidates" in each for each in found):
         return _google(found)
     if any(each.get("type") == "message_start" for each in found):
@@ -50,14 +50,18 @@ def _is_chunk(value: Any) -> bool:
     source = mapping(value)
     return (
         "candidates" in source
-        or bedrock.is_event(source)
-        or cohere.is_event(source)
+        or any(service.is_event(source) for service in (cohere, knowledge_bases, bedrock_models, bedrock))
         or first_text(source, "type") in FINAL_EVENTS
         or source.get("type") == "message_start"
-        or any("delta" in choice for choice in objects(source.get("choices")))
+        or any("delta" in choice or _is_of_mistral(choice) for choice in objects(source.get("choices")))
         or _of_responses(source)
         or source.keys() == {"error"}
     )
+
+
+def _is_of_mistral(choice: Mapping[str, Any]) -> bool:
+    """Return whether a choice is a part of a stream of Mistral's at Bedrock, which calls the delta a message."""
+    return "message" in choice and "stop_reason" in choice
 
 
 def _of_responses(value: Mapping[str, Any]) -> bool:
@@ -91,8 +95,9 @@ def _openai(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for part in objects(chunk.get("choices")):
             if count(part.get("index")):
                 continue  # the first choice is evaluated
-            choice["finish_reason"] = part.get("finish_reason") or choice.get("finish_reason")
-            for name, value in mapping(part.get("delta")).items():
+            reason = part.get("finish_reason") or part.get("stop_reason")
+            choice["finish_reason"] = reason or choice.get("finish_reason")
+            for name, value in mapping(part.get("message") if _is_of_mistral(part) else part.get("delta")).items():
                 if name in ("content", "refusal") and isinstance(value, str):
                     message[name] = _joined(message.get(name), value)
                 elif name in ("tool_calls", "annotations"):
