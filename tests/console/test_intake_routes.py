@@ -24,8 +24,10 @@ from tests.harness.distributions import write_distribution
 from tests.harness.keys import name_of
 from tests.harness.paths import DATA
 from workers.console.http.backpressure import IntakeGate
+from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.routes.intake import _KnownRequests
 from workers.intake.trace_sources import TraceSources
+from workers.settings import GatewaySettings
 from workers.settings.addresses import Addresses
 
 GOLDEN = DATA / "gateways"
@@ -589,3 +591,20 @@ def test_while_too_much_waits_for_the_broker_senders_are_told_to_come_again(
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "1"
     assert accepted.status_code == later.status_code == 202, "one request is always taken, and room comes back"
+
+
+def test_a_tenant_over_its_quota_is_told_when_to_come_again_and_others_are_taken(
+    console: ConsoleThread, client: httpx.Client, sent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = GatewaySettings(tenants_answers_per_second={"flood": 0.2})
+    monkeypatch.setattr(console.resources, "quotas", TenantQuotas(settings, lambda: 0.0))
+
+    def post(name: str, *tenants: str) -> httpx.Response:
+        body = [{"answer": "x", "answer_id": f"{name}-{n}", "tenant": tenant} for n, tenant in enumerate(tenants)]
+        return client.post("/v1/answers", json=body)
+
+    assert post("quota-first", "flood", "flood").status_code == 202
+    refused = post("quota-second", "flood", "small")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+    assert post("quota-third", "small").status_code == 202
+    assert [len(sent(f"quota-{name}-0")) for name in ("first", "second", "third")] == [1, 0, 1]

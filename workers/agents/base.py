@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from schemas.answers import GeneratedAnswer, TraceReference
 from schemas.base import Event
 from schemas.headers import TRACEPARENT, event_headers, header
-from schemas.topics import Topic
+from schemas.topics import ANSWERS_GENERATED, Topic
 from workers.delivery.application import AgentApplication
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.limits import BatchLimits
@@ -182,14 +182,17 @@ class AgentDefinition:
         # reports for 32 long answers as silent. Concurrent batches still share the batches of the model.
         records = delivery.model_batch_records if self.embeds else delivery.batch_records
         concurrent = 1 if self.ordered else 4 if self.embeds else 2
+        # These agents evaluate each answer for itself, so that the order of tenants does not matter.
+        by_tenant = self.reads == (ANSWERS_GENERATED,) and not self.ordered
         return BatchLimits(
             records,
             delivery.batch_wait_seconds,
-            in_flight=(concurrent + 1) * records,
+            in_flight=max((concurrent + 1) * records, delivery.fair_records if by_tenant else 0),
             concurrent=concurrent,
             batch_bytes=delivery.batch_bytes,
             in_flight_bytes=delivery.in_flight_bytes,
             ordered=self.ordered,
+            by_tenant=by_tenant,
         )
 
 

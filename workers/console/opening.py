@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from workers.check.check_service import CheckService
 from workers.console.http.backpressure import IntakeGate
+from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
 from workers.pipeline.versions import pipeline_version
@@ -81,6 +82,7 @@ async def opened_resources(
             accesses=accesses,
             check=check,
             intake=IntakeGate(settings.gateways.in_flight_bytes),
+            quotas=TenantQuotas(settings.gateways),
             redis=redis,
             review=review,
             team=TeamActions(review, reviews, settings.console.tokens, lambda: datetime.now(UTC)),

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 
 from workers.check.check_service import CheckService
 from workers.console.http.backpressure import IntakeGate
+from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
 from workers.console.identity.principal import Principal
 from workers.delivery.producer import ConfirmedProducer
@@ -43,6 +44,7 @@ class ConsoleResources:
         producer: sends feedback, answers and decisions, and waits for the acknowledgement.
         accesses: records accesses to answers.
         intake: limit on the bytes that wait for the broker.
+        quotas: answers a second that each tenant may send.
         redis: shared state that consoles may lose; ``None`` to work without Redis.
         memory: conversational memory; ``None`` if not opened.
         embedding: embedding model for memory search; ``None`` without memory.
@@ -63,6 +65,7 @@ class ConsoleResources:
     producer: ConfirmedProducer
     accesses: AccessLog
     intake: IntakeGate
+    quotas: TenantQuotas
     redis: RedisClient | None = None
     memory: MemoryStore | None = None
     embedding: EmbeddingService | None = None

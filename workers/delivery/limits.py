@@ -28,6 +28,7 @@ class BatchLimits:
         batch_bytes: maximum bytes of values in a batch of more than one record.
         in_flight_bytes: maximum bytes of values accepted and not settled.
         ordered: keep the order of the log: records after a suspect wait for it.
+        by_tenant: let tenants take turns among the records in flight.
     """
 
     records: int
@@ -38,3 +39,4 @@ class BatchLimits:
     batch_bytes: int = 1_000_000
     in_flight_bytes: int = 32_000_000
     ordered: bool = False
+    by_tenant: bool = False

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
+from workers.delivery.followers.record_subjects import tenant_of
 from workers.delivery.limits import BatchLimits
 from workers.delivery.records import WorkItem
+from workers.delivery.turns import Turns
 from workers.observability import metrics
 
 
@@ -23,7 +25,7 @@ class WorkQueue:
     def __init__(self, agent: str, limits: BatchLimits) -> None:
         self._agent = agent
         self._limits = limits
-        self._queue: asyncio.Queue[WorkItem] = asyncio.Queue()
+        self._queue: Turns[WorkItem] = Turns()
         self._carried: WorkItem | None = None
         self._idle = _set_event()
         self._has_room = _set_event()
@@ -43,7 +45,7 @@ class WorkQueue:
         self.size += work.size
         self._idle.clear()
         metrics.IN_FLIGHT.labels(self._agent).set(self.count)
-        self._queue.put_nowait(work)
+        self._queue.put(tenant_of(work.record) if self._limits.by_tenant else "", work)
 
     def settle(self, works: Sequence[WorkItem]) -> None:
         """Let go of items that are acknowledged or dropped."""
@@ -55,7 +57,7 @@ class WorkQueue:
             self._idle.set()
 
     async def wait_idle(self, timeout: float) -> bool:
-        """Wait until every item is settled.
+        """Wait until every item is settled, apart from items that wait for the turn of their tenant.
 
         Args:
             timeout: longest wait in seconds.
@@ -63,6 +65,9 @@ class WorkQueue:
         Returns:
             Whether every item is settled.
         """
+        if self._limits.by_tenant:
+            # What is not acknowledged is delivered again.
+            self.settle(self._queue.take_beyond(self._limits.records * self._limits.concurrent))
         try:
             await asyncio.wait_for(self._idle.wait(), timeout)
         except TimeoutError:
@@ -70,7 +75,7 @@ class WorkQueue:
         return True
 
     async def next_batch(self) -> list[WorkItem]:
-        """Return the next batch, in the order of acceptance; wait for at least one item."""
+        """Return the next batch, in the order of acceptance or by turns of tenants; wait for at least one item."""
         works = [self._carried or await self._queue.get()]
         self._carried = None
         size = works[0].size
@@ -79,9 +84,7 @@ class WorkQueue:
         while len(works) < self._limits.records and size < self._limits.batch_bytes:
             try:
                 left = until - loop.time()
-                work = (
-                    await asyncio.wait_for(self._queue.get(), left) if self._queue.empty() else self._queue.get_nowait()
-                )
+                work = self._queue.take() if self._queue else await asyncio.wait_for(self._queue.get(), left)
             except TimeoutError:
                 break
             size += work.size

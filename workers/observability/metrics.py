@@ -44,6 +44,9 @@ RECORDS_SKIPPED = Counter(
 SPANS_UNREAD = Counter(
     "touchstone_spans_unread_total", "Spans of generative models that made no evaluable answer", ["agent", "reason"]
 )
+QUOTA_REFUSED = Counter(
+    "touchstone_quota_refused_total", "Answers by HTTP that were refused over the quota of their tenant", ["tenant"]
+)
 RECORDS_RETRIED = Counter("touchstone_records_retried_total", "Repeated attempts", ["agent", "error"])
 RECORDS_DEAD_LETTERED = Counter("touchstone_records_dead_lettered_total", "Dead-lettered records", ["agent", "error"])
 RECORDS_ERASED = Counter("touchstone_records_erased_total", "Records dropped because their person is erased", ["agent"])

@@ -23,6 +23,10 @@ class DeliverySettings(Group):
         description="Maximum number of records in a batch of an agent with a model; the reports of a "
         "batch are sent at its end.",
     )
+    fair_records: Count = Field(
+        default=256,
+        description="Number of records that an evaluating agent reads ahead, so that tenants take turns among them.",
+    )
     batch_wait_seconds: Positive = Field(default=0.02, description="Maximum wait for a batch to fill.")
     batch_bytes: Count = Field(
         default=1_000_000, description="Maximum number of bytes in a batch; a single record is always accepted."

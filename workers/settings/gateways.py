@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     Field,
@@ -102,6 +102,15 @@ class GatewaySettings(Group):
     in_flight_bytes: Count = Field(
         default=32_000_000,
         description="Maximum bytes of HTTP answers that wait for the broker; further requests get status 429.",
+    )
+    tenant_answers_per_second: float = Field(
+        default=0.0,
+        ge=0,
+        description="Answers a second that each tenant may send by HTTP to one console, ten seconds of them at once; "
+        "further requests get status 429. 0 for no quota.",
+    )
+    tenants_answers_per_second: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        default_factory=dict, description="As the setting before, for single tenants; 0 for no quota."
     )
 
     @field_validator("mappings", mode="before")

@@ -6,6 +6,7 @@ identifiers, so that no answer is evaluated twice. Answers without an identifier
 """
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
@@ -161,7 +162,7 @@ async def _take(
 
     Raises:
         Problem: 400, damaged gzip; 404, unknown format; 413, too large; 415, unsupported encoding; 422, invalid record;
-            429, too many bytes wait for the broker; 503, the format's plug-in is ambiguous or broken.
+            429, too many bytes wait for the broker, or the quota of a tenant is used up; 503, the format's plug-in is ambiguous or broken.
     """
     how = format_of(form, resources)
     body = decompressed(await request.body(), request, resources.settings.console.max_body_bytes)
@@ -187,7 +188,8 @@ async def _take(
                 await sources.keep(each, *of_whom)
             await asyncio.gather(*(sources.wait(each, *of_whom, gateways.trace_wait_seconds) for each in contents))
             contents = [await sources.joined(each, *of_whom) for each in contents]
-        taken, outputs = await asyncio.to_thread(_adapted, opened, contents, how, principal, resources)
+        taken, outputs, tenants = await asyncio.to_thread(_adapted, opened, contents, how, principal, resources)
+        resources.quotas.book(tenants)
         await resources.producer.send(outputs, agent=AGENT)
         await known.keep(taken)
     return taken
@@ -206,9 +208,13 @@ def _decoded(opened: list[Opened], how: Format) -> list[Any]:
 
 def _adapted(
     opened: list[Opened], contents: list[Any], how: Format, principal: Principal, resources: ConsoleResources
-) -> tuple[Taken, list[Output]]:
-    """Build the outputs of a request; a record that cannot be adapted fails the whole request."""
-    taken, outputs, limit = Taken(accepted=[]), list[Output](), resources.settings.kafka.max_input_bytes
+) -> tuple[Taken, list[Output], Counter[str]]:
+    """Build the outputs of a request, and count its answers by tenant.
+
+    A record that cannot be adapted fails the whole request.
+    """
+    taken, outputs, tenants = Taken(accepted=[]), list[Output](), Counter[str]()
+    limit = resources.settings.kafka.max_input_bytes
     privacy = Privacy(resources.settings.privacy, limit)
 
     def outputs_for(found: Adapted) -> list[Output]:
@@ -224,6 +230,7 @@ def _adapted(
             taken.renamed |= {each.given_id: each.answer.answer_id for each in found.answers if each.given_id}
             taken.refused += found.refused
             taken.unread = sum_counts([taken.unread, found.unread])
+            tenants.update(each.answer.tenant for each in found.answers)
             outputs += found.outputs
         except NothingToJudge as nothing:
             metrics.RECORDS_SKIPPED.labels(AGENT, nothing.reason).inc()
@@ -235,7 +242,7 @@ def _adapted(
             where = FieldProblem(field=name, message=describe(error))
             raise Problem(422, f"record {number} cannot be accepted: {describe(error)}", fields=[where]) from None
     count_unread(AGENT, taken.unread)
-    return taken, outputs
+    return taken, outputs, tenants
 
 
 class _KnownRequests:

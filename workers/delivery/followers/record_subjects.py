@@ -24,6 +24,9 @@ ANSWER_FIELDS = ("answer_id", "query_id", "response_id")
 TIME_FIELDS = ("requested_at", "completed_at", "timestamp", "occurred_at", "created_at")
 """Names of the time of an event, in the order of their use; the time of the query precedes the answer's."""
 
+MAX_PARSED_BYTES = 262_144
+"""Maximum size of a value that is parsed only to find its tenant: about a millisecond."""
+
 _TIME: TypeAdapter[Any] = TypeAdapter(UtcDatetime)
 
 
@@ -60,6 +63,14 @@ def subject_of(record: Record) -> Subject:
         is_theirs=named is not None and ("occurred_at" not in content or content.get("kind") == "execution"),
         at=min((time for time in (_time(content), record.timestamp) if time is not None and time > 0), default=None),
     )
+
+
+def tenant_of(record: Record) -> str:
+    """Return the tenant that a record names; that of a large or unreadable value is taken from the key alone."""
+    owner, _ = named_by_key(record.key.decode("utf-8", "replace")) if record.key else (None, None)
+    if owner is not None or len(record.value or b"") > MAX_PARSED_BYTES:
+        return owner or DEFAULT_TENANT
+    return _text(_content(record.value), "tenant") or DEFAULT_TENANT
 
 
 def _content(value: bytes | None) -> Mapping[str, Any]:
