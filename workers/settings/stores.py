@@ -50,6 +50,11 @@ class ClickHouseSettings(Group):
     username: str = Field(default="default", description="User name with the rights to write and to create tables.")
     password: SecretStr = Field(default=SecretStr(""), description="Password of the user.")
     timeout_seconds: Positive = Field(default=30.0, description="Timeout of one request.")
+    insert_quorum: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=0,
+        description="Number of replicas that have to have the rows of an insert before it is acknowledged; 0 for one. "
+        "An agent waits while fewer respond. Without effect in a database without replicas and in ClickHouse Cloud.",
+    )
 
 
 Days = Annotated[int, Field(ge=0, le=36_500)]

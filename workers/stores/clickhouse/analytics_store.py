@@ -152,6 +152,7 @@ async def connect(settings: ClickHouseSettings, url: str) -> AsyncClient:
             connect_timeout=10,
             send_receive_timeout=math.ceil(settings.timeout_seconds),
             autogenerate_session_id=False,
+            settings={"insert_quorum": settings.insert_quorum} if settings.insert_quorum else None,
         )
     except (Error, OSError) as error:
         if isinstance(error, DatabaseError) and error_code(error) == AUTHENTICATION_FAILED:

@@ -16,6 +16,7 @@ from workers.errors import TouchstoneError
 from workers.observability.logs import get_logger
 from workers.process.paths import deploy_directory
 from workers.stores.clickhouse.rekeying import REKEY, rekey
+from workers.stores.clickhouse.replication import Render, renderer
 from workers.stores.tables.operation_tables import MigrationRow
 
 log = get_logger(__name__)
@@ -220,20 +221,21 @@ async def remake(client: AsyncClient, database: str) -> list[str]:
                 f"{latest}; run the command of that version"
             )
         try:
+            render = await renderer(client, database)
             for migration in read_migrations():
                 for statement in migration.statements:
-                    await _run(client, database, statement)
+                    await _run(client, database, statement, render)
         except Error as error:
             raise MigrationError(f"{', '.join(missing)} cannot be created again: {error}") from error
     return missing
 
 
-async def _run(client: AsyncClient, database: str, statement: str) -> None:
+async def _run(client: AsyncClient, database: str, statement: str, render: Render) -> None:
     rekeying = REKEY.fullmatch(statement)
     if rekeying is None:
-        await client.command(statement.format(database=database))
+        await client.command(render(statement.format(database=database)))
     else:
-        await rekey(client, database, rekeying["table"], rekeying["key"])
+        await rekey(client, database, rekeying["table"], rekeying["key"], render)
 
 
 async def _migrate(client: AsyncClient, database: str, migrations: list[Migration]) -> list[str]:
@@ -241,8 +243,9 @@ async def _migrate(client: AsyncClient, database: str, migrations: list[Migratio
     if not await client.command(f"EXISTS DATABASE {database}"):
         await client.command(f"CREATE DATABASE IF NOT EXISTS {database}")
     applied = await applied_migrations(client, database)
+    render = await renderer(client, database)
     if not applied:
-        await client.command(REGISTER.format(database=database))
+        await client.command(render(REGISTER.format(database=database)))
     _accept(database, applied, max((migration.version for migration in migrations), default=0))
     done: list[str] = []
     for migration in migrations:
@@ -252,7 +255,7 @@ async def _migrate(client: AsyncClient, database: str, migrations: list[Migratio
                 await client.command(OLDEST_WORKER.format(database=database))
             # Every statement is IF NOT EXISTS, so an interrupted run can be repeated.
             for statement in migration.statements:
-                await _run(client, database, statement)
+                await _run(client, database, statement, render)
             row = MigrationRow(
                 version=migration.version,
                 name=migration.name,

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
+from workers.stores.clickhouse.replication import Render, as_written
 from workers.stores.clickhouse.staging import PREFIX
 
 REKEY = re.compile(r"REKEY \{database\}\.(?P<table>\w+) ORDER BY \((?P<key>[\w, ]+)\)")
@@ -13,7 +14,7 @@ REKEY = re.compile(r"REKEY \{database\}\.(?P<table>\w+) ORDER BY \((?P<key>[\w, 
 _KEY = re.compile(r"ORDER BY (\([^)]*\)|\w+)")
 
 
-async def rekey(client: AsyncClient, database: str, table: str, key: str) -> None:
+async def rekey(client: AsyncClient, database: str, table: str, key: str, render: Render = as_written) -> None:
     """Give a table another sort key, unless it has it already or was dropped.
 
     Rows that are written into the old table until the exchange are copied afterwards, and rows that are copied twice
@@ -26,6 +27,7 @@ async def rekey(client: AsyncClient, database: str, table: str, key: str) -> Non
         database: name of the database.
         table: name of the table.
         key: columns of the sort key.
+        render: renders the statement that creates a table.
     """
     own = f"{PREFIX}{uuid4().hex[:8]}_{table}"
     name, copy = f"{database}.{table}", f"{database}.{own}"
@@ -33,7 +35,8 @@ async def rekey(client: AsyncClient, database: str, table: str, key: str) -> Non
     if found is None or found[0] == key:
         return  # A dropped table is created again by the same statements, this one among them.
     # Columns, indices and constraints are those of the table; the engine keeps its version, retention and settings.
-    await client.command(f"CREATE TABLE {copy} AS {name} ENGINE = {_KEY.sub(f'ORDER BY ({key})', found[1], count=1)}")
+    engine = _KEY.sub(f"ORDER BY ({key})", found[1], count=1)
+    await client.command(render(f"CREATE TABLE {copy} AS {name} ENGINE = {engine}"))
     await _copy_rows(client, database, table, own)
     await client.command(f"EXCHANGE TABLES {name} AND {copy}")
     replaced = await _key_and_engine(client, database, own)
