@@ -87,9 +87,7 @@ async def parsed(client: AsyncClient, statement: str) -> str:
     Raises:
         DatabaseError: it does not follow the grammar.
     """
-    rows = await client.query(
-        "SELECT formatQuerySingleLine({statement:String})", parameters={"statement": statement.replace("\\", "\\\\")}
-    )
+    rows = await client.query("SELECT formatQuerySingleLine({statement:String})", parameters={"statement": statement})
     return str(rows.result_rows[0][0])
 
 
