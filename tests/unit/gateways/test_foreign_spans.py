@@ -204,3 +204,35 @@ def test_a_framework_is_no_provider(framework: str) -> None:
         span(1, {**CALLS["pydantic ai, first format"], "gen_ai.system": framework, "gen_ai.request.model": model})
     )
     assert (found.answer.model.id, found.answer.model.provider) == ("claude-sonnet-4-20250514", "bedrock")
+
+
+FAILED_CALL = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.agent.name": "desk"}
+STATUS = {"status": {"code": 2, "message": "RateLimited"}}
+
+
+def test_the_question_of_an_agent_whose_call_failed_arrives() -> None:
+    said = [
+        {"role": "user", "parts": [{"type": "text", "content": "Which shop?"}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": "The one in York."}]},
+        {"role": "user", "parts": [{"type": "text", "content": ASKED}]},
+    ]
+    agent = {"gen_ai.operation.name": "invoke_agent", "pydantic_ai.all_messages": json.dumps(said)}
+    (found,) = read(span(1, agent, **STATUS), span(2, FAILED_CALL, parent=1, **STATUS))
+    assert (found.answer.status, found.answer.query) == ("error", ASKED)
+    assert [turn.content for turn in found.answer.conversation] == ["Which shop?", "The one in York."]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "user"),
+    [
+        ({"metadata": json.dumps({"user_id": "u-1", "notes": "ü" * 50_000})}, "u-1"),
+        ({"metadata": json.dumps({"user_id": "u-1"}), "user.id": "u-2"}, "u-2"),
+        ({"metadata": "no JSON"}, None),
+        ({"metadata": json.dumps(["user_id"])}, None),
+    ],
+)
+def test_the_user_in_the_metadata_of_a_chain_arrives(attributes: dict[str, Any], user: str | None) -> None:
+    chain = {"openinference.span.kind": "CHAIN", "input.value": ASKED, "output.value": SAID, **attributes}
+    call = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": SAID}
+    (found,) = read(span(1, chain), span(2, call, parent=1))
+    assert found.answer.user_id == user

@@ -78,7 +78,7 @@ def test_events_of_an_anthropic_message_are_one_answer_with_its_citations() -> N
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "24 months."}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": cited}},
         {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 6}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"input_tokens": None, "output_tokens": 6}},
         {"type": "message_stop"},
     ]  # fmt: skip
     document = {

@@ -136,7 +136,9 @@ def _anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             body["error"] = event.get("error")
         elif kind == "message_delta":
             body |= {name: value for name, value in delta.items() if value is not None}
-            body["usage"] = {**mapping(body.get("usage")), **mapping(event.get("usage"))}
+            # Clients write the tokens that only the first event tells as null here.
+            told = {name: value for name, value in mapping(event.get("usage")).items() if value is not None}
+            body["usage"] = {**mapping(body.get("usage")), **told}
     return body | {"content": [blocks[index] for index in sorted(blocks)]}
 
 

@@ -26,6 +26,7 @@ from workers.gateways.lenient_reading import (
     mapping,
     number,
     text,
+    unfolded,
     without,
 )
 from workers.gateways.model_names import model_name
@@ -121,7 +122,9 @@ def _draft(answer: FoundAnswer, retrievals: Sequence["_Retrieval"]) -> Draft:
         tenant=span.tenant,
         session_id=first_text(caller, "session_id")
         or first_text(attributes, "gen_ai.conversation.id", "session.id", "langfuse.session.id"),
-        user_id=first_text(caller, "user_id") or first_text(attributes, "user.id", "enduser.id", "langfuse.user.id"),
+        user_id=first_text(caller, "user_id")
+        or first_text(attributes, "user.id", "enduser.id", "langfuse.user.id")
+        or first_text(mapping(unfolded(attributes.get("metadata"))), "user_id"),
         query=query,
         answer=None if answer.failed else answer.said,
         contexts=_without_repeats([*_contexts(answer, retrievals), *call.asked.evidence, *call.results]),

@@ -77,6 +77,8 @@ def translated(attributes: Mapping[str, Any]) -> dict[str, Any]:
         added = _call(attributes["gcp.vertex.agent.llm_request"], {"candidates": [answered]} if answered else None)
     elif "gen_ai.completion" in attributes:  # LangSmith
         added = _call(attributes.get("gen_ai.prompt"), attributes["gen_ai.completion"])
+    elif "pydantic_ai.all_messages" in attributes:  # on the span of an agent alone
+        added = {"input.value": attributes["pydantic_ai.all_messages"]}
     elif "replies" in mapping(unfolded(attributes.get("output.value"))):
         added = {"gen_ai.response.model": attributes.get("llm.model_name")}  # Haystack's spans name no requested model
     found = {name: value for name, value in added.items() if value is not None}
