@@ -37,7 +37,6 @@ from workers.local.services import LocalServices
 SECONDS = 4.0
 """Duration of a stretch."""
 ROUNDS = 5
-"""Stretches of each kind; the first of each warms up."""
 START_SECONDS = 180.0
 STEP = 10
 """Calls a second by which the rate grows to find the highest one."""
@@ -58,20 +57,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--litellm", required=True, type=Path, help="the program litellm of an environment of its own")
     parser.add_argument("--rate", type=int, default=200, help="calls a second")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="stretches of each kind; the first warms up")
     parser.add_argument("--json", type=Path, help="write the figures there")
     parser.add_argument("--highest", action="store_true", help="find the highest rate without Touchstone instead")
     arguments = parser.parse_args()
     if arguments.highest:
         print(f"highest rate without Touchstone: {asyncio.run(highest_rate(arguments.litellm))} calls a second")
         return
-    figures = asyncio.run(measure(arguments.litellm, arguments.rate))
+    figures = asyncio.run(measure(arguments.litellm, arguments.rate, arguments.rounds))
     for name, found in figures.items():
         print(f"{name}: " + ", ".join(f"{key} {value:g}" for key, value in found.items()))
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 
-async def measure(program: Path, rate: int) -> dict[str, dict[str, float]]:
+async def measure(program: Path, rate: int, rounds: int) -> dict[str, dict[str, float]]:
     """Return the milliseconds of a call, and what callback and guardrail add to it."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         services = LocalServices(Path(folder) / "state", kafka=True, redis=False, clickhouse=False)
@@ -90,7 +90,7 @@ async def measure(program: Path, rate: int) -> dict[str, dict[str, float]]:
             async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
                 for url in (plain, equipped):
                     await until_ready(session, url)
-                for _ in range(ROUNDS):
+                for _ in range(rounds):
                     for kind, (url, fields) in targets.items():
                         taken[kind].append(await stretch(session, url, fields, rate))
         finally:

@@ -236,3 +236,51 @@ def test_the_user_in_the_metadata_of_a_chain_arrives(attributes: dict[str, Any],
     call = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": SAID}
     (found,) = read(span(1, chain), span(2, call, parent=1))
     assert found.answer.user_id == user
+
+
+STREAMED = ["<generator object>", "<async_generator object ask at 0x7f6fa9e83490>", "<openai.Stream object at 0x7f6f>"]
+
+
+@pytest.mark.parametrize("kind", ["CHAIN", "AGENT"])
+@pytest.mark.parametrize("shape", ["a text", "in an object"])
+@pytest.mark.parametrize("streamed", STREAMED)
+def test_the_answer_of_a_stream_is_the_text_of_its_call(streamed: str, shape: str, kind: str) -> None:
+    made = streamed if shape == "a text" else json.dumps({"response_gen": streamed, "source_nodes": []})
+    outer = {"openinference.span.kind": kind, "input.value": ASKED, "output.value": made}
+    inner = {"openinference.span.kind": "CHAIN", "input.value": ASKED, "output.value": streamed}
+    call = {"openinference.span.kind": "LLM", "llm.prompts": ["Context information is below."], "output.value": SAID}
+    (found,) = read(span(1, outer), span(2, inner, parent=1), span(3, call, parent=2))
+    assert (found.answer.query, found.answer.answer) == (ASKED, SAID)
+    assert found.answer.answer_id.endswith(f"{1:016x}")
+
+
+@pytest.mark.parametrize("streamed", STREAMED)
+def test_a_call_that_tells_no_more_than_its_stream_has_not_sent_its_text(streamed: str) -> None:
+    call = {"openinference.span.kind": "LLM", "input.value": ASKED, "output.value": streamed}
+    (found,) = read(span(1, call))
+    assert (found.answer.answer, found.answer.withheld) == ("", ["answer"])
+
+
+def test_a_chain_whose_call_failed_is_one_failed_question() -> None:
+    chain = {"openinference.span.kind": "CHAIN", "input.value": ASKED}
+    call = {"openinference.span.kind": "LLM", "llm.prompts": ["Context information is below."]}
+    draft = {
+        "openinference.span.kind": "LLM",
+        "llm.prompts": ["Rewrite it."],
+        "output.value": "How long is a warranty?",
+    }
+    (found,) = read(
+        span(1, chain, **STATUS), span(2, draft, parent=1), span(3, chain, parent=1, **STATUS), span(4, call, parent=3, **STATUS)
+    )  # fmt: skip
+    assert (found.answer.status, found.answer.query, found.answer.answer) == ("error", ASKED, "")
+
+
+def test_a_failed_chain_without_a_question_leaves_its_calls_apart() -> None:
+    calls = [
+        {"openinference.span.kind": "LLM", "llm.input_messages.0.message.content": ASKED, "output.value": said}
+        for said in (SAID, "36 months.")
+    ]
+    found = read(
+        span(1, {"openinference.span.kind": "CHAIN"}, **STATUS), span(2, calls[0], parent=1), span(3, calls[1], parent=1)
+    )  # fmt: skip
+    assert [each.answer.answer for each in found] == [SAID, "36 months."]

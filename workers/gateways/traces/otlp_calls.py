@@ -17,7 +17,7 @@ from workers.gateways.apis.google import messages as google_messages
 from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, unfolded
 from workers.gateways.tool_calls import Calls
 from workers.gateways.traces.otlp_spans import ExportedSpan
-from workers.gateways.traces.otlp_values import reply_in
+from workers.gateways.traces.otlp_values import is_stream, reply_in
 
 _ASKED = ("llm.input_messages", "gen_ai.prompt")
 _SAID = ("llm.output_messages", "gen_ai.completion")
@@ -93,7 +93,7 @@ def _said(span: ExportedSpan) -> tuple[str, Any]:
         if span.lists.get(name):
             return name, [_message(each) for each in span.lists[name]]
     plain = unfolded(span.output)
-    if plain in (None, "", [], {}):
+    if plain in (None, "", [], {}) or is_stream(plain):
         return "output.value", None
     if isinstance(plain, dict) and isinstance(plain.get("messages"), list):
         return "output.value", plain["messages"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from workers.gateways.traces.otlp_calls import ModelCall
 from workers.gateways.traces.otlp_spans import ExportedSpan
-from workers.gateways.traces.otlp_values import answer_in, earlier_in, query_in
+from workers.gateways.traces.otlp_values import answer_in, earlier_in, is_stream, query_in
 
 MAX_DEPTH = 200
 """Maximum number of ancestors to look at."""
@@ -100,13 +100,18 @@ def _spans_within(
 
 
 def _root(above: Sequence[ExportedSpan]) -> ExportedSpan | None:
-    """Return the outermost frame that tells an answer, else the outermost agent."""
+    """Return the outermost frame that tells an answer, else the outermost agent, or question without an answer."""
     frames = [span for span in above if span.is_frame]
     telling = next((span for span in reversed(frames) if answer_in(span.output) is not None), None)
     agent = next((span for span in reversed(frames) if span.is_agent), None)
     if telling is None or agent is None:
-        return telling or agent
+        return telling or agent or next(filter(_is_unanswered, reversed(frames)), None)
     return telling if frames.index(telling) >= frames.index(agent) else agent
+
+
+def _is_unanswered(frame: ExportedSpan) -> bool:
+    """Return whether a frame holds a question, and failed or put out a stream."""
+    return (frame.failed or is_stream(frame.output)) and query_in(frame.input) is not None
 
 
 def _outer_call(call: ModelCall, above: Sequence[ExportedSpan]) -> _Key | None:

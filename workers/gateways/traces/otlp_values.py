@@ -4,6 +4,7 @@ Frameworks record values of their own: a text, an object with a field such as ``
 the body of a model service's response.
 """
 
+import re
 from typing import Any
 
 from workers.gateways.apis.chat_messages import content_text, conversation, turns_of
@@ -26,6 +27,8 @@ QUERIES = (
 HISTORIES = ("chat_history", "history", "conversation", "previous_messages")
 ANSWERS = ("answer", "response", "output", "outputs", "result", "final_answer", "final_output", "text", "content")
 MAX_DEPTH = 4
+_STREAM = re.compile(r"<(?:async_)?generator object\b[^<>\n]{0,300}>|<[\w.]{1,300} object at 0x[0-9a-fA-F]{1,16}>")
+"""What Python prints of an object that yields a text, where the text itself was not recorded."""
 
 
 def query_in(value: Any, depth: int = 0) -> str | None:
@@ -67,6 +70,14 @@ def earlier_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     return earlier_in(nested, depth + 1) if nested is not None and depth < MAX_DEPTH else []
 
 
+def is_stream(value: Any) -> bool:
+    """Return whether a span's output stands for a stream: the text is in the span of the call."""
+    found = unfolded(value)
+    if isinstance(found, dict):
+        return any(isinstance(each, str) and _STREAM.fullmatch(each.strip()) for each in found.values())
+    return isinstance(found, str) and _STREAM.fullmatch(found.strip()) is not None
+
+
 def answer_in(value: Any, depth: int = 0) -> str | None:
     """Return the answer in a span's output; ``None`` if it holds none that is known.
 
@@ -76,7 +87,7 @@ def answer_in(value: Any, depth: int = 0) -> str | None:
     """
     found = unfolded(value)
     if isinstance(found, str):
-        return found if found.strip() else None
+        return found if found.strip() and not is_stream(found) else None
     if depth > MAX_DEPTH:
         return None
     if isinstance(found, list):
