@@ -93,7 +93,7 @@ async def parsed(client: AsyncClient, statement: str) -> str:
 
 async def test_every_statement_is_parsed_and_every_table_has_its_engine(empty_database: AsyncClient) -> None:
     written = [await parsed(empty_database, statement) for statement in await statements_in("Replicated")]
-    tables = dict(match.groups() for text in written if (match := _CREATED.match(text)))
+    tables = {match[1]: match[2] for text in written if (match := _CREATED.match(text))}
     assert tables == ENGINES
     expected = [each for migration in read_migrations() for each in migration.statements if not REKEY.fullmatch(each)]
     assert len(written) == len(expected) + 2  # the register, and its column

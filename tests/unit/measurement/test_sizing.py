@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from math import ceil
 from typing import Any
 
 import pytest
@@ -45,6 +46,15 @@ def test_pods_carry_the_rate_without_one_zone() -> None:
             assert each.pods <= found.partitions, "a pod without a partition has nothing to do"
             assert ZONES <= each.fewest <= each.pods
         assert found.partitions % 12 == 0
+
+
+def test_the_pods_with_most_partitions_carry_their_share() -> None:
+    for rate in (1, 50, 100, 2_000, 7_777):
+        found = plan(rate, KB, Settings())
+        for each, cost in zip(found.pods, PODS, strict=True):
+            most = ceil(found.partitions / each.pods)
+            used = most * rate / found.partitions * cost.cpu_ms / 1_000 / cost.cores
+            assert used <= 0.9, "a pod over its capacity has a lag that grows without an end"
 
 
 def test_twice_the_rate_or_twice_the_size_is_twice_of_what_grows_with_it() -> None:
