@@ -16,6 +16,7 @@ from typing import Any
 from tests.harness.deployment import Deployment
 from tests.harness.pipeline import UNHURRIED, WHEN, Pipeline
 from workers.grafana.dashboards import DASHBOARDS, Dashboard
+from workers.grafana.panels import COLOURS as FIXED_COLOURS
 from workers.grafana.panels import Asked
 from workers.local.services import LocalServices
 from workers.settings.addresses import local_addresses
@@ -23,11 +24,8 @@ from workers.settings.addresses import local_addresses
 COLUMNS = 2
 MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 6, 6, 18
 DAY = "86400"
-COLOURS = {
-    "released": "tab:green", "warned": "gold", "held": "tab:orange", "fallback": "tab:red", "low": "tab:green",
-    "medium": "gold", "high": "tab:red",
-}  # fmt: skip
-"""Of what is better or worse."""
+COLOURS = {name: f"tab:{colour}" for colour, names in FIXED_COLOURS.items() for name in names}
+"""Colours of the dashboards in matplotlib."""
 Found = tuple[list[str], list[tuple[Any, ...]]]
 
 
@@ -79,7 +77,7 @@ def draw(dashboard: Dashboard, panels: list[tuple[Asked, Found]], path: Path) ->
         if panel.kind == "table":
             _table(axis, columns, values)
         elif panel.kind == "barchart":
-            _bars(axis, values)
+            _bars(axis, values, panel.shades)
         else:
             _lines(axis, columns, values, panel)
     figure.suptitle(f"Touchstone: {dashboard.title}", x=0.01, ha="left", fontsize=13)
@@ -102,10 +100,18 @@ def _lines(axis: Any, columns: list[str], rows: list[tuple[Any, ...]], panel: As
         colours = [COLOURS.get(label, "tab:grey") for label in heights]
         axis.stackplot(times, *heights.values(), labels=list(heights), colors=colours, alpha=0.8)
     else:
+        shades = _shades(panel.shades, len(series))
         for label, points in series.items():
             known = [(time, value) for time, value in points if value is not None]
             if known:
-                axis.plot(*zip(*known, strict=True), marker=".", markersize=3, linewidth=1, label=label)
+                axis.plot(
+                    *zip(*known, strict=True),
+                    marker=".",
+                    markersize=3,
+                    linewidth=1,
+                    label=label,
+                    color=shades.pop(0) if shades else COLOURS.get(label),
+                )
     axis.set_ylim(bottom=0, top=panel.maximum)
     axis.tick_params(labelsize=7)
     axis.tick_params(axis="x", rotation=20)
@@ -115,8 +121,19 @@ def _lines(axis: Any, columns: list[str], rows: list[tuple[Any, ...]], panel: As
         axis.legend(fontsize=6, ncols=2, loc="best")
 
 
-def _bars(axis: Any, rows: list[tuple[Any, ...]]) -> None:
-    axis.bar([str(row[0]) for row in rows], [row[-1] for row in rows])
+def _shades(colour: str, count: int) -> list[Any]:
+    """Return shades of a colour, the darkest first; none without a colour."""
+    from matplotlib import colormaps
+
+    return (
+        [colormaps[f"{colour.capitalize()}s"](0.9 - 0.55 * place / max(1, count)) for place in range(count)]
+        if colour
+        else []
+    )
+
+
+def _bars(axis: Any, rows: list[tuple[Any, ...]], colour: str) -> None:
+    axis.bar([str(row[0]) for row in rows], [row[-1] for row in rows], color=f"tab:{colour or 'blue'}")
     axis.tick_params(labelsize=7)
     axis.grid(alpha=0.3, axis="y")
 

@@ -69,6 +69,57 @@ def test_icons_are_drawings_of_the_console(page: Page) -> None:
     assert all(width > 10 for width in sizes)
 
 
+DRAWN = """async ([values, kind, ended]) => {
+    const { draw } = await import("/static/js/charts.js");
+    const since = Date.UTC(2026, 10, 1) / 1000, bucket = 3600, until = since + 86_400;
+    const begin = ended ? since : until - 600; // the last interval is over, or has begun ten minutes ago
+    const element = document.body.appendChild(document.createElement("div"));
+    let drawn;
+    const uPlot = window.uPlot;
+    window.uPlot = Object.assign(function (...options) { return (drawn = new uPlot(...options)); }, uPlot);
+    draw(element, { times: values.map((_, place) => begin - bucket * (values.length - 1 - place)), since, until, bucket, kind,
+        series: [{ label: "one", values }] });
+    window.uPlot = uPlot;
+    await new Promise(requestAnimationFrame);
+    const { scales: { x, y }, axes, hooks } = drawn;
+    return { from: x.min - since, to: x.max - until, bottom: y.min, top: y.max, ticks: axes[1]._splits, shaded: (hooks.drawClear ?? []).length };
+}"""
+"""Draw a chart with the script of the console and return what it shows."""
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [([2], "count"), ([0], "count"), ([900, 1_000], "count"), ([0.4], "share"), ([0.004], "money")]
+)
+def test_a_chart_begins_at_zero_spans_its_period_and_shades_what_is_not_over(
+    page: Page, values: list[float], kind: str
+) -> None:
+    for ended in (False, True) if len(values) == 1 else (False,):
+        shown = page.evaluate(DRAWN, [values, kind, ended])
+        assert (shown["from"], shown["to"], shown["bottom"]) == (0, 0, 0)
+        assert shown["top"] >= max(values)
+        assert shown["top"] == 1 or kind != "share"
+        assert kind != "count" or all(tick == int(tick) for tick in shown["ticks"])
+        assert shown["shaded"] == (0 if ended else 1)
+
+
+def test_only_lines_of_what_is_good_or_bad_have_those_colours(page: Page) -> None:
+    page.goto("/?period=24h&tenant=charted")
+    expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
+    lines = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("[data-chart]")].map((chart) => [chart.dataset.chart,
+            [...chart.querySelectorAll(".u-marker")].slice(1).map((each) => getComputedStyle(each).borderTopColor)]))"""
+    )
+    meanings = page.evaluate(
+        """() => ["good", "doubt", "bad"].map((name) => {
+            document.body.style.setProperty("outline-color", `var(--${name})`);
+            return getComputedStyle(document.body).outlineColor;
+        })"""
+    )
+    assert lines.pop("risk") == meanings
+    assert {len(colours) for colours in lines.values()} >= {1, 2, 3}
+    assert not {colour for colours in lines.values() for colour in colours}.intersection(meanings)
+
+
 def counts(console: ConsoleThread) -> list[int]:
     """Return the answers of each interval of the charts."""
     figures = console.client("charted").get("/api/overview", params={"period": "24h"}).raise_for_status().json()

@@ -1,14 +1,14 @@
 """The page of a review in a real Chromium: long answers, Markdown, small windows."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.identifiers import fact_id
 from tests.harness.browser import chromium_path, logged_in, serious_violations
-from tests.harness.console import ConsoleThread, frozen_clickhouse
+from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
@@ -73,6 +73,40 @@ def test_the_selected_claim_is_never_behind_the_bar(
         assert seen.complaints == []
 
 
+def sheet(tenant: str) -> GeneratedAnswer:
+    """Return an answer with three claims, whose evidence stands far apart in a long context."""
+    filler = [" ".join(f"Zone {number} has ring {part}." for number in range(40)) for part in "abc"]
+    facts = ["An ingester needs 2 GiB of memory.", "A querier runs on 3 cores.", "A compactor keeps 9 blocks."]
+    return GeneratedAnswer(
+        answer_id=f"{tenant}-sheet",
+        tenant=tenant,
+        query="How do I size it?",
+        answer="An ingester needs 16 GiB of memory [1]. A querier runs on 3 cores [1]. A compactor keeps 9 blocks [1].",
+        contexts=[ContextChunk(chunk_id="c1", content=" ".join(f"{text} {fact}" for text, fact in zip(filler, facts, strict=True)))],
+        risk_mode="gatekeeper",
+        completed_at=datetime.now(UTC),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("height", [600, 900])
+def test_the_passage_of_the_selected_claim_is_never_behind_the_bar(
+    browser: Browser, console: ConsoleThread, height: int
+) -> None:
+    console.store([sheet("sheets")])
+    with logged_in(browser, console, "sheets", viewport={"width": 1280, "height": height}) as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        for _ in range(page.locator("[data-claim-row]").count()):
+            bar = page.locator(".decide").bounding_box()
+            passage = page.locator(".contexts .selected").first.bounding_box()
+            assert bar is not None
+            assert passage is not None
+            assert passage["y"] >= 0
+            assert passage["y"] + passage["height"] <= bar["y"] + 1
+            assert_in_sight(page)
+            page.keyboard.press("j")
+
+
 def test_markdown_is_rendered_with_its_claims_and_shown_as_written_on_demand(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -94,6 +128,29 @@ def test_markdown_is_rendered_with_its_claims_and_shown_as_written_on_demand(
         expect(view.locator("table")).to_be_visible()
         assert serious_violations(page) == []
         assert seen.complaints == []
+
+
+def test_a_key_leads_to_the_next_claim_in_doubt_and_an_empty_answer_says_so(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    answer = sheet("doubts")
+    assert answer.contexts
+    facts = "An ingester needs 2 GiB of memory. A querier runs on 5 cores. A compactor keeps 9 blocks."
+    short = answer.contexts[0].model_copy(update={"content": facts})
+    console.store([answer.model_copy(update={"contexts": [short]})])
+    with logged_in(browser, console, "doubts") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        selected = page.locator(".selected-row")
+        for words in ("needs 16 GiB", "runs on 3 cores", "needs 16 GiB"):
+            expect(selected).to_contain_text(words)
+            expect(selected).to_have_attribute("data-verdict-of", "contradicted")
+            page.keyboard.press("n")
+        console.store([answer.model_copy(update={"answer": "", "answer_id": "doubts-empty"})])
+        page.goto(f"/review/{fact_id('doubts', 'doubts-empty', 'review')}")
+        expect(page.locator("#answer-view")).to_have_text("The model gave an empty answer.")
+        page.goto("/answers/doubts-empty")
+        expect(page.locator("#main")).to_contain_text("The model gave an empty answer.")
 
 
 def test_a_verdict_by_key_shows_beside_its_claim_wherever_the_focus_is(
@@ -138,25 +195,3 @@ def test_on_a_phone_the_decision_is_in_reach_of_a_thumb(browser: Browser, consol
         page.keyboard.press("Escape")
         page.locator('[data-action="reject"]').tap()
         expect(page.locator("#status")).to_contain_text("rejected")
-
-
-def test_a_frozen_store_is_told_within_seconds(
-    browser: Browser, console: ConsoleThread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with logged_in(browser, console) as (page, _):
-        page.goto("/search")
-        with frozen_clickhouse(console, monkeypatch):
-            # Playwright itself waits while a page is left, so the page notes what it says and when.
-            page.evaluate(
-                """() => { const began = performance.now(), status = document.getElementById("status");
-                new MutationObserver(() => sessionStorage.setItem("told", JSON.stringify(
-                    [status.textContent, performance.now() - began]))).observe(status, { childList: true });
-                setTimeout(() => document.querySelector("form").requestSubmit(), 0); }"""
-            )
-            expect(page.locator("h1")).to_have_text("Service Unavailable")
-            expect(page.locator("main")).to_contain_text("a store has not answered")
-            words, milliseconds = json.loads(page.evaluate("sessionStorage.getItem('told')"))
-            assert "has not answered yet" in words
-            assert milliseconds < 6_000
-        page.goto("/search")
-        expect(page.locator("h1")).to_have_text("Search")

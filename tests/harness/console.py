@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import httpx
-import pytest
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
@@ -51,6 +50,7 @@ ONE_TENANT = {
     "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks", "bulk-rival": "bulks",
     "first-unseen": "unseen", "second-unseen": "unseen", "other-unseen": "unseen", "no-mouse": "no-mouse", "fast-editor": "edits-fast", "magnified": "magnified", "ended": "ended", "counted": "counted", "charted": "charted", "pager": "pages", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
     "first-opinion": "opinions", "second-opinion": "opinions", "told": "told", "accepting": "accepted", "priced": "priced", "unpriced": "unpriced",
+    "recorder": "record", "frozen": "frozen", "editing": "editing", "undoing": "undoing", "interleaved": "interleaved", "agreement": "agreement", "linked": "linked", "sheets": "sheets", "doubts": "doubts",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 
@@ -212,27 +212,6 @@ class ConsoleThread:
         vectors = await resources.embedding.embed(texts)
         await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
         await resources.analytics.store(rows)
-
-
-@contextmanager
-def frozen_clickhouse(console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Hold back every query of the console, as a frozen server would."""
-    client = console.resources.analytics.client
-    query = client.query
-    thawed = asyncio.Event()
-
-    async def held_back(*arguments: Any, **options: Any) -> Any:
-        await thawed.wait()
-        return await query(*arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(client, "query", held_back)
-        yield
-    console.call(_set(thawed))
-
-
-async def _set(event: asyncio.Event) -> None:
-    event.set()
 
 
 @contextmanager

@@ -24,6 +24,9 @@ from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.redis.client import open_redis
 
+QUERY_SECONDS = 8.0
+"""Longest wait of a person for a query. Queries take milliseconds; a store that takes longer is frozen or overloaded."""
+
 
 @asynccontextmanager
 async def opened_resources(
@@ -47,7 +50,8 @@ async def opened_resources(
     services = services or SharedServices(settings, addresses)
     async with AsyncExitStack() as stack:
         # Not those of a worker: the console's queries must not wait for its inserts, nor the other way round.
-        analytics = await stack.enter_async_context(open_clickhouse(settings, addresses.clickhouse))
+        opening = open_clickhouse(settings, addresses.clickhouse, query_seconds=QUERY_SECONDS)
+        analytics = await stack.enter_async_context(opening)
         producer = await stack.enter_async_context(open_producer(settings, addresses.kafka))
         redis = open_redis(addresses.redis, settings.redis)
         stack.push_async_callback(redis.aclose)

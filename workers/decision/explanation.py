@@ -187,7 +187,7 @@ def explain_row(
         "failure_signals": Fact("failure_signals" in reasons, sorted(set(row["signals"]))),
         "grounding_not_evaluated": Fact("grounding_not_evaluated" in reasons, list(row["missing"])),
         "degraded": Fact(row["degraded"], list(row["missing"])),
-        "invalid_citation": Fact(row["citations_valid"] is False, row["citations_valid"]),
+        "invalid_citation": Fact(row["citations_valid"] is False, row["citations_valid"] is False),
     }
     return Explanation(
         answer_id=row["answer_id"],

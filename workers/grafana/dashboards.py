@@ -150,17 +150,17 @@ OPERATIONS = Dashboard(
         ),
         Measured(
             "Dead letters", "Dead-lettered records, by agent and error: read them with touchstone dlq list.", unit="ops",
-            stacked=True, series={"{{agent}} {{error}}": _rate("touchstone_records_dead_lettered_total", "agent, error")},
+            stacked=True, shades="red", series={"{{agent}} {{error}}": _rate("touchstone_records_dead_lettered_total", "agent, error")},
         ),
         Measured(
             "Retries", "Repeated attempts, by agent and error. A store or the broker is unavailable or slow.",
             unit="ops", stacked=True,
-            series={"{{agent}} {{error}}": _rate("touchstone_records_retried_total", "agent, error")},
+            shades="orange", series={"{{agent}} {{error}}": _rate("touchstone_records_retried_total", "agent, error")},
         ),
         Measured(
             "Waiting and stopped agents", "1 while an agent waits for a store, the broker or an export target, "
                 "and 1 after its circuit breaker stopped it.", maximum=1,
-            series={
+            shades="orange", series={
                 "{{agent}} waits": "max by (agent) (touchstone_agent_waiting)",
                 "{{agent}} stopped": "max by (agent) (touchstone_breaker_open)",
             },
@@ -174,7 +174,7 @@ OPERATIONS = Dashboard(
         ),
         Measured(
             "Degraded answers", "Answers joined without a report, by the missing agent.", unit="ops",
-            stacked=True, series={"{{missing}}": _rate("touchstone_join_degraded_total", "missing")},
+            stacked=True, shades="orange", series={"{{missing}}": _rate("touchstone_join_degraded_total", "missing")},
         ),
         Measured(
             "Answers shown without evaluation", "Answers that readers see although their grounding was not evaluated, "
@@ -183,7 +183,7 @@ OPERATIONS = Dashboard(
         ),
         Measured(
             "Failed evaluations", "Evaluations with the status failed, by agent; the log has the reason.", unit="ops",
-            stacked=True, series={"{{agent}}": _rate("touchstone_judgements_total", "agent", 'status="failed"')},
+            stacked=True, shades="red", series={"{{agent}}": _rate("touchstone_judgements_total", "agent", 'status="failed"')},
         ),
         Measured(
             "Answers by hallucination risk", "Evaluated answers per second.", unit="ops", stacked=True,
@@ -254,7 +254,7 @@ QUALITY = Dashboard(
         ),
         Asked(
             "High risk", "Share of evaluated answers with high hallucination risk.", unit="percentunit", maximum=1,
-            width=8, query="quality_over_time", columns=("time", "name", "high_risk_share"), links=TO_HIGH_RISK,
+            width=8, shades="red", query="quality_over_time", columns=("time", "name", "high_risk_share"), links=TO_HIGH_RISK,
         ),
         Asked(
             "Side by side", "The same figures over the whole time, the lowest grounding first.", kind="table", unit="percentunit",
@@ -307,7 +307,7 @@ SOURCES = Dashboard(
         ),
         Asked(
             "Invalid references", "Invalid references by reason.", kind="barchart",
-            query="invalid_references",
+            shades="red", query="invalid_references",
         ),
         Asked(
             "Contradicted sources", "Claims that a source contradicts: the source may be outdated or misread.",
@@ -350,7 +350,7 @@ FEEDBACK = Dashboard(
         Asked(
             "Repeated, failed, slow", "Share of answers whose query was repeated, whose call failed, or that took "
                 "over 30 s.",
-            unit="percentunit", maximum=1, query="retry_and_satisfaction",
+            unit="percentunit", maximum=1, shades="red", query="retry_and_satisfaction",
             columns=("time", "retry_share", "failed_share", "too_slow_share"),
         ),
         Asked(
@@ -374,7 +374,7 @@ REVIEW = Dashboard(
     (
         Asked(
             "Requests", "Answers sent to review: all, those whose reader waits, and those still open.",
-            query="review_backlog",
+            query="review_backlog", is_coloured=True,
         ),
         Asked(
             "Time to decision", "Hours from the answer to its first decision.", unit="h", query="time_to_decision",

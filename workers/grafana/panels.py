@@ -50,6 +50,7 @@ class Panel:
         maximum: upper end of the scale, if fixed.
         links: titles and paths in the console, instead of the links of the dashboard.
         is_coloured: true if series are risks or states, which have fixed colours.
+        shades: colour of all series, in shades, if all are bad or doubtful; else colours only tell series apart.
     """
 
     title: str
@@ -62,6 +63,7 @@ class Panel:
     maximum: float | None = None
     links: Mapping[str, str] = field(default_factory=dict)
     is_coloured: bool = False
+    shades: str = ""
 
     def targets(self) -> list[dict[str, Any]]:
         """Return the queries of the panel with their data sources."""
@@ -116,6 +118,11 @@ class Panel:
                 "showPoints": "auto",
                 "stacking": {"mode": "normal" if self.stacked else "none", "group": "A"},
             }
+        if self.shades:
+            defaults["color"] = {"mode": "shades", "fixedColor": self.shades}
+        if self.kind == "stat":
+            steps = [{"value": None, "color": "red"}, {"value": 1, "color": "green"}]
+            defaults["thresholds"] = {"mode": "absolute", "steps": steps}
         if self.maximum is not None:
             defaults["max"] = self.maximum
         return defaults

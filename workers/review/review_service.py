@@ -285,7 +285,7 @@ class ReviewService(ReviewQueue):
                 await self._tell("undone", place, who)
                 return
         by, at = await self._known_decision(place, who)
-        raise TooLate("there is no pending decision of yours to undo", by, at)
+        raise TooLate("nothing can be undone: your decision has been published, or you made none", by, at)
 
     def _decision(
         self,

@@ -10,17 +10,20 @@ from workers.stores.clickhouse.migrations import migrate
 
 
 @asynccontextmanager
-async def open_clickhouse(settings: Settings, url: str) -> AsyncIterator[AnalyticsStore]:
+async def open_clickhouse(
+    settings: Settings, url: str, *, query_seconds: float | None = None
+) -> AsyncIterator[AnalyticsStore]:
     """Connect to ClickHouse and bring its schema up to date.
 
     Args:
         settings: user, password, timeout and database.
         url: http(s)://host:port.
+        query_seconds: longest wait for a query; by default the timeout of the settings.
 
     Raises:
         StoreUnavailable: no server responds at this address.
     """
-    store = AnalyticsStore(await connect(settings.clickhouse, url), settings.clickhouse.database)
+    store = AnalyticsStore(await connect(settings.clickhouse, url), settings.clickhouse.database, query_seconds)
     try:
         await migrate(store.client, settings.clickhouse.database)
         yield store

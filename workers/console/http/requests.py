@@ -1,9 +1,5 @@
-"""Read JSON bodies with orjson, which refuses text that stores cannot hold, such as lone surrogates.
+"""Read JSON bodies with orjson, which refuses text that stores cannot hold, such as lone surrogates."""
 
-Pages have a deadline besides, so that a person does not wait for a frozen store without a message.
-"""
-
-import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -11,11 +7,6 @@ import orjson
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic_core import from_json
-
-from workers.console.http.problems import Problem
-
-PAGE_SECONDS = 8.0
-"""Longest wait for a page. Pages take milliseconds; a store that takes longer is frozen or overloaded."""
 
 
 class StrictRequest(Request):
@@ -47,27 +38,3 @@ class StrictRoute(APIRoute):
             return await handle(StrictRequest(request.scope, request.receive))
 
         return strict
-
-
-class PageRoute(StrictRoute):
-    """A route of a page, answered within ``PAGE_SECONDS``."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler with a deadline.
-
-        Raises:
-            Problem: 503, a store has not answered in time.
-        """
-        handle = super().get_route_handler()
-
-        async def in_time(request: Request) -> Response:
-            try:
-                async with asyncio.timeout(PAGE_SECONDS):
-                    return await handle(request)
-            except TimeoutError:
-                raise Problem(
-                    503,
-                    f"a store has not answered within {PAGE_SECONDS:g} s; try again, and see whether ClickHouse responds",
-                ) from None
-
-        return in_time

@@ -5,14 +5,14 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 
 from workers.console.http.paging import Cursor
-from workers.console.http.requests import PageRoute
+from workers.console.http.requests import StrictRoute
 from workers.console.presentation.page_basics import Auditing, given_filters, page
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.audit import AuditQuery, logged
 from workers.stores.queries.audit_queries import AuditLog
 from workers.stores.queries.totals import agreeing_total
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 PAGE_SIZE = 50
 

@@ -62,6 +62,15 @@ def _money(value: float | None) -> str:
     return f"{value:,.{places}f}"
 
 
+def _measured(value: Any) -> str:
+    """Format what was found for a row of the policy."""
+    if isinstance(value, list):
+        return ", ".join(words_of(str(each)) for each in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _score(value) if value is None or isinstance(value, float) else words_of(str(value))
+
+
 def _time(value: Any) -> str:
     return value.strftime("%Y-%m-%d %H:%M:%S UTC") if value else "–"
 
@@ -87,7 +96,7 @@ OWN_VERDICTS = (
 """Verdicts of a reviewer on a claim, in the order of their keys, with their words."""
 
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "measured": _measured, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "DECIDED": DECIDED, "RULINGS": RULINGS, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse
 from schemas.base import Label
 from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
-from workers.console.http.requests import PageRoute
+from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
 from workers.console.presentation.rendering import (
@@ -31,7 +31,7 @@ from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.audit_queries import AuditFilter
 from workers.stores.queries.review_team_queries import AcceptanceBy, Interval
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 PAGE_SIZE = 25
 ACCEPTANCE_DAYS: Mapping[Interval, int] = {"day": 30, "week": 182}

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from schemas.base import Identifier
 from workers.console.http.problems import Problem
-from workers.console.http.requests import PageRoute
+from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.page_basics import VERDICTS, Reviewing, page
@@ -28,7 +28,7 @@ from workers.review.team_actions import TeamActions
 from workers.settings.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 PAGE_SIZE = 50
 FIGURES_DAYS = 7

@@ -12,6 +12,7 @@ from schemas.base import RiskLevel
 from schemas.evaluations import EvaluatorScore
 from schemas.feedback import BehaviourSignals, ExplicitSignals, FeedbackEvent, FeedbackKind
 from workers.console.presentation.outcome import ShownText, outcome_of
+from workers.console.presentation.words import words_of
 from workers.decision.explanation import DecisionView, Explanation, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.feedback.observed_events import REVIEWER
@@ -366,13 +367,14 @@ def _history(stored: StoredAnswer) -> Iterator[Happening]:
     yield Happening(
         at=row["enriched_at"],
         what="judged",
-        detail=f"{row['state']}: {', '.join(row['reasons']) or 'nothing against it'}",
+        detail=f"{row['state']}: {', '.join(map(words_of, row['reasons'])) or 'nothing against it'}",
     )
     for alert in stored.alerts:
         yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
     for review in stored.reviews:
         if review["reasons"]:
-            yield Happening(at=review["requested_at"], what="review requested", detail=", ".join(review["reasons"]))
+            reasons = ", ".join(map(words_of, review["reasons"]))
+            yield Happening(at=review["requested_at"], what="review requested", detail=reasons)
     for event in stored.review_events:
         yield Happening(at=event["occurred_at"], what=f"review {event['kind']}", detail=f"by {event['reviewer']}")
     for decision in stored.decisions:

@@ -27,6 +27,7 @@ REASON_WORDS: Mapping[str, str] = {
     "high_hallucination_risk": "high risk of hallucination",
     "medium_hallucination_risk": "medium risk of hallucination",
     "failed_tool": "failed call of a tool that the answer does not admit",
+    "words_not_compared": "claims in other words or another language than the sources",
     AUDIT: "random sample for quality control",
 }
 """Words for reasons that their code does not say plainly."""

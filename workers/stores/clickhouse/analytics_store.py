@@ -52,11 +52,16 @@ class AnalyticsStore:
     Args:
         client: connected client.
         database: name of the database with the tables.
+        query_seconds: longest wait for a query; by default that of the client.
+
+    Attributes:
+        query_seconds: longest wait for a query, or ``None``.
     """
 
-    def __init__(self, client: AsyncClient, database: str) -> None:
+    def __init__(self, client: AsyncClient, database: str, query_seconds: float | None = None) -> None:
         self._client = client
         self._database = database
+        self.query_seconds = query_seconds
 
     @property
     def client(self) -> AsyncClient:

@@ -1,5 +1,6 @@
 """Read rows from ClickHouse."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -64,7 +65,12 @@ def without_zone(time: datetime) -> datetime:
 
 async def _result(analytics: AnalyticsStore, statement: str, parameters: Mapping[str, Any]) -> QueryResult:
     try:
-        return await analytics.client.query(statement, parameters=dict(parameters))
+        async with asyncio.timeout(analytics.query_seconds):
+            return await analytics.client.query(statement, parameters=dict(parameters))
+    except TimeoutError as error:
+        raise StoreUnavailable(
+            f"ClickHouse has not answered within {analytics.query_seconds:g} s; try again, and see whether it responds"
+        ) from error
     except CLIENT_ERRORS as error:
         raise StoreUnavailable(f"ClickHouse did not respond to a query ({type(error).__name__})") from error
 

@@ -7,7 +7,7 @@ const charts = new Map();
 /** A colour of the page, resolved for the canvas. */
 function colour(name) {
   const probe = document.createElement("span");
-  probe.className = name;
+  probe.style.color = `var(--${name})`;
   document.body.append(probe);
   const found = getComputedStyle(probe).color;
   probe.remove();
@@ -15,9 +15,9 @@ function colour(name) {
 }
 
 const ink = getComputedStyle(document.documentElement).color;
-export const [good, doubt, bad] = ["supported", "unsupported", "contradicted"].map((each) => colour(`verdict ${each}`));
-export const data = colour("citation data");
-const PALETTE = [data, good, doubt, bad, colour("citation memory")];
+export const [good, doubt, bad] = ["good", "doubt", "bad"].map(colour);
+// Lines that are neither good nor bad: a name that happened to be red would seem to be worse.
+const PALETTE = ["data", "memory", "cyan", "calculation", "ink"].map(colour);
 const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3], [1, 4]];
 
 /** Colour and dashes of the lines by their number: ten that differ. */

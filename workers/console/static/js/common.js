@@ -5,6 +5,7 @@ export const csrf = document.querySelector('meta[name="csrf-token"]')?.content ?
 const status = document.getElementById("status");
 const SHOWN_MS = 8_000; // for what went well; an error stays until the next message or until it is closed
 const SLOW_MS = 3_000;
+const WAITING = "The console has not answered yet; still waiting.";
 let hiding = 0;
 
 function buttonFor({ name, run }) {
@@ -39,13 +40,20 @@ export function complain(error) {
 
 /** Send JSON and read the whole answer; a refusal is thrown as an error with its problem document. */
 export async function send(path, body, options = {}) {
-  const slow = setTimeout(() => say("The console has not answered yet; still waiting."), SLOW_MS);
+  let told = false;
+  const slow = setTimeout(() => {
+    told = true;
+    show(WAITING, [], false); // until the answer comes
+  }, SLOW_MS);
   const response = await fetch(path, {
     method: options.method ?? "POST",
     headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
     body: body === undefined ? undefined : JSON.stringify(body),
     keepalive: options.keepalive ?? false,
-  }).finally(() => clearTimeout(slow));
+  }).finally(() => {
+    clearTimeout(slow);
+    if (told) status.replaceChildren();
+  });
   const text = await response.text();
   if (!response.ok) {
     const problem = problemOf(text);
@@ -67,8 +75,14 @@ function problemOf(text) {
 
 // A page that takes long to come says so on the page that is left.
 addEventListener("beforeunload", () => {
-  setTimeout(() => say("The console has not answered yet; still waiting."), SLOW_MS);
+  setTimeout(() => say(WAITING), SLOW_MS);
 });
+
+/** The reason in a field: the code of a usual one, which is offered in words, and any other as it is; null without one. */
+export function reasonOf(field) {
+  const given = field.value.trim();
+  return [...field.list.options].find((usual) => usual.value === given)?.dataset.code ?? (given || null);
+}
 
 /** HTML of the console's own templates as nodes; scripts in it would not run. */
 export function parsed(html) {

@@ -1,6 +1,6 @@
 // The charts of the overview, from the same figures as its table; renewed every 30 seconds.
 
-import { bad, data, doubt, draw, good, isoOf, nearestLine, seconds, styleOf } from "./charts.js";
+import { bad, doubt, draw, good, isoOf, nearestLine, seconds, styleOf } from "./charts.js";
 
 const RENEW_MS = 30_000;
 const SLOW_MS = 3_000;
@@ -8,22 +8,22 @@ const stale = document.getElementById("stale");
 let drawnAt = new Date();
 const holder = document.getElementById("charts");
 
-/** Series of each chart: name, colour, and how a point becomes a number. */
+/** Series of each chart: name, how a point becomes a number, and the colour of what is good or bad. */
 const KINDS = {
   risk: [
-    ["low", good, (p) => p.low],
-    ["medium", doubt, (p) => p.medium],
-    ["high", bad, (p) => p.high],
+    ["low", (p) => p.low, good],
+    ["medium", (p) => p.medium, doubt],
+    ["high", (p) => p.high, bad],
   ],
   quality: [
-    ["grounding", data, (p) => p.grounding],
-    ["quality", good, (p) => p.quality],
-    ["gate", doubt, (p) => p.gate],
+    ["grounding", (p) => p.grounding],
+    ["quality", (p) => p.quality],
+    ["gate", (p) => p.gate],
   ],
-  throughput: [["a minute", data, (p, bucket) => (60 * p.answers) / bucket]],
+  throughput: [["a minute", (p, bucket) => (60 * p.answers) / bucket]],
   delay: [
-    ["median", data, (p) => p.delay_p50],
-    ["95 %", doubt, (p) => p.delay_p95],
+    ["median", (p) => p.delay_p50],
+    ["95 %", (p) => p.delay_p95],
   ],
 };
 
@@ -38,7 +38,7 @@ const MOST_LINES = 5;
 /** Series of a chart; those of models follow from the figures. */
 function seriesOf(kind, figures) {
   const value = MODEL_KINDS[kind];
-  if (!value) return KINDS[kind].map(([label, stroke, of]) => ({ label, stroke, values: figures.series.map((point) => of(point, lengthOf(point, figures))) }));
+  if (!value) return KINDS[kind].map(([label, of, stroke]) => ({ label, stroke, values: figures.series.map((point) => of(point, lengthOf(point, figures))) }));
   const [found, totals] = [new Map(), new Map()];
   for (const point of figures.model_series) {
     if (value(point) === null) continue;

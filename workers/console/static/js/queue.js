@@ -1,6 +1,6 @@
 // The queue as a list: choose requests, preview an action on them, and take it.
 
-import { complain, say, send } from "./common.js";
+import { complain, reasonOf, say, send } from "./common.js";
 
 const bulk = document.getElementById("bulk");
 const dialog = document.getElementById("bulk-preview");
@@ -20,7 +20,7 @@ function body(preview) {
     action: action.value,
     review_ids: chosen(),
     assignee: action.value === "assign" ? document.getElementById("bulk-assignee").value : null,
-    reason: decides ? document.getElementById("bulk-reason").value.trim() || null : null,
+    reason: decides ? reasonOf(document.getElementById("bulk-reason")) : null,
     preview,
   };
 }

@@ -1,6 +1,6 @@
 // The review queue: one request after the other, on keys, with the next one loaded ahead.
 
-import { complain, parsed, say, send } from "./common.js";
+import { complain, parsed, reasonOf, say, send } from "./common.js";
 import { differences } from "./diff.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
 import { showPassages } from "./passages.js";
@@ -13,6 +13,7 @@ const keysOn = document.getElementById("keys-on");
 const filters = document.getElementById("queue-filters");
 const ownCount = document.getElementById("own-count");
 const openCount = document.getElementById("open-count");
+const heldCount = document.getElementById("held-count");
 
 const IDLE_MS = 60_000;
 const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "cannot_tell" };
@@ -155,12 +156,14 @@ function begin(focus = true) {
     document.getElementById("question")?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
-  const more = document.getElementById("more");
-  if (more) more.open = !small.matches;
+  foldMore();
   const guidelines = document.getElementById("guidelines");
   if (guidelines) {
     guidelines.open = sessionStorage.getItem("guidelines") === "open";
-    guidelines.addEventListener("toggle", () => sessionStorage.setItem("guidelines", guidelines.open ? "open" : "closed"));
+    guidelines.addEventListener("toggle", () => {
+      sessionStorage.setItem("guidelines", guidelines.open ? "open" : "closed");
+      if (holder.dataset.selected) select(holder.dataset.selected, false); // the passage has moved
+    });
   }
   showOwnVerdicts();
   barSize.disconnect();
@@ -168,8 +171,8 @@ function begin(focus = true) {
   if (bar) barSize.observe(bar);
   fitBar();
   const claims = claimsOf();
-  const worst = ["contradicted", "unsupported"].map((verdict) => claims.find((claim) => claim.dataset.verdictOf === verdict)).find(Boolean) ?? claims[0];
-  if (worst) select(worst.dataset.claimRow, false);
+  const first = worstOf(claims) ?? claims[0];
+  if (first) select(first.dataset.claimRow, false);
 }
 
 // ---------------------------------------------------------------- locks
@@ -228,6 +231,8 @@ document.addEventListener("visibilitychange", () => {
 
 // ---------------------------------------------------------------- claims and evidence
 
+/** The first claim that is contradicted; without one, the first that is unsupported. */
+const worstOf = (claims) => ["contradicted", "unsupported"].map((verdict) => claims.find((claim) => claim.dataset.verdictOf === verdict)).find(Boolean);
 const claimsOf = () => [...holder.querySelectorAll("[data-claim-row]")];
 const marksOf = (claim) => [...holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`)];
 
@@ -242,6 +247,7 @@ function select(claim, focus = true) {
   const [passage] = showPassages(holder, claim);
   const pane = holder.querySelector(".contexts");
   if (passage) pane.scrollTop += passage.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+  if (!small.matches) passage?.scrollIntoView({ block: "nearest" }); // on a phone the answer stays in sight
   const excerpt = holder.querySelector(`[data-claim-row="${CSS.escape(claim)}"]`)?.dataset.evidence;
   document.getElementById("no-passage").textContent = passage ? "" : missingPassage(excerpt);
   mark?.scrollIntoView({ block: "nearest" }); // the bar of the decision counts as outside: see fitBar
@@ -255,6 +261,15 @@ function step(direction) {
   if (!claims.length) return;
   const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
   select(claims[(index + direction + claims.length) % claims.length].dataset.claimRow);
+}
+
+/** Select the next claim that the evaluation found contradicted, or unsupported where none is contradicted. */
+function stepToDoubt() {
+  const claims = claimsOf();
+  const doubtful = claims.filter((claim) => claim.dataset.verdictOf === worstOf(claims)?.dataset.verdictOf);
+  const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
+  const next = doubtful.find((claim) => claims.indexOf(claim) > index) ?? doubtful[0];
+  if (next) select(next.dataset.claimRow);
 }
 
 function judge(verdict) {
@@ -296,6 +311,13 @@ function toggleGuidelines() {
   if (guidelines) guidelines.open = !guidelines.open;
 }
 
+/** Fold in the less used fields of the bar on a phone. */
+function foldMore() {
+  const more = document.getElementById("more");
+  if (more) more.open = !small.matches;
+}
+small.addEventListener("change", foldMore);
+
 /** Tell the page how high the bar of the decision is, so that nothing is scrolled behind it. */
 function fitBar() {
   const bar = holder.querySelector(".decide");
@@ -307,7 +329,7 @@ const barSize = new ResizeObserver(fitBar);
 
 const said = () => ({
   user_comment: document.getElementById("comment").value || null,
-  reason: document.getElementById("decision-reason").value.trim() || null,
+  reason: reasonOf(document.getElementById("decision-reason")),
 });
 
 /** A vote is feedback and decides nothing: the request stays. */
@@ -358,15 +380,23 @@ async function decide(action) {
   await leave(review, () => send(`/api/reviews/${review}/decision`, body), words, { undoable: true, correcting: action === "correct" });
 }
 
+/** Count a decision at the head of the page; what was skipped or escalated stays open. */
+function count(article) {
+  const add = (shown, number) => (shown.textContent = String(Math.max(0, Number(shown.textContent) + number)));
+  add(ownCount, 1);
+  if (article.dataset.second === undefined) add(openCount, -1);
+  if (article.dataset.held !== undefined) add(heldCount, -1);
+}
+
 /** Do something that ends the work on a request, then show the next one. */
 async function leave(review, act, words, { undoable = false, correcting = false } = {}) {
   if (busy) return;
   busy = true;
+  const article = item();
   try {
     const response = await act();
     forget(review);
-    openCount.textContent = String(Math.max(0, Number(openCount.textContent) - 1));
-    if (undoable) ownCount.textContent = String(Number(ownCount.textContent) + 1);
+    if (undoable) count(article);
     const receipt = undoable ? JSON.parse(response.text) : {};
     last = receipt.undo_until ? review : null;
     const forMs = Date.parse(receipt.undo_until) - (response.at || Date.now()) - UNDO_MARGIN_MS;
@@ -495,8 +525,27 @@ const press = (action) => buttonOf(action) && ACTIONS[action]();
 
 function openCorrection(focus = true) {
   document.getElementById("correction").hidden = false;
-  if (focus) document.getElementById("corrected").focus();
+  if (focus) {
+    document.getElementById("corrected").focus();
+    if (!isEdited()) chooseClaim();
+  }
   showDiff();
+}
+
+/** Choose the text of the selected claim in the editor and scroll to it, so that it is found in a long answer. */
+function chooseClaim() {
+  const row = holder.querySelector(".selected-row");
+  if (!row) return;
+  const corrected = document.getElementById("corrected");
+  const text = corrected.value;
+  const characters = [...text]; // offsets count code points
+  const [start, end] = [row.dataset.start, row.dataset.end].map((offset) => characters.slice(0, Number(offset)).join("").length);
+  // Browsers tell the height of a text, not of a place in it.
+  corrected.value = text.slice(0, end);
+  const below = corrected.scrollHeight;
+  corrected.value = text;
+  corrected.setSelectionRange(start, end);
+  corrected.scrollTop = below - corrected.clientHeight / 2;
 }
 
 /** Close the editor; its text stays in the draft and comes back when the editor is opened again. */
@@ -548,6 +597,7 @@ const KEYS = {
   u: undo,
   j: () => step(1),
   k: () => step(-1),
+  n: stepToDoubt,
   y: () => enter("decision-reason"),
   m: () => enter("comment"),
   t: () => press("raw"),
