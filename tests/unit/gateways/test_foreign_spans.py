@@ -284,3 +284,56 @@ def test_a_failed_chain_without_a_question_leaves_its_calls_apart() -> None:
         span(1, {"openinference.span.kind": "CHAIN"}, **STATUS), span(2, calls[0], parent=1), span(3, calls[1], parent=1)
     )  # fmt: skip
     assert [each.answer.answer for each in found] == [SAID, "36 months."]
+
+
+def haystack(data: Any, **fields: Any) -> dict[str, Any]:
+    made = {"llm": {"replies": [f"ChatMessage(_content=[TextContent(text='{SAID}')])"]}}
+    chain = {
+        "openinference.span.kind": "CHAIN",
+        "input.value": json.dumps({"data": data}),
+        "output.value": json.dumps(made),
+    }
+    return span(1, chain, **fields)
+
+
+def rendered(place: int, said: str, **fields: Any) -> dict[str, Any]:
+    call = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.content": f"Documents: {SOURCE} Question: {ASKED}",
+        "llm.output_messages.0.message.content": said,
+    }
+    return span(place, call, parent=1, **fields)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"retriever": {"query": ASKED}, "prompt": {"question": ASKED}},
+        {"embedder": {"text": ASKED}},
+        {"query": ASKED, "top_k": 3},
+        {"top": {"top_k": 3}, "prompt": {"question": ASKED}},
+    ],
+)
+def test_the_question_of_a_pipeline_of_haystack_is_that_of_its_data(data: Any) -> None:
+    (found,) = read(haystack(data), rendered(2, "Garantie Dauer"), rendered(3, SAID))
+    assert (found.answer.query, found.answer.answer) == (ASKED, SAID)
+    (failed,) = read(haystack(data, **STATUS), rendered(2, "", **STATUS))
+    assert (failed.answer.query, failed.answer.status) == (ASKED, "error")
+
+
+def test_a_pipeline_of_haystack_whose_data_hold_no_question_leaves_its_calls_apart() -> None:
+    (found,) = read(haystack({"top": {"top_k": 3}}), rendered(2, SAID))
+    assert SOURCE in found.answer.query
+
+
+def test_a_list_with_the_response_of_a_stream_is_read() -> None:
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": SAID}]}
+    response = {"id": "__fake_id__", "status": None, "output": [message]}
+    step = {"id": "__fake_id__", "status": None, "output": [{"type": "function_call", "call_id": "c", "name": "look"}]}
+    agent = span(1, {"openinference.span.kind": "AGENT"})
+    calls = [
+        {"openinference.span.kind": "LLM", "input.value": ASKED, "output.value": json.dumps([made])}
+        for made in (step, response)
+    ]
+    (found,) = read(agent, span(2, calls[0], parent=1), span(3, calls[1], parent=1))
+    assert (found.answer.query, found.answer.answer) == (ASKED, SAID)

@@ -93,6 +93,8 @@ def _said(span: ExportedSpan) -> tuple[str, Any]:
         if span.lists.get(name):
             return name, [_message(each) for each in span.lists[name]]
     plain = unfolded(span.output)
+    if isinstance(plain, list) and len(plain) == 1 and reply_in(plain[0]) is not None:
+        plain = plain[0]  # the response of a stream, as the Agents SDK records it
     if plain in (None, "", [], {}) or is_stream(plain):
         return "output.value", None
     if isinstance(plain, dict) and isinstance(plain.get("messages"), list):

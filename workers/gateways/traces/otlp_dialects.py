@@ -8,7 +8,7 @@ OpenLLMetry 0.62 (``traceloop.entity.*``, ``gen_ai.task.*``), MLflow 3 (``mlflow
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.lenient_reading import count, first_text, items, mapping, number, text, unfolded
+from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, unfolded
 
 KIND = "openinference.span.kind"
 DOCUMENTS = "gen_ai.retrieval.documents"
@@ -49,6 +49,7 @@ _VERCEL_NAMES = {
 _ENTITY_INPUTS = ("gen_ai.task.input", "traceloop.entity.input")
 _ENTITY_OUTPUTS = ("gen_ai.task.output", "traceloop.entity.output")
 _OF_SOURCES = frozenset({"score", "metadata", "source", "distance", "similarity", "url", "document_id", "doc_id"})
+_HAYSTACK_QUERIES = ("question", "query", "text")
 _DOCUMENT_LISTS = ("documents", "contexts", "results", "matches", "hits", "chunks")
 
 
@@ -84,7 +85,15 @@ def translated(attributes: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in added.items() if value is not None}
     # OpenLLMetry's own values are JSON; the others of its spans are texts of Python objects.
     theirs = {name: found[name] for name in ("input.value", "output.value") if name in found and _is_entity(attributes)}
-    return found | dict(attributes) | theirs
+    return found | dict(attributes) | theirs | _haystack(attributes)
+
+
+def _haystack(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the query of a pipeline from the data of its components; its answer is the text of its last call."""
+    data = mapping(mapping(unfolded(attributes.get("input.value"))).get("data"))
+    given = (first_text(source, *_HAYSTACK_QUERIES) for source in (data, *objects(list(data.values()))))
+    query = next(filter(None, given), None)
+    return {KIND: "AGENT", "input.value": query} if query and attributes.get(KIND) == "CHAIN" else {}
 
 
 def _call(asked: Any, answered: Any) -> dict[str, Any]:
