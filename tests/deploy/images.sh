@@ -5,6 +5,7 @@
 #   tests/deploy/images.sh base      makes python:3.11.15-slim-bookworm by debootstrap, once
 #   tests/deploy/images.sh worker    builds deploy/Dockerfile with the package index of this machine
 #   tests/deploy/images.sh int8      builds it without PyTorch
+#   tests/deploy/images.sh earlier FOLDER   builds the worker of a commit that was extracted to a folder
 #   tests/deploy/images.sh servers   builds what stands for the servers of docker-compose.yml, with the image of the worker
 #
 # Needs Debian's packages podman, buildah, runc, netavark, aardvark-dns, catatonit and debootstrap, and network.
@@ -24,7 +25,8 @@ base() {
     debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates bookworm "$root" > /dev/null
     # The published image has python and pip in /usr/local, and so has this one.
     chroot "$root" python3 -m venv /usr/local
-    rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/doc/* "$root"/usr/share/man/*
+    # The published image has neither documents nor translations of Debian's programs.
+    rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale}/*
     tar --create --directory "$root" . | podman import --change 'CMD ["python"]' - "$PYTHON" > /dev/null
 }
 
@@ -47,6 +49,10 @@ worker() {
 
 int8() {
     build --file deploy/Dockerfile --build-arg PYTORCH=no --tag "$WORKER-int8" .
+}
+
+earlier() {
+    build --build-arg "WORKER=$WORKER" --file tests/deploy/standins/Containerfile.earlier --tag "${WORKER%:*}:earlier" "$1"
 }
 
 servers() {

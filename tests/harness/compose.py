@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from tests.harness.containers import FOLDER, PodmanMissing, build, health_checks, podman, run, wait_until
 from tests.harness.paths import ROOT
@@ -47,20 +48,24 @@ class Compose:
     Attributes:
         passwords: values of the variables that the file asks for.
         version: tag of the image of the services that are Touchstone's; by default that of the file.
+        file: the file, that of this version by default.
+        servers: services that are not Touchstone's.
+        ours: services of Touchstone that keep running.
     """
 
     passwords: Mapping[str, str]
     version: str | None = None
+    file: Path = ROOT / "docker-compose.yml"
+    servers: tuple[str, ...] = SERVERS
+    ours: tuple[str, ...] = OURS
 
     def __call__(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         with NamedTemporaryFile("w", suffix=".yml") as images:
             image = {"image": f"docker.io/library/touchstone-worker:{self.version}"} if self.version else {}
-            images.write(json.dumps({"services": dict.fromkeys((*ONCE, *OURS), image)}))
+            images.write(json.dumps({"services": dict.fromkeys((*ONCE, *self.ours), image)}))
             images.flush()
             files = [
-                part
-                for name in ("docker-compose.yml", FOLDER / "compose.tests.yml", images.name)
-                for part in ("-f", str(name))
+                part for name in (self.file, FOLDER / "compose.tests.yml", images.name) for part in ("-f", str(name))
             ]
             return run(compose_program(), "-p", PROJECT, *files, *arguments, **self.passwords)
 
@@ -100,15 +105,18 @@ def state(service: str, template: str) -> str:
 
 
 @contextmanager
-def running_compose() -> Iterator[Compose]:
+def running_compose(**version: Any) -> Iterator[Compose]:
     """Start everything but Grafana, for which there is no package.
+
+    Args:
+        **version: attributes of the project that are those of another version.
 
     Raises:
         PodmanMissing: a program is not installed, or this is not root.
     """
     compose_program()
     build("base", "worker", "servers")
-    project = Compose({name: secrets.token_hex(16) for name in VARIABLES})
+    project = Compose({name: secrets.token_hex(16) for name in VARIABLES}, **version)
     project.down()
     project.remove_volumes()
     try:
@@ -122,14 +130,14 @@ def running_compose() -> Iterator[Compose]:
 
 def start(compose: Compose) -> None:
     """Start in the order of the file's conditions, which this version of Podman does not wait for."""
-    compose.up(*SERVERS)
-    wait_healthy(*SERVERS)
+    compose.up(*compose.servers)
+    wait_healthy(*compose.servers)
     compose.up("topics", "migrate")
     for name in ("topics", "migrate"):
         wait_until(lambda name=name: state(name, "{{.State.Status}}") == "exited", f"{name} has ended")
         assert state(name, "{{.State.ExitCode}}") == "0", podman("logs", container(name))
-    compose.up(*OURS)
-    wait_healthy(*OURS)
+    compose.up(*compose.ours)
+    wait_healthy(*compose.ours)
 
 
 def wait_healthy(*services: str) -> None:

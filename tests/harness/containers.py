@@ -62,10 +62,10 @@ def podman(*arguments: str, seconds: float = 300.0) -> str:
 
 
 def build(*parts: str) -> None:
-    """Build images with tests/deploy/images.sh; what has not changed is kept from the last time."""
+    """Build images with tests/deploy/images.sh, a part with its arguments; what has not changed is kept."""
     require_podman()
     for part in parts:
-        done = run("nice", "-n", "19", FOLDER / "images.sh", part, seconds=BUILD_SECONDS)
+        done = run("nice", "-n", "19", FOLDER / "images.sh", *part.split(), seconds=BUILD_SECONDS)
         assert done.returncode == 0, f"{done.stdout[-2_000:]}\n{done.stderr[-4_000:]}"
 
 
