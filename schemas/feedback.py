@@ -145,11 +145,35 @@ class Reward(Event):
         return self.explicit_reward is not None or self.satisfaction is not None or self.retry_detected
 
 
-class AnalyticsRow(Event):
-    """One row for one ClickHouse table, read by the sink or by ClickHouse's own Kafka engine."""
+TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=200)]
 
-    table: Label = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    columns: dict[str, Any] = Field(description="Values by column; times as ISO 8601.")
+
+class PackedRows(Part):
+    """Rows for one table among those of one answer."""
+
+    table: TableName
+    columns: list[str] = Field(max_length=1_000, description="Names of the values, without those that all rows share.")
+    values: list[list[Any]] = Field(max_length=10_000, description="Values of each row; null for one that it lacks.")
+
+
+class AnalyticsRow(Event):
+    """One row for one ClickHouse table, or the rows of one answer."""
+
+    table: TableName | None = Field(
+        default=None, exclude_if=lambda table: table is None, description="Absent if there are several rows."
+    )
+    columns: dict[str, Any] = Field(
+        description="Values by column; times as ISO 8601. With several rows: values of each row whose table has the column."
+    )
+    rows: list[PackedRows] = Field(
+        default_factory=list, max_length=1_000, exclude_if=lambda rows: not rows, description="Several rows, by table."
+    )
+
+    @model_validator(mode="after")
+    def _is_one_form(self) -> Self:
+        if (self.table is None) == (not self.rows):
+            raise ValueError("name a table, or rows with theirs")
+        return self
 
 
 class FeedbackAggregation(Part):

@@ -100,7 +100,7 @@ REVIEW_EVENTS = Topic("review.events", ReviewEvent, "answer_id", "in", "assignme
 FEEDBACK_EVENTS = Topic("feedback.events", FeedbackEvent, "answer_id", "in", "explicit, behaviour, execution")
 FEEDBACK_REWARDS = Topic("feedback.rewards", Reward, "answer_id", "out", "routers and memory", KEEP_FOREVER, "compact")
 FEEDBACK_ANALYTICS = Topic(
-    "feedback.analytics", AnalyticsRow, "answer_id", "out", "rows for ClickHouse: Touchstone's sink or its Kafka engine"
+    "feedback.analytics", AnalyticsRow, "answer_id", "out", "rows for ClickHouse, those of one answer together"
 )
 FEEDBACK_INSIGHTS = Topic(
     "feedback.insights",

@@ -113,7 +113,7 @@ def asked(
 
     async def written() -> bool:
         rows = [orjson.loads(record.value) for record in await deployment.read(FEEDBACK_ANALYTICS)]
-        notes = [row["columns"] for row in rows if row["table"] == "accesses"]
+        notes = [row["columns"] for row in rows if row.get("table") == "accesses"]
         for each in found.values():
             each.notes[:] = [note for note in notes if each.began <= datetime.fromisoformat(note["at"]) <= each.ended]
         # The last one is written last.

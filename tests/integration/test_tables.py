@@ -14,7 +14,7 @@ from workers.delivery.records import Record
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.migrations import migrate
-from workers.stores.clickhouse.recorded_rows import stored_row
+from workers.stores.clickhouse.recorded_rows import stored_rows
 from workers.stores.tables.all_tables import BY_NAME, SUMS, TABLES
 from workers.stores.tables.table_row import Column, described_columns, select_list
 
@@ -57,7 +57,7 @@ async def test_rows_that_an_earlier_version_recorded_are_stored_in_every_column(
     store = AnalyticsStore(client, database)
     values = (DATA / "rows_of_earlier_versions.jsonl").read_bytes().splitlines()
     for value in values:
-        table, columns = stored_row(Record(FEEDBACK_ANALYTICS.name, 0, 0, None, value, [], 0.0))
+        ((table, columns),) = stored_rows(Record(FEEDBACK_ANALYTICS.name, 0, 0, None, value, [], 0.0))
         await store.insert(table, [columns])
         row = BY_NAME[table]
         found = await client.query(f"SELECT {select_list(row)} FROM {database}.{table}")

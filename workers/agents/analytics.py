@@ -8,9 +8,9 @@ from typing import Any
 from schemas.topics import DEAD_LETTERS, FEEDBACK_ANALYTICS
 from workers.agents.base import AgentContext, AgentDefinition, Handler
 from workers.delivery.records import Result, WorkItem
-from workers.errors import UnreadableRecord
+from workers.errors import RejectedByStore, UnreadableRecord
 from workers.observability import metrics
-from workers.stores.clickhouse.recorded_rows import stored_row
+from workers.stores.clickhouse.recorded_rows import stored_rows
 
 
 async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
@@ -22,17 +22,23 @@ async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
         tables: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for work in works:
             try:
-                table, columns = stored_row(work.record)
-                tables[table].append(columns)
+                for table, columns in stored_rows(work.record):
+                    tables[table].append(columns)
                 results.append([])
             except ValueError as error:
                 results.append(error)
             except UnreadableRecord as error:
                 results.append(error)
+        refused: RejectedByStore | None = None
         for table, rows in tables.items():
-            with metrics.SINK_FLUSH_SECONDS.labels("clickhouse").time():
-                await store.insert(table, rows)
-            metrics.SINK_ROWS.labels("clickhouse", table).inc(len(rows))
+            try:
+                with metrics.SINK_FLUSH_SECONDS.labels("clickhouse").time():
+                    await store.insert(table, rows)
+                metrics.SINK_ROWS.labels("clickhouse", table).inc(len(rows))
+            except RejectedByStore as error:
+                refused = error  # a refused row of one table does not keep back those of the others
+        if refused is not None:
+            raise refused
         return results
 
     return handle

@@ -33,6 +33,7 @@ from workers.observability.caller_traces import exemplar
 from workers.pipeline.reports import Origin, build_enriched_answer
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 from workers.stores.clickhouse.score_rows import report_rows
+from workers.stores.tables.packed_rows import packed
 
 AGENT = "assembly"
 
@@ -80,14 +81,14 @@ def _unjoined_scores(report: EvaluationReport, context: AgentContext) -> list[Ou
     return [
         event_output(
             FEEDBACK_ANALYTICS,
-            row.record(),
+            row,
             key=record_key(report.tenant, report.answer_id),
             event_id=f"{report.judgement_id}-{number}",
             agent=AGENT,
             time=report.judged_at,
             pipeline_version=context.pipeline_version,
         )
-        for number, row in enumerate(report_rows(report))
+        for number, row in enumerate(packed(report_rows(report)))
     ]
 
 
@@ -104,8 +105,8 @@ def _outputs(enriched: EnrichedAnswer, value: bytes, context: AgentContext) -> l
     return [
         event_output(ANSWERS_ENRICHED, enriched, event_id=event_id, value=value, **common),
         *(
-            event_output(FEEDBACK_ANALYTICS, row.record(), event_id=f"{event_id}-{number}", **common)
-            for number, row in enumerate(rows)
+            event_output(FEEDBACK_ANALYTICS, row, event_id=f"{event_id}-{number}", **common)
+            for number, row in enumerate(packed(rows))
         ),
     ]
 

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from schemas.feedback import FeedbackEvent
-from schemas.identifiers import record_key
+from schemas.identifiers import fact_id, record_key
 from schemas.topics import FEEDBACK_ANALYTICS, FEEDBACK_EVENTS, FEEDBACK_REWARDS, REVIEW_DECISIONS
 from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output
 from workers.agents.tasks.posterior_publisher import PosteriorPublisher
@@ -22,6 +22,8 @@ from workers.observability import metrics
 from workers.stores.clickhouse.feedback_rows import implicit_feedback_row, reward_row
 from workers.stores.clickhouse.recorded_rows import feedback_of
 from workers.stores.queries.feedback_store import ANSWERS_AT_ONCE, FeedbackStore, KnownFeedback
+from workers.stores.tables.packed_rows import packed
+from workers.stores.tables.table_row import TableRow
 
 AGENT = "feedback"
 
@@ -84,16 +86,20 @@ def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, conte
         "key": record_key(feedback.tenant, feedback.answer_id), "agent": AGENT, "time": now,
         "pipeline_version": context.pipeline_version,
     }  # fmt: skip
-    outputs = []
+    outputs, rows = list[Output](), list[TableRow]()
     reward = reward_of(feedback, rules, now)
     if reward is not None:
         metrics.REWARDS.observe(reward.reward)
         outputs.append(event_output(FEEDBACK_REWARDS, reward, event_id=reward.reward_id, **common))
-        row = reward_row(reward, feedback.elsewhere).record()
-        outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{reward.reward_id}-row", **common))
+        rows.append(reward_row(reward, feedback.elsewhere))
     implicit = implicit_feedback_row(feedback, rules)
     if implicit is not None:
-        outputs.append(event_output(FEEDBACK_ANALYTICS, implicit.record(), event_id=implicit.id, **common))
+        rows.append(implicit)
+    event_id = fact_id(feedback.tenant, feedback.answer_id, "feedback-rows")
+    outputs += [
+        event_output(FEEDBACK_ANALYTICS, row, event_id=f"{event_id}-{number}", **common)
+        for number, row in enumerate(packed(rows))
+    ]
     return outputs
 
 

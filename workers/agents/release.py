@@ -22,6 +22,8 @@ from workers.decision.release_events import alerts, conversation_turn, fitted_re
 from workers.delivery.records import Output, Result, WorkItem
 from workers.stores.clickhouse.clickhouse_rows import alert_row
 from workers.stores.clickhouse.review_rows import review_rows
+from workers.stores.tables.packed_rows import packed
+from workers.stores.tables.table_row import TableRow
 
 AGENT = "release"
 
@@ -59,6 +61,7 @@ def _release(enriched: EnrichedAnswer, context: AgentContext) -> list[Output]:
     }
     released = released_answer(enriched, now)
     outputs = [event_output(ANSWERS_RELEASED, released, event_id=released.release_id, **common)]
+    rows: list[TableRow] = []
     request = review_request(
         enriched,
         now,
@@ -69,14 +72,14 @@ def _release(enriched: EnrichedAnswer, context: AgentContext) -> list[Output]:
     if request is not None:
         request = fitted_request(request, int(context.settings.kafka.max_record_bytes * REQUEST_SHARE))
         outputs.append(event_output(REVIEW_REQUESTS, request, event_id=request.review_id, **common))
-        outputs += [
-            event_output(FEEDBACK_ANALYTICS, row.record(), event_id=f"{request.review_id}-{row.table}", **common)
-            for row in review_rows(request)
-        ]
+        rows += review_rows(request)
     for alert in alerts(enriched, now, context.settings.grounding):
         outputs.append(event_output(ALERTS_RAISED, alert, event_id=alert.alert_id, **common))
-        row = alert_row(alert, enriched).record()
-        outputs.append(event_output(FEEDBACK_ANALYTICS, row, event_id=f"{alert.alert_id}-row", **common))
+        rows.append(alert_row(alert, enriched))
+    outputs += [
+        event_output(FEEDBACK_ANALYTICS, row, event_id=f"{released.release_id}-rows-{number}", **common)
+        for number, row in enumerate(packed(rows))
+    ]
     turn = conversation_turn(enriched)
     if turn is not None:
         session = record_key(turn.tenant, turn.session_id or turn.answer_id)

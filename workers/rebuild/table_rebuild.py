@@ -27,7 +27,7 @@ from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS, AnalyticsStore
 from workers.stores.clickhouse.clickhouse_roles import INSERTED
 from workers.stores.clickhouse.feedback_rows import feedback_row, implicit_feedback_row, reward_row
-from workers.stores.clickhouse.recorded_rows import feedback_of, stored_row
+from workers.stores.clickhouse.recorded_rows import feedback_of, stored_rows
 from workers.stores.clickhouse.retention import ttl_expressions
 from workers.stores.clickhouse.rollups import refresh_rollups
 from workers.stores.clickhouse.staging import DERIVED, Derived, Differences, Staging
@@ -207,18 +207,16 @@ class _Stager:
         """Stage the rows of records."""
         for record in records:
             try:
-                row = self._row(record)
+                rows = self._rows_of(record)
             except (ValueError, UnreadableRecord):
                 self.unreadable += 1
                 continue
-            if row is None:
-                continue
-            table, columns = row
-            if table in self._plan.tables:
-                at = datetime.fromtimestamp(record.timestamp, UTC).isoformat()
-                self._add(table, dict.fromkeys(self._staging.clocks(table), at) | columns)
-            elif table not in INSERTED:
-                self.refused += 1
+            for table, columns in rows:
+                if table in self._plan.tables:
+                    at = datetime.fromtimestamp(record.timestamp, UTC).isoformat()
+                    self._add(table, dict.fromkeys(self._staging.clocks(table), at) | columns)
+                elif table not in INSERTED:
+                    self.refused += 1
             self._bytes += len(record.value or b"")
             delivery = self._settings.delivery
             waiting = sum(map(len, self._rows.values()))
@@ -255,29 +253,29 @@ class _Stager:
                 self._add(table, columns)
             await self._flush()
 
-    def _row(self, record: Record) -> tuple[str, dict[str, Any]] | None:
+    def _rows_of(self, record: Record) -> list[tuple[str, dict[str, Any]]]:
         if record.topic == FEEDBACK_REWARDS.name:
             return self._reward(record)
         if record.topic in (FEEDBACK_EVENTS.name, REVIEW_DECISIONS.name):
             if record.withheld:
                 raise UnreadableRecord("the record could not be masked")
             event = feedback_of(record)
-            return None if event is None else ("feedback", feedback_row(event).columns)
-        return stored_row(record)
+            return [] if event is None else [("feedback", feedback_row(event).columns)]
+        return stored_rows(record)
 
-    def _reward(self, record: Record) -> tuple[str, dict[str, Any]] | None:
+    def _reward(self, record: Record) -> list[tuple[str, dict[str, Any]]]:
         owner, name = named_by_key((record.key or b"").decode("utf-8", "replace"))
         if record.value is None:
             # Earlier versions wrote the rewards of all tenants under the answer's identifier alone.
             owners = {owner or DEFAULT_TENANT} | (self._earlier_keys[name] if owner is None else set())
             self._tombstoned |= {(tenant, name) for tenant in owners}
-            return None
+            return []
         reward = Reward.from_bytes(record.value)
         self._tombstoned.discard((reward.tenant, reward.answer_id))
         if owner is None and reward.tenant != DEFAULT_TENANT:
             self._earlier_keys[name].add(reward.tenant)
         row = reward_row(reward)
-        return row.table, row.columns
+        return [(row.table, row.columns)]
 
     def _folded(
         self, known: Mapping[tuple[str, str], KnownFeedback], now: datetime

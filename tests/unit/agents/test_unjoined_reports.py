@@ -8,11 +8,13 @@ import pytest
 from schemas.base import UnreadableEvent
 from schemas.evaluations import EvaluationReport
 from schemas.export import example
+from schemas.feedback import AnalyticsRow
 from schemas.topics import ANSWERS_EVALUATIONS, FEEDBACK_ANALYTICS
 from workers.agents.assembly import _assemble
 from workers.delivery.records import Record, WorkItem
 from workers.observability import metrics
 from workers.settings import Settings
+from workers.stores.tables.packed_rows import unpacked
 
 REPORT = EvaluationReport.model_validate(example(EvaluationReport))
 CONTEXT: Any = SimpleNamespace(settings=Settings(_env_file=None), pipeline_version="1")
@@ -25,7 +27,8 @@ def work(value: bytes) -> WorkItem:
 def test_its_scores_are_stored_once_however_often_it_comes() -> None:
     outputs = _assemble(work(REPORT.to_bytes()), CONTEXT)
     assert {output.topic for output in outputs} == {FEEDBACK_ANALYTICS}
-    assert len(outputs) == 1 + len(REPORT.scores)
+    rows = [row for output in outputs for row in unpacked(AnalyticsRow.from_bytes(output.value))]
+    assert len(rows) == 1 + len(REPORT.scores)
     assert _assemble(work(REPORT.to_bytes()), CONTEXT) == outputs
 
 

@@ -81,7 +81,15 @@ def _content(value: bytes | None) -> Mapping[str, Any]:
     if not isinstance(content, dict):
         return {}
     inner: dict[str, Any] = next((content[name] for name in WRAPPED if isinstance(content.get(name), dict)), {})
-    return content | inner
+    return content | _first_row(content) | inner
+
+
+def _first_row(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of the first of several rows of one answer, without those that all of them share."""
+    match content.get("rows"):
+        case [{"columns": list(names), "values": [list(values), *_]}, *_]:
+            return dict(zip(map(str, names), values, strict=False))
+    return {}
 
 
 def _text(content: Mapping[str, Any], name: str) -> str | None:

@@ -14,18 +14,18 @@ from workers.errors import UnreadableRecord
 from workers.feedback.observed_events import review_event
 from workers.stores.lancedb.memory_store import TurnFeedback
 from workers.stores.tables.operation_tables import DeadLetterRow
+from workers.stores.tables.packed_rows import unpacked
 
 
-def stored_row(record: Record) -> tuple[str, dict[str, Any]]:
-    """Return the table and the columns of a record of feedback.analytics or dead-letters.
+def stored_rows(record: Record) -> list[tuple[str, dict[str, Any]]]:
+    """Return table and columns of each row of a record of feedback.analytics or dead-letters.
 
     Raises:
         UnreadableEvent: the record is no row.
-        UnreadableRecord: the record is a dead letter without a reason.
+        UnreadableRecord: the record is a dead letter without a reason, or has rows of a later version.
     """
     if record.topic != DEAD_LETTERS.name:
-        recorded = AnalyticsRow.from_bytes(record.value)
-        return recorded.table, recorded.columns
+        return unpacked(AnalyticsRow.from_bytes(record.value))
     try:
         letter = read_dead_letter(record.key, record.value, record.headers)
     except ValidationError as error:
@@ -33,7 +33,7 @@ def stored_row(record: Record) -> tuple[str, dict[str, Any]]:
     headers = to_json(letter.headers_base64).decode()
     # Revision 0: a repeated dead letter never removes its requeueing mark.
     row = DeadLetterRow.read(letter.model_dump() | {"headers": headers, "revision": 0})
-    return row.table, row.columns
+    return [(row.table, row.columns)]
 
 
 def feedback_of(record: Record) -> FeedbackEvent | None:
