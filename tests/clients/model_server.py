@@ -96,6 +96,23 @@ def _converse(_: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _titan(_: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "inputTextTokenCount": 40,
+        "results": [{"tokenCount": 12, "outputText": ANSWER, "completionReason": "FINISHED"}],
+    }
+
+
+def _knowledge_base(_: dict[str, Any]) -> dict[str, Any]:
+    reference = {"content": {"text": DOCUMENT}, "location": {"type": "S3", "s3Location": {"uri": "s3://docs/terms.md"}}}
+    part = {"textResponsePart": {"text": ANSWER, "span": {"start": 0, "end": len(ANSWER) - 1}}}
+    return {
+        "sessionId": "session-1",
+        "output": {"text": ANSWER},
+        "citations": [{"generatedResponsePart": part, "retrievedReferences": [reference]}],
+    }
+
+
 def _cohere(_: dict[str, Any]) -> dict[str, Any]:
     cited = {"start": 0, "end": 40, "text": ANSWER[:40], "type": "TEXT_CONTENT",
              "sources": [{"type": "document", "id": "terms-4", "document": {"id": "terms-4", "snippet": DOCUMENT}}]}  # fmt: skip
@@ -126,7 +143,7 @@ def _words(text: str) -> list[str]:
 
 
 _SERVICES = (("/chat/completions", _chat), ("/responses", _responses), ("/messages", _anthropic), ("/converse", _converse),
-             ("/v2/chat", _cohere), (":generateContent", _google), ("/embeddings", _embeddings))  # fmt: skip
+             ("/v2/chat", _cohere), (":generateContent", _google), ("/invoke", _titan), ("/retrieveAndGenerate", _knowledge_base), ("/embeddings", _embeddings))  # fmt: skip
 
 
 @contextmanager

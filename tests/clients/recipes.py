@@ -279,20 +279,37 @@ def openllmetry_bedrock(base: str, provider: Any) -> None:
 
 def bedrock_converse(base: str, _: Any) -> None:
     """Ask Bedrock's Converse with boto3."""
-    import boto3
-
-    client = boto3.client(
-        "bedrock-runtime",
-        endpoint_url=base,
-        region_name="eu-central-1",
-        aws_access_key_id="none",
-        aws_secret_access_key="none",
-    )
-    client.converse(
+    _bedrock(base, "bedrock-runtime").converse(
         modelId="anthropic.claude-sonnet-4-5",
         system=[{"text": PROMPT[0]["content"]}],
         messages=[{"role": "user", "content": [{"text": QUESTION}]}],
     )
+
+
+def bedrock_invoke(base: str, _: Any) -> None:
+    """Ask a model of Bedrock with a body of its own; the pair holds what the client takes and returns."""
+    asked = {"modelId": "amazon.titan-text-premier-v1:0", "body": json.dumps({"inputText": f"User: {QUESTION}\nBot:"})}
+    given = _bedrock(base, "bedrock-runtime").invoke_model(**asked)
+    PAYLOADS.append({"request": asked, "response": {"body": given["body"].read().decode()}})
+
+
+def bedrock_knowledge_base(base: str, _: Any) -> None:
+    """Ask a knowledge base of Bedrock."""
+    settings = {
+        "knowledgeBaseId": "KB12345678",
+        "modelArn": "arn:aws:bedrock:eu-central-1::foundation-model/anthropic.claude-sonnet-4-5",
+    }
+    _bedrock(base, "bedrock-agent-runtime").retrieve_and_generate(
+        input={"text": QUESTION},
+        retrieveAndGenerateConfiguration={"type": "KNOWLEDGE_BASE", "knowledgeBaseConfiguration": settings},
+    )
+
+
+def _bedrock(base: str, service: str) -> Any:
+    import boto3
+
+    keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
+    return boto3.client(service, endpoint_url=base, region_name="eu-central-1", **keys)
 
 
 def openai_chat(base: str, _: Any) -> None:
@@ -460,6 +477,8 @@ RECIPES: dict[str, Recipe] = {
     ),
     "openllmetry-bedrock": Recipe(("opentelemetry-instrumentation-bedrock", "boto3"), openllmetry_bedrock),
     "bedrock": Recipe(("boto3",), bedrock_converse, form="bedrock"),
+    "bedrock-invoke": Recipe(("boto3",), bedrock_invoke, form="bedrock"),
+    "bedrock-knowledge-base": Recipe(("boto3",), bedrock_knowledge_base, form="bedrock"),
     "cohere": Recipe(("cohere",), cohere_documents, form="cohere"),
     "openllmetry-google": Recipe(("opentelemetry-instrumentation-google-generativeai", "google-genai"), google_genai),
     "langfuse-sdk": Recipe(("langfuse",), langfuse_sdk, beside=("openai",)),

@@ -226,6 +226,7 @@ def test_clients_of_one_model_arrive_with_one_name() -> None:
         ("gpt-4o-mini", "openai"),
         ("claude-sonnet-4-5", "anthropic"),
         ("claude-sonnet-4-5", "bedrock"),
+        ("titan-text-premier", "bedrock"),
         ("gemini-2.5-flash", "gemini"),
         ("command-a-03-2025", "cohere"),
     }
