@@ -344,6 +344,38 @@ def test_a_database_that_was_dropped_comes_back_also_where_the_first_rebuild_was
     assert site.run(tables_of(site.pipeline)) == site.tables
 
 
+def test_a_drill_restores_everything_apart_and_leaves_nothing_behind(site: Site) -> None:
+    """The command proves that the topics suffice, and neither the database of the workers nor the server is changed."""
+    done = site.run(
+        run_apart(site.deployment, "rebuild", "clickhouse", "--drill", "--json"),
+    )
+    assert done["verified"], done
+    restored = {part["name"]: part["restored"] for part in done["parts"]}
+    assert restored["answers"] == len(site.tables["answers"])
+    assert restored["claims"] == len(site.tables["claims"])
+    assert site.run(tables_of(site.pipeline)) == site.tables
+    assert site.run(databases_of(site)) == 1
+
+
+async def run_apart(deployment: Deployment, *command: str) -> dict[str, Any]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "workers.cli", *command, stdout=asyncio.subprocess.PIPE,
+        cwd=deployment.directory, env=deployment._environment(),
+    )  # fmt: skip
+    output, _ = await process.communicate()
+    found: dict[str, Any] = json.loads(output)
+    return found
+
+
+async def databases_of(site: Site) -> int:
+    client = await site.deployment.client()
+    try:
+        sql = "SELECT count() FROM system.databases WHERE startsWith(name, '{db}')"
+        return int((await site.deployment.query(client, sql))[0])
+    finally:
+        await client.close()
+
+
 @pytest.fixture(scope="module")
 def archive(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every topic of the site."""

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import uuid4
 
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
@@ -65,6 +66,32 @@ async def rebuild(
         if store is Store.POSTERIORS:
             return await _posteriors(source, analytics, settings, addresses, dry_run=dry_run)
         return await rebuild_tables(store, source, analytics, settings, progress, dry_run=dry_run)
+
+
+async def drill(
+    settings: Settings, addresses: Addresses, progress: Progress, *, archive: Path | None = None
+) -> Rebuilt:
+    """Restore ClickHouse into a database of its own, verify it, and drop it: what the workers use stays untouched.
+
+    Args:
+        settings: all settings, those of the workers.
+        addresses: addresses of the broker and the stores.
+        progress: called after every step.
+        archive: folder of the archive.
+
+    Raises:
+        TouchstoneError: as of ``rebuild``.
+    """
+    database = f"{settings.clickhouse.database}_drill_{uuid4().hex[:8]}"
+    apart = settings.model_copy(update={"clickhouse": settings.clickhouse.model_copy(update={"database": database})})
+    try:
+        return await rebuild(Store.CLICKHOUSE, apart, addresses, progress, archive=archive)
+    finally:
+        client = await connect(settings.clickhouse, addresses.clickhouse)
+        try:
+            await client.command(f"DROP DATABASE IF EXISTS {database} SYNC")
+        finally:
+            await client.close()
 
 
 @asynccontextmanager

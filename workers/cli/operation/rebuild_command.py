@@ -25,6 +25,9 @@ def rebuild(
         Path | None, typer.Option("--archive", help="Read this archive first, then the topics.", show_default=False)
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only compare; change nothing.")] = False,
+    drill: Annotated[
+        bool, typer.Option("--drill", help="Restore ClickHouse into a database of its own, verify it, and drop it.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Restore a store from topics, and verify counts and checksums against them.
@@ -41,8 +44,14 @@ def rebuild(
       touchstone rebuild clickhouse --dry-run --json
       touchstone rebuild memory --archive /backup/touchstone
       touchstone rebuild posteriors
+      touchstone rebuild clickhouse --drill --archive /backup/touchstone
     """
-    from workers.rebuild.store_rebuild import rebuild as rebuild_store
+    from workers.rebuild import store_rebuild
+
+    if drill and (store is not Store.CLICKHOUSE or dry_run):
+        raise typer.BadParameter(
+            "a drill restores every table; use: touchstone rebuild clickhouse --drill", param_hint="--drill"
+        )
 
     if archive is not None and store is Store.POSTERIORS:
         raise typer.BadParameter(
@@ -53,8 +62,11 @@ def rebuild(
     needed: list[Service] = ["kafka"] if store is Store.MEMORY else ["kafka", "clickhouse"]
     addresses = find_addresses(settings, needed)
     with _progress(quiet=as_json) as progress:
-        work = rebuild_store(
-            store, apply_local_defaults(settings, addresses), addresses, progress, archive=archive, dry_run=dry_run
+        applied = apply_local_defaults(settings, addresses)
+        work = (
+            store_rebuild.drill(applied, addresses, progress, archive=archive)
+            if drill
+            else store_rebuild.rebuild(store, applied, addresses, progress, archive=archive, dry_run=dry_run)
         )
         done = uvloop.run(work)
     if as_json:
