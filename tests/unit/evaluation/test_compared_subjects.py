@@ -180,6 +180,8 @@ def test_an_age_shuts_out_only_those_who_are_always_younger() -> None:
         ("Mount Dor is 1,980 m. Mount Zan is 2,950 m high.", 2),
         ("It takes 30 min. Then wait.", 2),
         ("It is 12 V. Use it.", 2),
+        ("The limit is 80 km/h. Cars may pass.", 2),
+        ("Registration closes on 3 May. Late fees apply until 10 May.", 2),
         ("In 1998 M. Dupont left.", 1),
         ("See fig. 5 m below.", 1),
     ],

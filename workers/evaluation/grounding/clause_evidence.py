@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from schemas.grounding import Mismatch
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.clauses import has_verb
-from workers.evaluation.claims.short_answers import consents, needs_question, stated_by, without_opening
+from workers.evaluation.claims.short_answers import (
+    consents,
+    depends_on_question,
+    needs_question,
+    stated_by,
+    without_opening,
+)
 from workers.evaluation.clauses.charges import answer_by_charge, is_charged_rightly
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
@@ -18,6 +24,7 @@ from workers.evaluation.clauses.limits import answer_by_figure, needs_no_more
 from workers.evaluation.clauses.opening_days import answer_by_days
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.permissions import answer_of
+from workers.evaluation.clauses.placed_answers import is_answer_placed
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
 from workers.evaluation.facts.dated_values import answer_by_course
 from workers.evaluation.facts.denials import answer_by_denial, is_exception_of
@@ -84,7 +91,11 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         units: the evidence.
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
-    parallel = _read_parallels(claim, units)
+    is_placed = _is_placed(claim, units)
+    if is_placed:
+        found = _compare(claim, units, is_covered=is_covered)
+        return replace(found, mismatches=tuple(each for each in found.mismatches if each not in OF_VALUES))
+    parallel = "mixed" if is_placed is False else _read_parallels(claim, units)
     if parallel == "mixed":
         return ClauseFindings(("subject",))
     if parallel == "kept":
@@ -201,6 +212,19 @@ def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Par
     for place, unit in enumerate(units) if near else ():
         sources.setdefault(unit.number, []).append(unit.text if place in near else "")
     return read_parallels(words, asked, list(sources.values()))
+
+
+def _is_placed(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool | None:
+    reply = claim.reply or claim.plain
+    if not claim.asked or not depends_on_question(claim.asked, reply):
+        return None
+    near = _nearest(content_words(f"{claim.asked} {reply}", claim.language), units, MAX_SENTENCES)
+    # "Anything above must be signed off by the director" goes on with the sentence before, and shares no word with it.
+    places = sorted({*near, *(place + 1 for place in near if place + 1 < len(units))})
+    sentences = [units[place].text for place in places if not units[place].of_record]
+    if not is_english(" ".join((claim.asked, reply, *sentences))):
+        return None
+    return is_answer_placed(claim.asked, reply, sentences)
 
 
 def is_english(text: str) -> bool:

@@ -91,8 +91,8 @@ _ABBREVIATION = re.compile(
     r"|sr|sra|núm|art|pág)\.$",
     re.IGNORECASE,
 )
-_UNIT_AT_END = re.compile(r"(?<=\d)\s?(?:[mhsgltVWAJNKC]|mm|min|sec|max)(?=\.\s+[A-Z])")
-"""A unit before the stop of a sentence, which otherwise is an initial or abbreviation: "is 1,980 m. The next"."""
+_UNIT_AT_END = re.compile(r"(?<=\d)\s?(?:\w{1,4}/)?(?:[mhsgltVWAJNKC]|mm|min|sec|max|May)(?=\.\s+[A-Z])")
+"""A unit or month before the stop of a sentence, which otherwise is an initial or abbreviation: "is 1,980 m. The next"."""
 _CJK_END = frozenset("。！？｡．…」』）】")
 
 
