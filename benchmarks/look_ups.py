@@ -20,6 +20,7 @@ from pydantic import SecretStr
 from workers.console.app import create_app
 from workers.console.http.backpressure import IntakeGate
 from workers.console.http.server import ConsoleServer
+from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
 from workers.delivery.producer import ConfirmedProducer
@@ -113,6 +114,7 @@ async def _served(settings: Settings, addresses: Addresses, client: AsyncClient,
     stack.push_async_callback(accesses.stop)
     resources = ConsoleResources(
         settings=settings,
+        quotas=TenantQuotas(settings.gateways),
         pipeline_version="bench",
         analytics=analytics,
         answers=AnswerStore(analytics, database),

@@ -70,8 +70,8 @@ async def _send(settings: Settings, addresses: Addresses, answers: int) -> None:
     try:
         topic = settings.topic_name(FEEDBACK_ANALYTICS.name)
         pending = []
-        for row in _rows(answers):
-            key = str(row.columns["answer_id"]).encode()
+        for table, columns in _rows(answers):
+            key, row = str(columns["answer_id"]).encode(), AnalyticsRow(table=table, columns=columns)
             pending.append(await producer.send(topic, row.to_bytes(), key=key))
             if len(pending) == BATCH:
                 await asyncio.gather(*pending)
@@ -88,26 +88,26 @@ async def _inserts(settings: Settings, addresses: Addresses, answers: int) -> fl
         store = AnalyticsStore(client, "beside")
         waiting: dict[str, list[dict[str, Any]]] = {"answers": [], "claims": []}
         started = time.perf_counter()
-        for row in _rows(answers):
-            waiting[row.table].append(row.columns)
-            if len(waiting[row.table]) == BATCH:
-                await store.insert(row.table, waiting[row.table])
-                waiting[row.table] = []
-        for table, rest in waiting.items():
-            await store.insert(table, rest)
+        for table, columns in _rows(answers):
+            waiting[table].append(columns)
+            if len(waiting[table]) == BATCH:
+                await store.insert(table, waiting[table])
+                waiting[table] = []
+        for each, rest in waiting.items():
+            await store.insert(each, rest)
         return time.perf_counter() - started
     finally:
         await client.close()
 
 
-def _rows(answers: int) -> Iterator[AnalyticsRow]:
+def _rows(answers: int) -> Iterator[tuple[str, dict[str, Any]]]:
     columns = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
     now = datetime.now(UTC)
     for number in range(answers):
         shared = {"answer_id": f"a-{number}", "completed_at": (now - timedelta(seconds=60 * number)).isoformat()}
-        yield AnalyticsRow(table="answers", columns=columns | shared)
+        yield "answers", columns | shared
         for claim in range(CLAIMS):
-            yield AnalyticsRow(table="claims", columns=_claim(shared, number, claim))
+            yield "claims", _claim(shared, number, claim)
 
 
 def _claim(shared: dict[str, Any], number: int, claim: int) -> dict[str, Any]:
