@@ -11,24 +11,13 @@ import pytest
 from schemas.topics import FEEDBACK_EVENTS
 from tests.chaos.proxy import Mode
 from tests.chaos.run import Run
-from tests.harness.deployment import Deployment
 from tests.harness.monitoring import Monitoring, MonitoringMissing, monitoring
 from workers.runtime.agent_choice import AGENTS
-from workers.settings.addresses import Addresses
 
 pytestmark = pytest.mark.timeout(3_000)
 
 BURST, PAUSE = 4, 1.0
 """Answers of the traffic, and the seconds between two bursts."""
-
-
-@pytest.fixture
-async def run(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Run]:
-    deployment = Deployment(addresses, tmp_path)
-    await deployment.prepare()
-    run = Run(deployment, 10, await deployment.client())
-    yield run
-    await run.close()
 
 
 @asynccontextmanager

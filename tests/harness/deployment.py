@@ -32,7 +32,7 @@ from workers.settings.addresses import Addresses, apply_local_defaults
 from workers.stores.clickhouse.analytics_store import connect
 
 FETCH_MILLISECONDS = 100
-READY = re.compile(r"ready: metrics on http://[^:]+:(\d+)/metrics")
+READY = re.compile(r"metrics on http://[^:]+:(\d+)/metrics")
 
 
 def session_seconds(addresses: Addresses) -> float:
@@ -232,6 +232,7 @@ class Deployment:
         ready: bool = True,
         environment: Mapping[str, str] | None = None,
         module: str = "workers.cli",
+        command: str = "worker",
         python: Path | str = sys.executable,
     ) -> WorkerProcess:
         """Start a worker process and wait until all its agents are up.
@@ -241,10 +242,11 @@ class Deployment:
             ready: whether to wait.
             environment: beside that of the deployment.
             module: that is run.
+            command: of the module.
             python: interpreter.
         """
         log = self.directory / f"worker-{len(self.workers)}.log"
-        arguments = ["worker", *(["--agents", ",".join(agents)] if agents else [])]
+        arguments = [command, *(["--agents", ",".join(agents)] if agents else [])]
         variables = self._environment() | dict(environment or {})
         # Faults come with a path of their own, which an interpreter reads when it starts.
         own_start = python != sys.executable or variables["PYTHONPATH"] != str(ROOT)
@@ -275,12 +277,24 @@ class Deployment:
         await client.command(f"DROP DATABASE IF EXISTS {self.name}")
         await client.close()
 
-    async def send(self, values: Iterable[tuple[bytes | None, bytes | None]], topic: Topic = ANSWERS_GENERATED) -> int:
+    async def send(
+        self,
+        values: Iterable[tuple[bytes | None, bytes | None]],
+        topic: Topic = ANSWERS_GENERATED,
+        *,
+        age_seconds: float = 0.0,
+    ) -> int:
         """Send raw records, confirmed.
+
+        Args:
+            values: keys and values.
+            topic: where they are sent.
+            age_seconds: age of the records by their timestamps.
 
         Returns:
             How many.
         """
+        timestamp = int((time.time() - age_seconds) * 1000) if age_seconds else None
         producer = AIOKafkaProducer(
             # All replicas: a record that only a killed leader had is not lost by the workers.
             acks="all", partitioner=partition_by_name, bootstrap_servers=self.addresses.kafka,
@@ -291,7 +305,8 @@ class Deployment:
             await producer.start()
             pending = []
             for key, value in values:
-                pending.append(await producer.send(self.settings.topic_name(topic.name), value=value, key=key))
+                name = self.settings.topic_name(topic.name)
+                pending.append(await producer.send(name, value=value, key=key, timestamp_ms=timestamp))
                 count += 1
                 if len(pending) >= 500:
                     await asyncio.gather(*pending)

@@ -6,6 +6,7 @@ It stands on the path of chaos workers alone, so that the worker's own code need
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 FAULT = os.environ.get("CHAOS_FAULT", "")
 MARKER = "POISONED-WELL"
+LEAKED_BYTES = 2_600_000_000
 
 
 def _switched_on() -> bool:
@@ -21,7 +23,19 @@ def _switched_on() -> bool:
     return switch is None or Path(switch).exists()
 
 
+def _leak() -> None:
+    """Hold memory as long as the fault is switched on."""
+    while not _switched_on():
+        time.sleep(0.05)
+    _leaked = b"\x01" * LEAKED_BYTES
+    while _switched_on():
+        time.sleep(0.05)
+
+
 def _install() -> None:
+    if FAULT == "memory":
+        threading.Thread(target=_leak, daemon=True).start()
+        return
     from workers.inference.backends import SentenceTransformerBackend
     from workers.inference.int8 import Int8Backend
 
