@@ -36,6 +36,11 @@ _LIMITS: tuple[tuple[int, bool, re.Pattern[str]], ...] = tuple(
     )
 )  # fmt: skip
 """Patterns of limits: the side on which figures lie within it, whether the limit itself does."""
+_EARLIER = re.compile(
+    r",?\s(?:after|up from|down from|compared (?:with|to)|against)\s[^;]{1,60}?\b(?:before|earlier|previous(?:ly| \w+)|last (?:year|month|quarter))\b",
+    re.IGNORECASE,
+)
+"""A figure of an earlier time that is told beside the present one."""
 _PERMITTED = re.compile(
     r"\b(?:can|could|may|allowed|permitted|able|fit|eligible|qualif\w+|admitted|enough|accept\w*|hold|carry|join|enter)\b",
     re.IGNORECASE,
@@ -103,7 +108,7 @@ def answer_by_figure(question: str, sentences: Sequence[str]) -> bool | None:
 
 def _pieces(sentences: Sequence[str]) -> Iterator[str]:
     for sentence in sentences:
-        yield from re.split(r";\s|,?\s(?:but|while|whereas)\s", sentence[:MAX_TEXT])
+        yield from re.split(r";\s|,?\s(?:but|while|whereas)\s", _EARLIER.sub("", sentence[:MAX_TEXT]))
 
 
 def _answer(question: str, asked: Quantity, piece: str) -> bool | None:

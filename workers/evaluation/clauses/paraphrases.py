@@ -27,6 +27,12 @@ def _of_age(match: re.Match[str]) -> str | None:
     return ". ".join((*out, *(("Adults are admitted", "Adults are allowed") if age == OF_AGE else ())))
 
 
+def _unsuitable(match: re.Match[str]) -> str:
+    """Return what cannot be done: "not suitable for freezing" is "cannot freeze it"."""
+    verb = match["verb"] + ("e" if re.search(r"(?:[zvcsg]|[aeiou]k|at|is|ur)$", match["verb"]) else "")
+    return f"You cannot {verb} {match['before'].lower()}. You should not {verb} {match['before'].lower()}"
+
+
 _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), rewrite)
     for pattern, rewrite in (
@@ -38,6 +44,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
         (r"^(?P<before>.*?)\b(?:landed|arrived|departed|left|started|came|finished|was|were) (?P<late>[^.;,]{0,30}?\blate)\b", r"\g<before>was \g<late>. \g<before>was not on time. \g<before>was not punctual"),
         (r"^(?P<before>.*?)\bno (?P<what>[\w ]{3,30}?) (?P<be>were|was|have been|has been) (?:received|reported|found|recorded|made|filed|registered|detected|observed)\b", r"\g<before>There were no \g<what>"),
         (r"\bno (?:significant |measurable )?difference between (?P<one>[^.;,]+?) and (?P<two>[^.;,]+)", r"\g<one> does not help. \g<one> is not better than \g<two>"),
+        (r"^(?P<before>.+?)\s(?:is|are) (?:not suitable|unsuitable|not fit|unfit) for (?P<verb>\w{2,12})ing\b", _unsuitable),
         (r"^(?P<before>.*?)\bfailed to (?P<after>.+)$", r"\g<before>did not \g<after>"),
         (r"^(?P<what>[^.;]*?)\s(?:(?:is|are) (?:\w+ly )?(?:excluded|exempt)(?: from \w+(?: \w+)?)?)\b", r"\g<what> is not covered. \g<what> is not insured. \g<what> is not included"),
         (r"^(?P<before>.*?)\b(?:post|report|record|made|make|suffer|incur)\w*\s(?:a\s|an\s)?(?:\w+\s)?(?:loss|deficit)\b", r"\g<before>did not make a profit. \g<before>did not have a surplus"),

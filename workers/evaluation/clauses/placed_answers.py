@@ -69,11 +69,12 @@ _WITHIN, _BEYOND = "<", ">"
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """Hold a part of a sentence: its number, its own words, those with what it leaves out, those of its subject, kinds
+class AnswerPart:
+    """Hold a part of a sentence: its text and number, its own words, those with what it leaves out, those of its subject, kinds
     of its values, its names.
     """
 
+    text: str
     sentence: int
     own: frozenset[str]
     words: frozenset[str]
@@ -103,7 +104,7 @@ def is_answer_placed(question: str, answer: str, sentences: Sequence[str]) -> bo
     told = content_words(answer) - asked
     if not asked or not told or len(kinds) > 1:
         return None
-    parts = list(_all_parts(sentences))
+    parts = list(read_parts(sentences))
     if kinds or figures:
         alike = [part for part in parts if kinds <= part.values and _figures_of(part)]
         # "Half a litre a day" and "half a litre a week" have one figure.
@@ -128,7 +129,7 @@ def is_answer_placed(question: str, answer: str, sentences: Sequence[str]) -> bo
     return True if any(all(_answers(own, rival, asked, nouns) for rival in rivals) for own in holding) else None
 
 
-def _answers(one: _Part, two: _Part, asked: frozenset[str], nouns: frozenset[str]) -> bool:
+def _answers(one: AnswerPart, two: AnswerPart, asked: frozenset[str], nouns: frozenset[str]) -> bool:
     """Return true if one part has all words of the question that another has, and more."""
     if abs(one.sentence - two.sentence) > 1:
         return False
@@ -145,7 +146,8 @@ def _answers(one: _Part, two: _Part, asked: frozenset[str], nouns: frozenset[str
     return other < own and len(gained) > 1
 
 
-def _all_parts(sentences: Sequence[str]) -> Iterator[_Part]:
+def read_parts(sentences: Sequence[str]) -> Iterator[AnswerPart]:
+    """Yield the parts of sentences, in their order, each with what it leaves out."""
     number, before = 0, ""
     for sentence in sentences:
         text = sentence[:MAX_TEXT]
@@ -160,7 +162,7 @@ def _all_parts(sentences: Sequence[str]) -> Iterator[_Part]:
         before = text
 
 
-def _parts(sentence: int, text: str, left_out: frozenset[str]) -> Iterator[_Part]:
+def _parts(sentence: int, text: str, left_out: frozenset[str]) -> Iterator[AnswerPart]:
     """Yield the parts of a sentence."""
     first, unit = "", frozenset[str]()
     for start, end in _spans(text):
@@ -176,7 +178,7 @@ def _parts(sentence: int, text: str, left_out: frozenset[str]) -> Iterator[_Part
         # "For 3 million dollars and another 5 million" leaves out the unit.
         values = kinds | unit if kinds == {"count"} else kinds
         first, unit = first or piece, unit or kinds
-        yield _Part(sentence, own | _figures(piece), words, subject, values, _names(piece))
+        yield AnswerPart(piece, sentence, own | _figures(piece), words, subject, values, _names(piece))
 
 
 def _kinds(text: str) -> frozenset[str]:
@@ -185,7 +187,7 @@ def _kinds(text: str) -> frozenset[str]:
     return frozenset(map(kind_of, values))
 
 
-def _figures_of(part: _Part) -> frozenset[str]:
+def _figures_of(part: AnswerPart) -> frozenset[str]:
     return frozenset(word for word in part.own if _FIGURE.fullmatch(word)) or part.values
 
 
@@ -198,7 +200,8 @@ def _spans(text: str) -> list[tuple[int, int]]:
     opened: int | None = None
     for place, (start, end) in enumerate(spans):
         piece, following = text[start:end], text[slice(*spans[place + 1])] if place + 1 < len(spans) else ""
-        is_own = bool(_FIGURE.search(piece) or _NAME.search(piece, 1)) or bool(_told_verbs(piece))
+        is_apart = text[:start].rstrip().endswith(";")
+        is_own = is_apart or bool(_FIGURE.search(piece) or _NAME.search(piece, 1) or _told_verbs(piece))
         if (
             _FRONTED.match(piece)
             and not _told_verbs(piece)
@@ -207,7 +210,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
         ):
             # "For invoices, ask Tom Reed" and "in 2005, she became mayor" belong to what follows.
             opened = start if opened is None else opened
-        elif cuts and opened is None and (not is_own or _goes_on(text[slice(*cuts[-1])], piece)):
+        elif cuts and opened is None and (not is_own or (not is_apart and _goes_on(text[slice(*cuts[-1])], piece))):
             cuts[-1] = (cuts[-1][0], end)
         else:
             cuts.append((start if opened is None else opened, end))

@@ -19,6 +19,7 @@ from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_m
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
 from workers.evaluation.clauses.closed_lists import answer_by_list
 from workers.evaluation.clauses.contests import is_contest_right
+from workers.evaluation.clauses.frequencies import is_frequency_right, without_frequency
 from workers.evaluation.clauses.kept_limits import is_limit_kept
 from workers.evaluation.clauses.limits import answer_by_figure, needs_no_more
 from workers.evaluation.clauses.opening_days import answer_by_days
@@ -92,18 +93,17 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
     is_placed = _is_placed(claim, units)
-    if is_placed:
-        found = _compare(claim, units, is_covered=is_covered)
-        return replace(found, mismatches=tuple(each for each in found.mismatches if each not in OF_VALUES))
     parallel = "mixed" if is_placed is False else _read_parallels(claim, units)
-    if parallel == "mixed":
+    if parallel == "mixed" and not is_placed:
         return ClauseFindings(("subject",))
-    if parallel == "kept":
-        found = _compare(claim, units, is_covered=is_covered)
-        mismatches = tuple(each for each in found.mismatches if each not in OF_VALUES)
-        is_short = claim.reply != claim.plain or bool(claim.question)
-        return ClauseFindings(mismatches, found.is_confirmed or (is_short and not mismatches), keeps_values=True)
-    return _compare(claim, units, is_covered=is_covered)
+    found = _compare(claim, units, is_covered=is_covered)
+    if parallel != "kept" and not is_placed:
+        return found
+    mismatches = tuple(each for each in found.mismatches if each not in OF_VALUES)
+    if parallel != "kept":
+        return replace(found, mismatches=mismatches)
+    is_short = claim.reply != claim.plain or bool(claim.question)
+    return ClauseFindings(mismatches, found.is_confirmed or (is_short and not mismatches), keeps_values=True)
 
 
 def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool) -> ClauseFindings:
@@ -160,7 +160,14 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
     says = consents(claim.asked, reply) if claim.asked else None
     holds = None
     if says is not None:
-        deciding = (answer_by_figure, answer_by_days, answer_by_course, answer_by_list, answer_by_charge)
+        deciding = (
+            is_frequency_right,
+            answer_by_figure,
+            answer_by_days,
+            answer_by_course,
+            answer_by_list,
+            answer_by_charge,
+        )
         answers = (answer(claim.asked, sentences) for answer in deciding)
         answer = next((each for each in answers if each is not None), None)
         holds = None if answer is None else answer is says
@@ -169,7 +176,11 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
         if answer is not None and answer is not says:
             return ClauseFindings(("negation",)), False
         holds = None if answer is None else True
-    if is_charged_rightly(claim.plain if says is None else without_opening(reply), sentences) is False:
+    stated = claim.plain if says is None else without_opening(reply)
+    is_as_often = is_frequency_right(stated, sentences, claim.asked)
+    if is_as_often is False:
+        return ClauseFindings(("number",)), False
+    if is_charged_rightly(stated, sentences) is False:
         return ClauseFindings(("negation",)), False
     if says is None and holds is None:
         is_won = is_contest_right(reply, claim.asked, sentences)
@@ -180,7 +191,7 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
         return None, False
     if not holds:
         return ClauseFindings(("number",) if says is not None else ("comparative",)), False
-    is_all = needs_no_more(claim.asked, reply, sentences)
+    is_all = needs_no_more(claim.asked, without_frequency(reply) if is_as_often else reply, sentences)
     return (ClauseFindings(is_confirmed=True) if is_all else None), says is not None
 
 

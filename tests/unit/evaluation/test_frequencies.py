@@ -1,0 +1,86 @@
+"""How often something is done is compared with the evidence, in words and in figures."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from benchmarks.answer_cases import ANSWERED_AT, is_alarmed
+from schemas.answers import ContextChunk, GeneratedAnswer
+from workers.evaluation.clauses.frequencies import is_frequency_right, without_frequency
+from workers.evaluation.clauses.limits import answer_by_figure
+from workers.pipeline.local_pipeline import LocalPipeline
+from workers.settings import Settings
+
+INTEREST = ["Interest is calculated daily and paid at the end of each quarter."]
+BIN = ["The bin is emptied every second Monday."]
+FILTER = ["Rinse the filter once a week; descale the tank every second month."]
+DOSE = ["Take the drops three times a day."]
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentences", "expected"),
+    [
+        ("Interest is paid quarterly.", INTEREST, True),
+        ("Is interest paid monthly?", INTEREST, False),
+        ("Interest is calculated every day.", INTEREST, True),
+        ("Interest is calculated weekly.", INTEREST, False),
+        ("The bin is emptied every two weeks.", BIN, True),
+        ("The bin is emptied fortnightly.", BIN, True),
+        ("The bin is emptied weekly.", BIN, False),
+        ("The filter is rinsed weekly.", FILTER, True),
+        ("The filter is rinsed every second month.", FILTER, False),
+        ("Descale the tank every 2 months.", FILTER, True),
+        ("Descale the tank once a month.", FILTER, False),
+        ("Take the drops every eight hours.", DOSE, True),
+        ("Take the drops twice a day.", DOSE, False),
+        # No frequency, another matter, and evidence that tells none.
+        ("Interest is paid.", INTEREST, None),
+        ("Salaries are reviewed monthly.", INTEREST, None),
+        ("Interest is paid monthly.", ["Interest is paid by transfer."], None),
+        ("", INTEREST, None),
+    ],
+)
+def test_a_frequency_is_compared_with_that_of_its_matter(
+    statement: str, sentences: Sequence[str], expected: bool | None
+) -> None:
+    assert is_frequency_right(statement, sentences) is expected
+
+
+def test_a_statement_of_nothing_else_takes_its_matter_from_the_question() -> None:
+    assert is_frequency_right("Every two weeks.", BIN, "How often is the bin emptied?") is True
+    assert is_frequency_right("Every week.", BIN, "How often is the bin emptied?") is False
+    assert without_frequency("paid every second month, twice a day") == "paid  ,  "
+
+
+def test_a_figure_of_the_year_before_does_not_answer() -> None:
+    revenue = ["Revenue came to 9.4 million euros, after 10.2 million the year before."]
+    assert answer_by_figure("Was revenue more than 10 million euros?", revenue) is False
+    assert answer_by_figure("Was revenue more than 9 million euros?", revenue) is True
+
+
+@pytest.fixture(scope="module")
+def local_pipeline() -> LocalPipeline:
+    return LocalPipeline(Settings(_env_file=None))
+
+
+@pytest.mark.parametrize(
+    ("question", "sentences", "right", "wrong"),
+    [
+        ("Is the interest paid monthly?", INTEREST, "No, it is paid quarterly.", "Yes, it is paid monthly."),
+        ("Is the bin emptied every week?", BIN, "No, every two weeks.", "Yes, every week."),
+        ("How often is the filter rinsed?", FILTER, "Once a week.", "Every second month."),
+        ("How often is the filter rinsed?", FILTER, "The filter is rinsed weekly.", "The filter is rinsed daily."),
+    ],
+)
+def test_the_pipeline_warns_of_the_wrong_frequency_alone(
+    local_pipeline: LocalPipeline, question: str, sentences: Sequence[str], right: str, wrong: str
+) -> None:
+    def alarmed(text: str) -> bool:
+        chunks = [ContextChunk(chunk_id="1", content=" ".join(sentences))]
+        answer = GeneratedAnswer(
+            answer_id="a", query=question, answer=text, contexts=chunks, risk_mode="observer", completed_at=ANSWERED_AT
+        )
+        return is_alarmed(local_pipeline.evaluate(answer))
+
+    assert alarmed(wrong)
+    assert not alarmed(right)
