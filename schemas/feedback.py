@@ -155,6 +155,12 @@ class PackedRows(Part):
     columns: list[str] = Field(max_length=1_000, description="Names of the values, without those that all rows share.")
     values: list[list[Any]] = Field(max_length=10_000, description="Values of each row; null for one that it lacks.")
 
+    @model_validator(mode="after")
+    def _has_a_value_for_each_column(self) -> Self:
+        if any(len(row) != len(self.columns) for row in self.values):
+            raise ValueError(f"give each row of {self.table} {len(self.columns)} values, one for each of its columns")
+        return self
+
 
 class AnalyticsRow(Event):
     """One row for one ClickHouse table, or the rows of one answer."""

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from schemas.base import UnreadableEvent
 from schemas.enriched import EnrichedAnswer
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
@@ -92,6 +93,14 @@ def test_a_reader_of_single_rows_refuses_several_instead_of_losing_them() -> Non
 def test_a_record_has_one_form(content: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match="name a table, or rows"):
         AnalyticsRow.model_validate(content)
+
+
+@pytest.mark.parametrize("values", [[], ["a"], ["a", "b", "c"]])
+def test_a_row_with_too_few_or_too_many_values_is_unreadable(values: list[str]) -> None:
+    content = {"columns": {}, "rows": [{"table": "answers", "columns": ["run", "tenant"], "values": [values]}]}
+    value = json.dumps(json.loads(packed(ROWS)[0].to_bytes()) | content).encode()
+    with pytest.raises(UnreadableEvent, match="give each row of answers 2 values"):
+        stored_rows(Record(FEEDBACK_ANALYTICS.name, 0, 0, None, value))
 
 
 def test_rows_of_a_later_version_are_told() -> None:
