@@ -51,9 +51,10 @@ test: install browser tools ## Run all tests, in processes with services of thei
 test-long: install ## Run the long forms of tests, which make test leaves out (docs/testing.md)
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadscope --no-loadscope-reorder -m long
 
-test-deploy: install ## As root, with Podman: build the image, start docker-compose.yml; skipped where that cannot be done
+test-deploy: install tools ## As root, with Podman: start what is shipped for deployment, raise every alert; skipped where that cannot be done
 	$(BIN)/python -m pip install --quiet 'podman-compose>=1.6,<2'
-	$(BIN)/python -m pytest tests/deploy -m "containers or not containers"
+	$(BIN)/python -m pytest tests/deploy tests/chaos/test_alerts.py tests/chaos/test_further_alerts.py tests/e2e/test_dashboards.py \
+		-m "containers or not containers"
 
 check: install ## Lint, types, import rules
 	$(BIN)/ruff check .

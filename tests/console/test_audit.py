@@ -33,6 +33,8 @@ SAID: Sequence[Mapping[str, Any]] = (
     {"by": "ben", "action": "correct", "corrected_answer": "Loki needs 2 GiB."},
     {"by": "policy", "action": "approve", "ruling": "late"},
 )
+LOGGED: Mapping[str, str] = {"tenant": "inspected", "until": (AT + timedelta(days=1)).isoformat()}
+"""What the fixture has logged; the accesses of these tests come later, where an agent stores them."""
 STATES = ["released", "warned", "rejected", "replaced", ""]
 
 
@@ -57,15 +59,13 @@ def logged(console: ConsoleThread) -> ConsoleThread:
 
 
 def listed(console: ConsoleThread, log: str, **params: Any) -> list[dict[str, Any]]:
-    found = console.client("admin").get(f"/api/audit/{log}", params={"tenant": "inspected", **params})
+    found = console.client("admin").get(f"/api/audit/{log}", params={**LOGGED, **params})
     items: list[dict[str, Any]] = found.raise_for_status().json()["items"]
     return items
 
 
 def exported(console: ConsoleThread, log: str, form: str, **params: Any) -> httpx.Response:
-    found = console.client("admin").get(
-        f"/api/audit/{log}/export", params={"tenant": "inspected", "format": form, **params}
-    )
+    found = console.client("admin").get(f"/api/audit/{log}/export", params={**LOGGED, "format": form, **params})
     return found.raise_for_status()
 
 
@@ -99,14 +99,14 @@ def test_filters_hold_for_lists_pages_and_files(
 ) -> None:
     assert len(listed(logged, log, **params)) == count
     assert len(exported(logged, log, "jsonl", **params).content.splitlines()) == count
-    page = logged.client("admin").get(f"/audit/{log}", params={"tenant": "inspected", **params}).text
+    page = logged.client("admin").get(f"/audit/{log}", params={**LOGGED, **params}).text
     assert f"<strong>{count}</strong>" in page
 
 
 def test_pages_of_a_log_hold_every_record_once(logged: ConsoleThread) -> None:
     client, seen, cursor = logged.client("admin"), [], None
     while True:
-        params = {"tenant": "inspected", "limit": "3", **({"cursor": cursor} if cursor else {})}
+        params = {**LOGGED, "limit": "3", **({"cursor": cursor} if cursor else {})}
         found = client.get("/api/audit/accesses", params=params).raise_for_status().json()
         seen.append([each["access_id"] for each in found["items"]])
         if (cursor := found["next_cursor"]) is None:
