@@ -64,14 +64,15 @@ def without_zone(time: datetime) -> datetime:
 
 
 async def _result(analytics: AnalyticsStore, statement: str, parameters: Mapping[str, Any]) -> QueryResult:
+    limit = asyncio.timeout(analytics.query_seconds)
     try:
-        async with asyncio.timeout(analytics.query_seconds):
+        async with limit:
             return await analytics.client.query(statement, parameters=dict(parameters))
-    except TimeoutError as error:
-        raise StoreUnavailable(
-            f"ClickHouse has not answered within {analytics.query_seconds:g} s; try again, and see whether it responds"
-        ) from error
     except CLIENT_ERRORS as error:
+        if limit.expired():
+            raise StoreUnavailable(
+                f"ClickHouse has not answered within {analytics.query_seconds:g} s; try again, and see whether it responds"
+            ) from error
         raise StoreUnavailable(f"ClickHouse did not respond to a query ({type(error).__name__})") from error
 
 
