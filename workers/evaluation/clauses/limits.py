@@ -40,7 +40,7 @@ _EARLIER = re.compile(
     r",?\s(?:after|up from|down from|compared (?:with|to)|against)\s[^;]{1,60}?\b(?:before|earlier|previous(?:ly| \w+)|last (?:year|month|quarter))\b",
     re.IGNORECASE,
 )
-"""A figure of an earlier time that is told beside the present one."""
+"""A figure of an earlier time that stands beside the present one."""
 _PERMITTED = re.compile(
     r"\b(?:can|could|may|allowed|permitted|able|fit|eligible|qualif\w+|admitted|enough|accept\w*|hold|carry|join|enter)\b",
     re.IGNORECASE,
