@@ -200,6 +200,12 @@ def local_pipeline() -> LocalPipeline:
     [
         ("Which engine is older?", " ".join(ENGINES), "Engine A is older.", "Engine B is older."),
         ("Is parking free?", "Parking costs 3 euros per hour.", "No.", "Yes."),
+        (
+            "What is known of sensor 3?",
+            "Sensor 3 reported a fault at 02:14.",
+            "Sensor 3 reported a fault last night.",
+            "Sensor 3 reported no fault last night.",
+        ),
         ("Do guests pay for the sauna?", "Use of the sauna costs 9 euros.", "Yes, 9 euros.", "No, the sauna is free."),
         (
             "Is there a charge for the pool?",

@@ -64,6 +64,9 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 """The opening of a claim that reports what a source says; what follows is compared."""
+_LATELY = re.compile(r",?\s(?:last night|yesterday|today|tonight|so far|lately|recently)(?=\W*$)", re.IGNORECASE)
+"""A time that no evidence names in these words: "no fault last night" denies "a fault at 02:14"."""
+_DATED = re.compile(r"\b(?:19|20)\d\d\b")
 _WORDS = re.compile(r"\w+")
 
 
@@ -128,7 +131,10 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings(is_confirmed=is_bare) if answer is says else ClauseFindings(("negation",))
     if not is_covered or not _is_compared(claim, sentences):
         return ClauseFindings()
-    main = [clause for clause in read_clauses(_REPORTED.sub("", claim.plain)) if clause.is_main]
+    stated = _REPORTED.sub("", claim.plain)
+    if not any(map(_DATED.search, sentences)):
+        stated = _LATELY.sub("", stated)
+    main = [clause for clause in read_clauses(stated) if clause.is_main]
     mismatches = clause_mismatches(main, sentences)
     if "negation" in mismatches and any(is_exception_of(claim.plain, sentence) for sentence in sentences):
         mismatches = tuple(each for each in mismatches if each != "negation")
