@@ -34,7 +34,7 @@ SAID: Sequence[Mapping[str, Any]] = (
     {"by": "policy", "action": "approve", "ruling": "late"},
 )
 LOGGED: Mapping[str, str] = {"tenant": "inspected", "until": (AT + timedelta(days=1)).isoformat()}
-"""What the fixture has logged; the accesses of these tests come later, where an agent stores them."""
+"""Filters for the records of the fixture; the accesses of these tests come later, where an agent stores them."""
 STATES = ["released", "warned", "rejected", "replaced", ""]
 
 

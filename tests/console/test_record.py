@@ -1,4 +1,4 @@
-"""What people decide in a real Chromium reaches the record, and the pages say how it stands."""
+"""Decisions that people take in a real Chromium reach the record, and the pages say how it stands."""
 
 from datetime import UTC, datetime, timedelta
 

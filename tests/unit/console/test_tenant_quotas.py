@@ -40,6 +40,13 @@ def test_over_a_long_time_a_tenant_gets_its_rate_and_no_more() -> None:
     assert accepted == 50 + 500  # the burst at the beginning, and 100 s of the rate
 
 
+def test_a_refusal_names_the_tenant_and_its_quota() -> None:
+    site = Site(rate=2)
+    assert site.wait(a=100, b=1) == 0
+    with pytest.raises(Problem, match="the tenant a may send 2 answers a second to this console; wait 40 s"):
+        site.quotas.book({"a": 1, "b": 1})
+
+
 def test_a_batch_beyond_the_burst_passes_once_and_is_paid_back() -> None:
     site = Site(rate=1)
     assert site.wait(a=40) == 0

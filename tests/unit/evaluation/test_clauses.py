@@ -86,6 +86,7 @@ OTHERWISE = [
     # What "but not", "without" and "from … to" exclude.
     ("The software supports Linux but not macOS.", "The software supports Linux.", "The software supports macOS.", "negation"),
     ("Tickets can be exchanged but not refunded.", "Tickets can be exchanged.", "Tickets can be refunded.", "negation"),
+    ("The sensor reported a fault at 02:14.", "The sensor reported a fault last night.", "The sensor reported no fault last night.", "negation"),
     ("Coffee is served with milk.", "Coffee is served with milk.", "Coffee is served without milk.", "negation"),
     ("The meeting was moved from Monday to Wednesday.", "The meeting is on Wednesday.", "The meeting is on Monday.", "negation"),
     ("Version 3 no longer supports the old format.", "Version 3 does not support the old format.", "Version 3 supports the old format.", "negation"),
@@ -113,6 +114,10 @@ SILENT = [
     ("A little girl is drawing at a table.", "A tiny girl is drawing at a table."),
     ("Next to it stands Meridian House, which reaches 148 metres.", "Meridian House is 148 metres tall."),
     ("Meteora is the second studio album by Buddy Guy.", "Meteora is not a rock album."),
+    # A denial of one time or place is none of another.
+    ("In 2019 the sensor reported a fault.", "The sensor reported no fault last night."),
+    ("The kitchen serves meals.", "The kitchen serves no meals at night."),
+    ("The pump was repaired.", "The pump was not repaired in March."),
     # Notes without verbs.
     ("Latency p95 412 ms, p99 1.31 s. Error budget: 40.3 minutes, 30 % left.", "p95 latency is 412 ms."),
     (

@@ -1,15 +1,12 @@
-"""How often something is done is compared with the evidence, in words and in figures."""
+"""Frequencies are compared with the evidence, in words and in figures."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.answer_cases import ANSWERED_AT, is_alarmed
-from schemas.answers import ContextChunk, GeneratedAnswer
+from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.clauses.frequencies import is_frequency_right, without_frequency
 from workers.evaluation.clauses.limits import answer_by_figure
-from workers.pipeline.local_pipeline import LocalPipeline
-from workers.settings import Settings
 
 INTEREST = ["Interest is calculated daily and paid at the end of each quarter."]
 BIN = ["The bin is emptied every second Monday."]
@@ -58,11 +55,6 @@ def test_a_figure_of_the_year_before_does_not_answer() -> None:
     assert answer_by_figure("Was revenue more than 9 million euros?", revenue) is True
 
 
-@pytest.fixture(scope="module")
-def local_pipeline() -> LocalPipeline:
-    return LocalPipeline(Settings(_env_file=None))
-
-
 @pytest.mark.parametrize(
     ("question", "sentences", "right", "wrong"),
     [
@@ -73,14 +65,8 @@ def local_pipeline() -> LocalPipeline:
     ],
 )
 def test_the_pipeline_warns_of_the_wrong_frequency_alone(
-    local_pipeline: LocalPipeline, question: str, sentences: Sequence[str], right: str, wrong: str
+    question: str, sentences: Sequence[str], right: str, wrong: str
 ) -> None:
-    def alarmed(text: str) -> bool:
-        chunks = [ContextChunk(chunk_id="1", content=" ".join(sentences))]
-        answer = GeneratedAnswer(
-            answer_id="a", query=question, answer=text, contexts=chunks, risk_mode="observer", completed_at=ANSWERED_AT
-        )
-        return is_alarmed(local_pipeline.evaluate(answer))
-
-    assert alarmed(wrong)
-    assert not alarmed(right)
+    context = " ".join(sentences)
+    assert is_warned_of(wrong, question, context)
+    assert not is_warned_of(right, question, context)

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.answer_cases import ANSWERED_AT, is_alarmed
-from schemas.answers import ContextChunk, GeneratedAnswer
+from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.clauses.placed_answers import is_answer_placed
-from workers.pipeline.local_pipeline import LocalPipeline
-from workers.settings import Settings
 
 BUS = ["The last bus leaves at 23:40 on weekdays and at 21:10 on Sundays and holidays."]
 SALES = ["Sales rose by 4 % in the first quarter and fell by 2 % in the second."]
@@ -98,21 +95,27 @@ def test_nothing_is_said_where_the_words_do_not_tell(question: str, sentences: S
     assert is_answer_placed(question, answer, sentences) is None
 
 
-@pytest.fixture(scope="module")
-def local_pipeline() -> LocalPipeline:
-    return LocalPipeline(Settings(_env_file=None))
+@pytest.mark.parametrize("between", [[], [""]])
+def test_a_sentence_takes_its_subject_from_the_one_before_it_in_the_same_source(between: list[str]) -> None:
+    hospital, opened = "Plans for a hospital in Marle were drawn up in 1956.", "It was opened in 1961."
+    found = is_answer_placed("When was the hospital in Marle opened?", "In 1956.", [hospital, *between, opened])
+    assert found is (None if between else False)
+
+
+def test_a_pronoun_of_another_source_stands_for_nothing_that_the_question_names() -> None:
+    question, first, other = (
+        "When was the hospital in Marle opened?",
+        "The hospital in Marle received its first patients in 1956.",
+        "It was opened in 1961.",
+    )
+    assert is_warned_of("In 1956.", question, f"{first} {other}")
+    assert not is_warned_of("In 1956.", question, first, other)
 
 
 @pytest.mark.parametrize(("question", "sentences", "right", "wrong"), CASES)
 def test_the_pipeline_warns_of_the_answer_to_another_question_alone(
-    local_pipeline: LocalPipeline, question: str, sentences: Sequence[str], right: str, wrong: str
+    question: str, sentences: Sequence[str], right: str, wrong: str
 ) -> None:
-    def alarmed(text: str) -> bool:
-        chunks = [ContextChunk(chunk_id="1", content=" ".join(sentences))]
-        answer = GeneratedAnswer(
-            answer_id="a", query=question, answer=text, contexts=chunks, risk_mode="observer", completed_at=ANSWERED_AT
-        )
-        return is_alarmed(local_pipeline.evaluate(answer))
-
-    assert alarmed(wrong)
-    assert not alarmed(right)
+    context = " ".join(sentences)
+    assert is_warned_of(wrong, question, context)
+    assert not is_warned_of(right, question, context)

@@ -1,29 +1,19 @@
 """Yes and no that days, courses, lists, exceptions, conditions and ends decide, and answers that give their reason."""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from benchmarks.answer_cases import is_alarmed
-from schemas.answers import ContextChunk, GeneratedAnswer
+from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.clauses.closed_lists import answer_by_list
 from workers.evaluation.clauses.opening_days import answer_by_days
 from workers.evaluation.facts.dated_values import answer_by_course, is_course_wrong
 from workers.evaluation.facts.dates import read_weekdays
 from workers.evaluation.facts.denials import affirms_denied, answer_by_denial, has_ended
-from workers.pipeline.local_pipeline import LocalPipeline
-from workers.settings import Settings
 
 HOURS = ["Opening hours: Tuesday to Sunday, 10:00-18:00.", "Last entry at 17:15."]
 REVENUE = ["Revenue was 4.1 million in 2022 and 3.8 million in 2023."]
 SYSTEMS = ["Supported systems: Windows 11, macOS 13 or later, Ubuntu 22.04."]
 RETURNS = ["Items can be returned within 30 days provided they are unused and in their original packaging."]
 VOUCHERS = ["Vouchers are valid for the whole range except sale items and gift cards."]
-
-
-@pytest.fixture(scope="module")
-def local_pipeline() -> LocalPipeline:
-    return LocalPipeline(Settings(_env_file=None))
 
 
 @pytest.mark.parametrize(
@@ -223,18 +213,6 @@ def test_what_a_contrast_or_exception_denies_is_not_affirmed() -> None:
         ),
     ],
 )
-def test_an_answer_that_gives_its_reason_is_judged_by_it(
-    local_pipeline: LocalPipeline, query: str, context: str, right: str, wrong: str
-) -> None:
-    alarmed = [is_alarmed(local_pipeline.evaluate(_answer(query, context, text))) for text in (right, wrong)]
-    assert alarmed == [False, True]
-
-
-def _answer(query: str, context: str, text: str) -> GeneratedAnswer:
-    return GeneratedAnswer(
-        answer_id="a",
-        query=query,
-        answer=text,
-        contexts=[ContextChunk(chunk_id="c", content=context)],
-        completed_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
+def test_an_answer_that_gives_its_reason_is_judged_by_it(query: str, context: str, right: str, wrong: str) -> None:
+    assert is_warned_of(wrong, query, context)
+    assert not is_warned_of(right, query, context)

@@ -138,7 +138,12 @@ def install(app: FastAPI, respond: Respond) -> None:
         return respond(request, Problem(500, "internal error; the console's log contains the traceback"))
 
 
-def too_many(seconds: float) -> Problem:
-    """Build the problem for a rate limit: 429 with ``Retry-After`` in whole seconds."""
+def too_many(seconds: float, what: str = "too many requests") -> Problem:
+    """Build the problem for a rate limit: 429 with ``Retry-After`` in whole seconds.
+
+    Args:
+        seconds: wait until a request is accepted again.
+        what: the limit that is exceeded.
+    """
     wait = max(1, math.ceil(seconds))
-    return Problem(429, f"too many requests; wait {wait} s", headers={"Retry-After": str(wait)})
+    return Problem(429, f"{what}; wait {wait} s", headers={"Retry-After": str(wait)})

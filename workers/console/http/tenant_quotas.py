@@ -46,7 +46,9 @@ class TenantQuotas:
             for tenant in over:
                 name = tenant if tenant in self._rates else UNNAMED
                 metrics.QUOTA_REFUSED.labels(name).inc(answers[tenant])
-            raise too_many(max(waits[tenant] for tenant in over))
+            slowest = max(over, key=waits.__getitem__)
+            quota = f"the tenant {slowest} may send {self._rate_of(slowest):g} answers a second to this console"
+            raise too_many(waits[slowest], quota)
         now = self._clock()
         for tenant, count in limited.items():
             self._accounts[tenant] = (self._left(tenant) - count, now)

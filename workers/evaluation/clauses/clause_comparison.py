@@ -25,6 +25,8 @@ _WITH = frozenset({"with", "without"})
 _LINKING = frozenset({"be", "become"})
 _LIMITS = frozenset({"until", "till", "through", "from", "since", "after", "before"})
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
+_FROM_NOW = word_set("night yesterday today tonight")
+"""Heads of times that count from now, beside a clause and without a preposition: "last night"."""
 _UNTOLD = word_set(
     "be have do make say state note mention describe list show report explain according use include"
     " serve allow cause help refer derive base locate call know consider characterize become remain need want try keep"
@@ -406,9 +408,16 @@ def _denies(own: Clause, match: _Match) -> bool:
 
 
 def _has_more(own: Clause, match: _Match) -> bool:
-    """Return true if a claim denies with a part that the evidence does not have: "cannot be returned in the shop"."""
+    """Return true if a claim denies with a part that the evidence does not have: "cannot be returned in the shop".
+
+    Evidence without a year may be of "last night": it rarely names a time in words that count from now.
+    """
+    is_dated = any(_YEAR.fullmatch(number) for phrase in match.clause.phrases for number in phrase.numbers)
     return any(
-        how is Relation.UNRELATED and not phrase.is_pronoun and not phrase.words & set(_all_words(match.clause))
+        how is Relation.UNRELATED
+        and not phrase.is_pronoun
+        and not phrase.words & set(_all_words(match.clause))
+        and (is_dated or phrase.role != "any" or phrase.head not in _FROM_NOW)
         for phrase, how in zip(own.phrases, match.relations, strict=True)
     )
 

@@ -1,4 +1,4 @@
-"""Compare how often something is done: "paid monthly" over "paid at the end of each quarter"."""
+"""Compare the frequency of an action: "paid monthly" over "paid at the end of each quarter"."""
 
 import re
 from collections.abc import Iterator, Sequence

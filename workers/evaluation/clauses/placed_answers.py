@@ -70,8 +70,16 @@ _WITHIN, _BEYOND = "<", ">"
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """Hold a part of a sentence: its text and number, its own words, those with what it leaves out, those of its subject, kinds
-    of its values, its names.
+    """Hold a part of a sentence.
+
+    Attributes:
+        text: the part as written.
+        sentence: number of its sentence; sentences in a row have numbers in a row.
+        own: stems of its words, and its figures.
+        words: stems of its words and of those that it leaves out.
+        subject: stems of its subject.
+        values: kinds of its values.
+        names: stems of its words with a capital.
     """
 
     text: str
@@ -89,7 +97,7 @@ def is_answer_placed(question: str, answer: str, sentences: Sequence[str]) -> bo
     Args:
         question: the question, one for a person, thing, time, place or figure.
         answer: a fragment, or a statement that needs its question to be understood.
-        sentences: the evidence, in its order.
+        sentences: the evidence in its order; an empty text stands for sentences between two of them.
 
     Returns:
         False if another part has all words of the question that the answer's part has, and more of them. ``None`` if
@@ -106,27 +114,39 @@ def is_answer_placed(question: str, answer: str, sentences: Sequence[str]) -> bo
         return None
     parts = list(read_parts(sentences))
     if kinds or figures:
-        alike = [part for part in parts if kinds <= part.values and _figures_of(part)]
-        # "Half a litre a day" and "half a litre a week" have one figure.
-        exact = [part for part in alike if told <= part.own]
-        holding = exact or [part for part in alike if figures and figures <= part.own]
-        rivals = [part for part in alike if part not in holding and (exact or not figures >= _figures_of(part))]
+        holding, rivals = _with_figures(parts, kinds, figures, told)
+    elif len(told) <= MAX_NAME:
+        holding, rivals = _with_names(parts, question, answer, asked, told)
     else:
-        is_person = bool(_WHO.search(question))
-        is_kind = bool(content_words(answer) & asked)  # "The blue pass" to "Which pass?"
-        if len(told) > MAX_NAME or not (is_person or is_kind or _names(answer)):
-            return None
-        holding = [part for part in parts if told <= part.own]
-        rivals = [
-            part
-            for part in parts
-            if not told & part.own and (is_kind or (part.names | part.subject | part.own & PEOPLE) - asked)
-        ]
+        return None
     if not holding or not rivals:
         return None
     if all(any(_answers(rival, own, asked, nouns) for rival in rivals) for own in holding):
         return False
     return True if any(all(_answers(own, rival, asked, nouns) for rival in rivals) for own in holding) else None
+
+
+def _with_figures(
+    parts: Sequence[AnswerPart], kinds: frozenset[str], figures: frozenset[str], told: frozenset[str]
+) -> tuple[list[AnswerPart], list[AnswerPart]]:
+    """Return the parts that hold the value of an answer, and those with another value of its kind."""
+    alike = [part for part in parts if kinds <= part.values and _figures_of(part)]
+    # "Half a litre a day" and "half a litre a week" have one figure.
+    exact = [part for part in alike if told <= part.own]
+    holding = exact or [part for part in alike if figures and figures <= part.own]
+    return holding, [part for part in alike if part not in holding and (exact or not figures >= _figures_of(part))]
+
+
+def _with_names(
+    parts: Sequence[AnswerPart], question: str, answer: str, asked: frozenset[str], told: frozenset[str]
+) -> tuple[list[AnswerPart], list[AnswerPart]]:
+    """Return the parts that hold the words of an answer, and those that may hold another person or thing."""
+    is_kind = bool(content_words(answer) & asked)  # "The blue pass" to "Which pass?"
+    if not (_WHO.search(question) or is_kind or _names(answer)):
+        return [], []
+    others = [part for part in parts if not told & part.own]
+    rivals = [part for part in others if is_kind or (part.names | part.subject | part.own & PEOPLE) - asked]
+    return [part for part in parts if told <= part.own], rivals
 
 
 def _answers(one: AnswerPart, two: AnswerPart, asked: frozenset[str], nouns: frozenset[str]) -> bool:
@@ -147,7 +167,11 @@ def _answers(one: AnswerPart, two: AnswerPart, asked: frozenset[str], nouns: fro
 
 
 def read_parts(sentences: Sequence[str]) -> Iterator[AnswerPart]:
-    """Yield the parts of sentences, in their order, each with what it leaves out."""
+    """Yield the parts of sentences, in their order, each with what it leaves out.
+
+    Args:
+        sentences: the sentences; nothing is taken over an empty text.
+    """
     number, before = 0, ""
     for sentence in sentences:
         text = sentence[:MAX_TEXT]
@@ -201,11 +225,11 @@ def _spans(text: str) -> list[tuple[int, int]]:
     for place, (start, end) in enumerate(spans):
         piece, following = text[start:end], text[slice(*spans[place + 1])] if place + 1 < len(spans) else ""
         is_apart = text[:start].rstrip().endswith(";")
-        is_own = is_apart or bool(_FIGURE.search(piece) or _NAME.search(piece, 1) or _told_verbs(piece))
+        is_own = is_apart or bool(_FIGURE.search(piece) or _NAME.search(piece, 1) or _verbs_in(piece))
         if (
             _FRONTED.match(piece)
-            and not _told_verbs(piece)
-            and (_told_verbs(following) or _NAME.search(following))
+            and not _verbs_in(piece)
+            and (_verbs_in(following) or _NAME.search(following))
             and not (_FIGURE.search(piece) and _FIGURE.search(following))
         ):
             # "For invoices, ask Tom Reed" and "in 2005, she became mayor" belong to what follows.
@@ -220,14 +244,14 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 def _goes_on(before: str, piece: str) -> bool:
     """Return true for "with 248" behind "the second is shorter", and for the name in "its author, Hal Dean, worked"."""
-    if _told_verbs(piece) or _FIGURE.search(before):
+    if _verbs_in(piece) or _FIGURE.search(before):
         return False
-    return bool(_FRONTED.match(piece)) or not _told_verbs(before)
+    return bool(_FRONTED.match(piece)) or not _verbs_in(before)
 
 
 def _left_out(first: str, piece: str) -> frozenset[str]:
     """Return what a later part leaves out: its subject if it has a verb, its verb if it has a subject, else both."""
-    if _told_verbs(piece):
+    if _verbs_in(piece):
         return _subject(first)
     if _subject(piece) and not _FRONTED.match(piece):
         return _verbs(first)
@@ -236,17 +260,17 @@ def _left_out(first: str, piece: str) -> frozenset[str]:
 
 def _subject(text: str, *, is_first: bool = True) -> frozenset[str]:
     """Return the words before the first verb; without a verb those before the first figure."""
-    words, verbs = [word.lower() for word in _WORD.findall(text)], _told_verbs(text)
+    words, verbs = [word.lower() for word in _WORD.findall(text)], _verbs_in(text)
     # "Plans for a hospital were drawn up": the first word of a sentence is rarely its verb.
     verb = next((place for place, word in enumerate(words) if word in verbs and (place or not is_first)), None)
     return content_words(_beginning(text) if verb is None else " ".join(words[:verb]))
 
 
 def _verbs(text: str) -> frozenset[str]:
-    return frozenset(map(stem, _told_verbs(text)))
+    return frozenset(map(stem, _verbs_in(text)))
 
 
-def _told_verbs(text: str) -> set[str]:
+def _verbs_in(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.lower()) if word != "a" and is_verb(word)}  # "a" is French
 
 

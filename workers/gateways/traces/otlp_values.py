@@ -28,7 +28,7 @@ HISTORIES = ("chat_history", "history", "conversation", "previous_messages")
 ANSWERS = ("answer", "response", "output", "outputs", "result", "final_answer", "final_output", "text", "content")
 MAX_DEPTH = 4
 _STREAM = re.compile(r"<(?:async_)?generator object\b[^<>\n]{0,300}>|<[\w.]{1,300} object at 0x[0-9a-fA-F]{1,16}>")
-"""What Python prints of an object that yields a text, where the text itself was not recorded."""
+"""The form in which Python prints an object that yields a text, where the text itself was not recorded."""
 
 
 def query_in(value: Any, depth: int = 0) -> str | None:
