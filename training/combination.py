@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from training.pairs import CLASSES, SUPPORTED
 from workers.evaluation.grounding.calibration import GroundingCalibration, shipped_calibration
 from workers.evaluation.grounding.grounding_evaluator import combine_with_verifier, score_with_rules
-from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination, doubts
 from workers.evaluation.thresholds import GroundingThresholds
+from workers.evaluation.trees import Floats
 from workers.measurement.classification_metrics import best_threshold
 from workers.measurement.fitting import fit_answer, fit_calibration, fit_threshold, folds
 from workers.measurement.measured_answers import MeasuredRow

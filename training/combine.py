@@ -33,8 +33,8 @@ from workers.evaluation.grounding.calibration import (
     answer_features,
     shipped_calibration,
 )
-from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.grounding.verifier_combination import doubts
+from workers.evaluation.trees import Floats
 from workers.inference.verifying import file_version
 from workers.measurement.classification_metrics import auroc, balanced_accuracy, best_threshold, f1
 from workers.measurement.fitting import folds, prevalence_weights

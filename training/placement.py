@@ -22,7 +22,7 @@ from sklearn.model_selection import GroupKFold
 
 from schemas.answers import ContextChunk
 from workers.evaluation.grounding.evidence import collect_evidence, joined_units
-from workers.evaluation.grounding.value_placement import MEASURES, measure_placement
+from workers.evaluation.ownership.value_placement import MEASURES, measure_placement
 from workers.measurement.boosted_trees import export_trees
 
 PASSAGES = Path(__file__).parent / "passages"

@@ -29,7 +29,7 @@ from training.pairs import SUPPORTED, Pair, RawPair, digest, read_pairs, write_p
 from training.records import written_records
 from training.windows import windowed
 from workers.evaluation.facts.evidence_units import record_values
-from workers.evaluation.grounding.trees import Floats
+from workers.evaluation.trees import Floats
 
 MOST_PAIRS: dict[str, int] = {
     "snli_devtest": 6_000,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from schemas.answers import GeneratedAnswer
 from schemas.feedback import BehaviourSignals, ExecutionSignals, LatencyTolerance
-from workers.evaluation.facts.tool_failures import failures_of
 from workers.evaluation.quality.failure_signals import stated_failure
 from workers.evaluation.quality.query_kinds import accepts_short_answer
 from workers.evaluation.text.words import reading_length
 from workers.evaluation.thresholds import FeedbackRules, QualityThresholds
+from workers.evaluation.tools.tool_failures import failures_of
 
 OPENING = 400
 """Code points of an answer that are searched for a failure: the detector reads its first three sentences, and an

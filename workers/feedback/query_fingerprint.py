@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from workers.evaluation.facts.antonyms import POLES
+from workers.evaluation.contradictions.antonyms import POLES
 from workers.evaluation.facts.dates import read_dates, read_weekdays
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import AMBIGUOUS_NUMBER_WORDS, MONTHS, NUMBER_WORDS

@@ -1,10 +1,10 @@
-"""Export boosted trees of scikit-learn as plain numbers that ``evaluation.grounding.trees`` computes with."""
+"""Export boosted trees of scikit-learn as plain numbers that ``evaluation.trees`` computes with."""
 
 from typing import Any
 
 import numpy as np
 
-from workers.evaluation.grounding.trees import Floats, TreeSum
+from workers.evaluation.trees import Floats, TreeSum
 
 
 def export_trees(model: Any, check: Floats) -> dict[str, Any]:

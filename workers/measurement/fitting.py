@@ -20,8 +20,8 @@ from workers.evaluation.grounding.calibration import (
 )
 from workers.evaluation.grounding.claim_features import FEATURES, content_sequence
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
-from workers.evaluation.grounding.trees import Floats
 from workers.evaluation.thresholds import GroundingThresholds
+from workers.evaluation.trees import Floats
 from workers.measurement.boosted_trees import export_trees
 from workers.measurement.classification_metrics import best_threshold
 from workers.measurement.labelled_answers import LabelledRow

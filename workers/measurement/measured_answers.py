@@ -20,7 +20,7 @@ from workers.evaluation.grounding.grounding_evaluator import (
     similarities,
 )
 from workers.evaluation.grounding.support import measure_claims
-from workers.evaluation.grounding.trees import Floats
+from workers.evaluation.trees import Floats
 from workers.gateways.labelled_rows import labelled_answer
 from workers.inference.backends import EmbeddingBackend
 from workers.measurement.labelled_answers import LabelledRow, UnreadableSet

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from typing import TypeGuard
 
 from pydantic_core import to_json
 
@@ -59,14 +60,19 @@ def statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 def _bare(tree: ast.AST) -> str:
     for node in statements(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OWN_ROOTS):
-            node.module = "own"
-            node.names.sort(key=lambda each: each.name)
         body = getattr(node, "body", None)
         if isinstance(body, list):
             # Strings that stand alone: docstrings of functions, and those below an attribute.
-            node.body = [each for each in body if not _is_remark(each)]  # type: ignore[attr-defined]
+            kept = [each for each in body if not _is_remark(each)]
+            own = [name for each in kept if _is_own_import(each) for name in each.names]
+            # Imports are sorted by the names of modules, so a moved module stands in another place.
+            names = ast.ImportFrom("own", sorted(own, key=lambda each: each.name), 0)
+            node.body = [names] * bool(own) + [each for each in kept if not _is_own_import(each)]  # type: ignore[attr-defined]
     return ast.unparse(tree)
+
+
+def _is_own_import(node: ast.AST) -> TypeGuard[ast.ImportFrom]:
+    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OWN_ROOTS)
 
 
 def _is_remark(node: ast.AST) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from workers.evaluation.grounding.calibration import CALIBRATION
-from workers.evaluation.grounding.placement_model import PLACEMENT
+from workers.evaluation.ownership.placement_model import PLACEMENT
 from workers.evaluation.text.pattern_packs import ALWAYS, LANGUAGES, PatternPack
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import model_digest

@@ -8,7 +8,7 @@ from workers.evaluation.clauses.contests import is_contest_right
 from workers.evaluation.clauses.kept_limits import is_limit_kept
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly
-from workers.evaluation.facts.value_owners import OwnedValues
+from workers.evaluation.ownership.value_owners import OwnedValues
 from workers.evaluation.text.segmentation import segment
 
 ENGINES = ["Engine A was built in 1998.", "Engine B was built in 2006."]

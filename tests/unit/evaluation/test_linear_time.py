@@ -18,7 +18,6 @@ from workers.decision.mitigation import mitigate
 from workers.decision.reference_list import Style, escape
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source
-from workers.evaluation.facts.tool_tables import read_tables
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.quality.characteristics import correctness
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
@@ -26,6 +25,7 @@ from workers.evaluation.quality.validation import validate_response
 from workers.evaluation.text.markers import find_markers
 from workers.evaluation.text.segmentation import segment
 from workers.evaluation.thresholds import GroundingThresholds, QualityThresholds
+from workers.evaluation.tools.tool_tables import read_tables
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 CONTEXTS = [

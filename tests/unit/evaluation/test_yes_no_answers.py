@@ -5,9 +5,9 @@ import pytest
 from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.clauses.closed_lists import answer_by_list
 from workers.evaluation.clauses.opening_days import answer_by_days
-from workers.evaluation.facts.dated_values import answer_by_course, is_course_wrong
+from workers.evaluation.contradictions.dated_values import answer_by_course, is_course_wrong
+from workers.evaluation.contradictions.denials import affirms_denied, answer_by_denial, has_ended
 from workers.evaluation.facts.dates import read_weekdays
-from workers.evaluation.facts.denials import affirms_denied, answer_by_denial, has_ended
 
 HOURS = ["Opening hours: Tuesday to Sunday, 10:00-18:00.", "Last entry at 17:15."]
 REVENUE = ["Revenue was 4.1 million in 2022 and 3.8 million in 2023."]

@@ -104,6 +104,10 @@ def test_a_module_that_is_moved_or_renamed_is_no_new_rule() -> None:
     moved = "from workers.elsewhere.renamed import first, second\n" + CODE
     assert digest_of_code([CODE, moved]) == digest_of_code([moved.replace("elsewhere.renamed", "here"), CODE])
     assert digest_of_code([moved]) != digest_of_code([moved.replace("second", "third")])
+    other = "from workers.facts.units import third\n"
+    assert digest_of_code([other + moved]) == digest_of_code(
+        [moved.replace("first, second\n", f"first, second\n{other}")]
+    )
 
 
 def test_a_change_in_any_judging_module_changes_the_rules() -> None:

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 
 from training.placement import PASSAGES, fit_placement, read_examples
-from workers.evaluation.grounding.placement_model import PlacementModel
+from workers.evaluation.ownership.placement_model import PlacementModel
 
 
 def test_the_statements_of_a_passage_differ_and_are_texts() -> None:

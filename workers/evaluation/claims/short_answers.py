@@ -13,7 +13,7 @@ find as much support as the right one. The question then says whose value it is 
 import re
 
 from workers.evaluation.claims.clauses import has_verb
-from workers.evaluation.facts.antonyms import POLES
+from workers.evaluation.contradictions.antonyms import POLES
 from workers.evaluation.text.words import content_words, stem
 
 MAX_QUESTION = 500

@@ -14,7 +14,7 @@ from enum import IntEnum
 from schemas.grounding import Mismatch
 from workers.evaluation.clauses.clause_reader import Clause, Phrase, read_clauses
 from workers.evaluation.clauses.predicates import are_opposite, are_related, converses, permission, predicate_stem
-from workers.evaluation.facts.antonyms import SHARES
+from workers.evaluation.contradictions.antonyms import SHARES
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, UNITS
 from workers.evaluation.text.words import word_set
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from workers.evaluation.claims.short_answers import depends_on_question
 from workers.evaluation.clauses.limits import is_comparable, read_limits
 from workers.evaluation.clauses.predicates import are_opposite
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.arithmetic import same_quantity
 from workers.evaluation.facts.dates import Date, agrees, read_dates
-from workers.evaluation.facts.denials import DENIED
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.text.words import content_words, stem, word_set
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.dates import read_weekdays
-from workers.evaluation.facts.denials import DENIED
 from workers.evaluation.facts.units import WEEKDAYS
 from workers.evaluation.text.words import content_words, stem, word_set
 

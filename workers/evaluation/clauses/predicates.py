@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workers.evaluation.clauses.clause_reader import Clause, Modality
-from workers.evaluation.facts.antonyms import POLES
+from workers.evaluation.contradictions.antonyms import POLES
 from workers.evaluation.text.words import stem, word_set
 
 _SYNONYM_ROWS = """

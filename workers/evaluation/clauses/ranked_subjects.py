@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.short_answers import needs_question
 from workers.evaluation.facts.dates import Date
-from workers.evaluation.facts.held_values import Clause
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.sentence_pieces import Value, kind_of, read_pieces, told_stems
 from workers.evaluation.facts.units import FAMILIES
-from workers.evaluation.facts.value_owners import OwnedValues
 from workers.evaluation.facts.verb_forms import verb_stem
+from workers.evaluation.ownership.held_values import Clause
+from workers.evaluation.ownership.value_owners import OwnedValues
 from workers.evaluation.text.words import stem, word_set
 
 MAX_TEXT = 300

@@ -24,8 +24,8 @@ import numpy as np
 
 from schemas.grounding import Verdict
 from workers.evaluation.grounding.evidence import EvidenceUnit, Matrix
-from workers.evaluation.grounding.opposing_values import gives_other_value, is_of_another
 from workers.evaluation.grounding.source_conflicts import disagree
+from workers.evaluation.ownership.opposing_values import gives_other_value, is_of_another
 
 MAX_SOURCES = 4
 """Number of nearest sources that a claim is evaluated against, in addition to its cited sources."""

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.evaluation.grounding.claim_features import FEATURES, WordWeights
-from workers.evaluation.grounding.trees import Floats, TreeSum
+from workers.evaluation.trees import Floats, TreeSum
 
 CONFIDENCE_AT_CUT = 0.6
 """Confidence of a claim exactly at the cutoff of the verdict."""

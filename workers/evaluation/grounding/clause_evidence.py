@@ -27,13 +27,13 @@ from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.placed_answers import is_answer_placed
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
-from workers.evaluation.facts.dated_values import answer_by_course
-from workers.evaluation.facts.denials import answer_by_denial, is_exception_of
-from workers.evaluation.facts.listed_values import belongs_to_other
-from workers.evaluation.facts.local_conditions import drops_local_condition
-from workers.evaluation.facts.opposite_words import denial_pattern
-from workers.evaluation.facts.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
-from workers.evaluation.facts.polarity import is_contrary
+from workers.evaluation.contradictions.dated_values import answer_by_course
+from workers.evaluation.contradictions.denials import answer_by_denial, is_exception_of
+from workers.evaluation.contradictions.listed_values import belongs_to_other
+from workers.evaluation.contradictions.local_conditions import drops_local_condition
+from workers.evaluation.contradictions.opposite_words import denial_pattern
+from workers.evaluation.contradictions.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
+from workers.evaluation.contradictions.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.text.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.local_words import content_words

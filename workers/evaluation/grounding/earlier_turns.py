@@ -16,7 +16,7 @@ from schemas.reports import Span
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.short_answers import resolve_short_answer
-from workers.evaluation.facts.contradiction_checks import compare
+from workers.evaluation.contradictions.contradiction_checks import compare
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.grounding.evidence import EvidenceUnit, collect_evidence, word_cosines
 from workers.evaluation.text.wording import plain_text

@@ -56,10 +56,10 @@ from schemas.identifiers import claim_id
 from schemas.reports import Span
 from workers.evaluation.citations.citation_finder import NO_CONTEXT, coverage, resolve_citations, skip_reason
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.contradictions.json_evidence import RecordFacts, read_record
 from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
 from workers.evaluation.conversation.unnamed_subjects import with_question
 from workers.evaluation.facts.calculations import derived_figures, expression
-from workers.evaluation.facts.json_evidence import RecordFacts, read_record
 from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
 from workers.evaluation.grounding.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
 from workers.evaluation.grounding.earlier_turns import (

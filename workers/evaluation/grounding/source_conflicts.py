@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
+from workers.evaluation.contradictions.row_mismatch import read_fields
 from workers.evaluation.facts.dates import read_weekdays
-from workers.evaluation.facts.row_mismatch import read_fields
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
 from workers.evaluation.text.words import STOP_WORDS, key_of, stem, word_set

@@ -1,6 +1,6 @@
 """Evaluate claims against the results of tools, beside the comparison of words.
 
-The results decide where a claim has details of theirs (``workers.evaluation.facts.tool_claims``). A call that failed is
+The results decide where a claim has details of theirs (``workers.evaluation.tools.tool_claims``). A call that failed is
 no evidence: a claim that rests on it alone is contradicted, unless it admits the failure.
 """
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.facts.tool_claims import ToolFinding, check_claim
-from workers.evaluation.facts.tool_failures import Failure, admits, failures_of
-from workers.evaluation.facts.tool_lists import disordered
-from workers.evaluation.facts.tool_results import ToolResults
-from workers.evaluation.facts.tool_tables import read_tables
 from workers.evaluation.grounding.evidence import MAX_TEXT, EvidenceUnit
 from workers.evaluation.grounding.support import MeasuredClaim
 from workers.evaluation.text.words import content_words
+from workers.evaluation.tools.tool_claims import ToolFinding, check_claim
+from workers.evaluation.tools.tool_failures import Failure, admits, failures_of
+from workers.evaluation.tools.tool_lists import disordered
+from workers.evaluation.tools.tool_results import ToolResults
+from workers.evaluation.tools.tool_tables import read_tables
 
 
 @dataclass(frozen=True, slots=True)

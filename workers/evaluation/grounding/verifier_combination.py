@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.evaluation.grounding.calibration import AnswerClaims, AnswerWeights, confidences_from
-from workers.evaluation.grounding.trees import Floats
+from workers.evaluation.trees import Floats
 
 COMBINATION = "verifier.json"
 """The shipped file, in ``workers/data``."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from schemas.quality import Consistency, Contradiction, EarlierAnswer
-from workers.evaluation.facts.contradiction_checks import compare
+from workers.evaluation.contradictions.contradiction_checks import compare
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.grounding.evidence import word_cosines
 from workers.evaluation.text.words import content_words

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from schemas.answers import GeneratedAnswer
 from schemas.quality import EarlierAnswer, FailureSignal, QualityFindings, QualityMetrics
 from workers.evaluation.claims.short_answers import needs_question
+from workers.evaluation.contradictions.contradiction_checks import compare
 from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
-from workers.evaluation.facts.contradiction_checks import compare
-from workers.evaluation.facts.tool_failures import failures_of
 from workers.evaluation.quality import quality_metrics as metrics
 from workers.evaluation.quality.consistency import evaluate_consistency
 from workers.evaluation.quality.failure_signals import (
@@ -36,6 +35,7 @@ from workers.evaluation.text.truncation import is_cut_off
 from workers.evaluation.text.wording import plain_text
 from workers.evaluation.text.words import content_words
 from workers.evaluation.thresholds import QualityThresholds
+from workers.evaluation.tools.tool_failures import failures_of
 
 Vectors = Mapping[str, NDArray[np.float32]]
 

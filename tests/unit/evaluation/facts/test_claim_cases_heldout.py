@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.harness.paths import DATA
-from workers.evaluation.facts.contradiction_checks import compare
+from workers.evaluation.contradictions.contradiction_checks import compare
 from workers.evaluation.facts.evidence_units import segment_source
 from workers.evaluation.grounding.evidence import TOP
 from workers.evaluation.text.words import content_words

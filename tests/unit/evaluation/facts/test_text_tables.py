@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.evaluation.facts.evidence_units import segment_source
-from workers.evaluation.facts.value_owners import OwnedValues, has_other_owner
+from workers.evaluation.ownership.value_owners import OwnedValues, has_other_owner
 
 TIMETABLE = "Line | weekdays | Sundays\n12 | every 10 min | every 20 min\n17 | every 15 min | every 30 min"
 GRADES = "Grades of the spring term:\nstudent,biology,chemistry\nYusuf,B,A-\nMarta,A,B-\nAll grades are final."

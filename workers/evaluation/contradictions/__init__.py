@@ -1,0 +1,1 @@
+"""Find contradictions of claims with evidence: opposites, denials, conditions, comparisons, exchanged roles and rows."""

@@ -1,0 +1,217 @@
+"""Compare denials that an exception, a condition or a contrast makes.
+
+"Not unless invited" is "only if invited", and neither is "even without an invitation"; "in adults but not in infants" is
+not "in infants but not in adults".
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workers.evaluation.contradictions.antonyms import without_privative
+from workers.evaluation.text.words import content_words, stem
+
+MIN_SHARED = 2
+"""Least number of words that a question shares with a contrast that answers it."""
+
+_WORD = re.compile(r"[^\W_]+")
+_NOT = r"\b(?:not|no|never|nobody|none|nothing|cannot|neither|nor|without|\w+n['’]t)\b"
+_EXCEPTED = re.compile(
+    rf"{_NOT}[^.;]{{0,150}}?\b(?:unless|except|until|without|before|other than|if not)\b", re.IGNORECASE
+)
+_RESTRICTED = re.compile(
+    r"\b(?:only|solely|exclusively|unless|except|provided|as long as|must|needs?|requires?|required|once|after|on condition)\b",
+    re.IGNORECASE,
+)
+DENIED = re.compile(_NOT, re.IGNORECASE)
+"""Words that deny."""
+_CONTRAST = re.compile(r"[,;]?\s(?:but|while|whereas|though|although|yet)\s|;\s|,\s(?=not\s)", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:only\s+(?:if|when|with|after|once|by|on|where)|unless|once|provided|as long as|so long as|until|on condition|must|requires?)\b",
+    re.IGNORECASE,
+)
+_REGARDLESS = re.compile(
+    r"\b(?:regardless of|irrespective of|no matter|whatever|whichever|whether or not|without|even (?:if|without|before|when|after|though))\b",
+    re.IGNORECASE,
+)
+_EXCLUSION = re.compile(
+    r",?\s(?:except(?: for)?|excluding|apart from|with the exception of)\s(?!when|if|where|that|on|in)", re.IGNORECASE
+)
+_STILL = re.compile(r"\b(?:still|currently|remains?|continues? to)\b", re.IGNORECASE)
+_ENDED = re.compile(
+    r"\b(?:left|quit|resigned|retired|stepped down|moved away|moved out|no longer|ceased|ended|expired|lapsed|dissolved"
+    r"|discontinued|abolished|demolished|shut down|closed (?:down|permanently|for good)|(?:was|were) (?:sold|replaced|scrapped|withdrawn))\b",
+    re.IGNORECASE,
+)
+_PREMISE = re.compile(
+    r"\b(?:only(?: if| when)?|provided(?: that)?|as long as|on condition that|must|if)\b", re.IGNORECASE
+)
+_MODAL = re.compile(
+    r"\W*(?:may|can|could|is it (?:possible|allowed)|(?:is|are) (?:\w+ ){1,4}(?:allowed|permitted|accepted))\b",
+    re.IGNORECASE,
+)
+_MEMBER = re.compile(r",\s(?:and\s|or\s)?|\s(?:and|or)\s", re.IGNORECASE)
+_LATER = re.compile(r"\s(?:and|but) (?:now|then|since)\b|;\s|(?<=\w{4})\.\s", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[,;.]\s|[.;]$")
+
+
+def is_exception_of(claim: str, evidence: str) -> bool:
+    """Return true if one text denies with an exception what the other allows with a restriction.
+
+    Such a pair is no contradiction by its negation: "may not enter unless invited" and "may enter only if invited".
+    """
+    return any(
+        _EXCEPTED.search(one) and _RESTRICTED.search(two) and not _EXCEPTED.search(two)
+        for one, two in ((claim, evidence), (evidence, claim))
+    )
+
+
+def drops_condition(claim: str, evidence: str) -> bool:
+    """Return true if a claim holds without a condition of the evidence: "even before the fee is paid" for "once it is paid"."""
+    stated = _CONDITION.search(evidence)
+    waived = _REGARDLESS.search(claim)
+    if not stated or not waived or _REGARDLESS.search(evidence):
+        return False
+    condition = content_words(_CLAUSE_END.split(evidence[stated.end() :])[0])
+    told = content_words(_CLAUSE_END.split(claim[waived.end() :])[0])
+    return bool(condition & told) and len(condition & told) * 2 >= len(told)
+
+
+def crosses_contrast(claim: str, evidence: str) -> bool:
+    """Return true if a claim denies the affirmed side of a contrast of the evidence, and affirms the denied one."""
+    own, theirs = _read_contrast(claim), _read_contrast(evidence)
+    if own is None or theirs is None:
+        return False
+    crossed = own.affirmed & theirs.denied and own.denied & theirs.affirmed
+    return bool(crossed) and not (own.affirmed & theirs.affirmed or own.denied & theirs.denied)
+
+
+def answer_by_denial(question: str, sentences: Sequence[str]) -> bool | None:
+    """Return the answer that a contrast, a condition or an end gives to a question for yes or no; ``None`` without one."""
+    for answer in (answer_by_contrast, answer_by_condition, answer_by_ending):
+        if (found := answer(question, sentences)) is not None:
+            return found
+    return None
+
+
+def answer_by_contrast(question: str, sentences: Iterable[str]) -> bool | None:
+    """Return the answer to a question for yes or no about one side of a contrast; ``None`` if it is about neither.
+
+    "Dogs are welcome in the garden but not in the dining room" answers no to "Are dogs allowed in the dining room?".
+    """
+    if DENIED.search(question):
+        return None
+    asked = content_words(question)
+    found = set()
+    for contrast in filter(None, map(_read_contrast, sentences)):
+        if len(asked & (contrast.affirmed | contrast.denied)) < MIN_SHARED:
+            continue
+        if any(member <= asked for member in contrast.members if member):
+            found.add(False)
+        elif contrast.affirmed_last in asked and not contrast.denied & asked:
+            found.add(True)
+    return found.pop() if len(found) == 1 else None
+
+
+def answer_by_ending(question: str, sentences: Iterable[str]) -> bool | None:
+    """Return false if the evidence says that what a question asks with "still" has ended: "left the clinic in March"."""
+    if not _STILL.search(question) or DENIED.search(question):
+        return None
+    return False if any(has_ended(question, sentence) for sentence in sentences) else None
+
+
+def has_ended(claim: str, evidence: str) -> bool:
+    """Return true if a claim says that something still is so, and the evidence that it has ended."""
+    if not _STILL.search(claim) or DENIED.search(claim) or _STILL.search(evidence):
+        return False
+    # A later clause may say what came after: "left the clinic and now practises in Leeds".
+    told = next((part for part in _LATER.split(evidence) if _ENDED.search(part)), "")
+    return len(content_words(_ENDED.sub(" ", told)) & content_words(claim)) >= 1 and not (
+        content_words(claim) & content_words(evidence) - content_words(told)
+    )
+
+
+def answer_by_condition(question: str, sentences: Iterable[str]) -> bool | None:
+    """Return the answer to whether something is permitted, if the evidence demands one of two opposite properties.
+
+    "Items can be returned provided they are unused" answers no to "Can I return a used item?".
+    """
+    if not _MODAL.match(question) or DENIED.search(question):
+        return None
+    asked = _words(question)
+    found = set()
+    for sentence in sentences:
+        stated = _PREMISE.search(sentence)
+        if not stated or _EXCEPTED.search(sentence) or not content_words(question) & content_words(sentence):
+            continue
+        demanded = _words(_CLAUSE_END.split(sentence[stated.end() :])[0])
+        if any(_bare(one) & two for one, two in ((demanded - asked, asked), (asked - demanded, demanded))):
+            found.add(False)
+        elif _bare(demanded & asked) and not _bare(demanded & asked) & asked:
+            found.add(True)
+    return found.pop() if len(found) == 1 else None
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
+
+
+def _bare(words: frozenset[str]) -> frozenset[str]:
+    """Return what the words deny by a prefix: "used" for "unused"."""
+    return frozenset(filter(None, map(without_privative, words)))
+
+
+def affirms_denied(claim: str, evidence: str) -> bool:
+    """Return true if a claim affirms the denied side of a contrast: "dogs may come inside" for "welcome, but not inside"."""
+    contrast = _read_contrast(evidence)
+    if contrast is None or not contrast.denied or DENIED.search(claim) or _read_contrast(claim) is not None:
+        return False
+    own = content_words(claim)
+    return any(member <= own for member in contrast.members) and bool(own & contrast.affirmed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contrast:
+    """Hold the two sides of a contrast.
+
+    Attributes:
+        affirmed: stems of the affirmed side only.
+        denied: those of the denied side only.
+        affirmed_last: the last of the affirmed side.
+        members: what the denied side names, each by its stems.
+    """
+
+    affirmed: frozenset[str]
+    denied: frozenset[str]
+    affirmed_last: str
+    members: tuple[frozenset[str], ...]
+
+
+def _read_contrast(text: str) -> _Contrast | None:
+    excluding = _EXCLUSION.split(text)
+    if len(excluding) == 2:
+        return _read_exclusion(excluding[0], _CLAUSE_END.split(excluding[1])[0])
+    sides = [side for side in _CONTRAST.split(text) if content_words(side)]
+    if len(sides) != 2:
+        return None
+    one, two = map(content_words, sides)
+    denied = [
+        bool(DENIED.search(side)) or any(without_privative(word) in other for word in words)
+        for side, words, other in zip(sides, (one, two), (two, one), strict=True)
+    ]
+    if denied[0] == denied[1]:
+        return None
+    affirmed, other, text = (one, two, sides[0]) if denied[1] else (two, one, sides[1])
+    other = frozenset(word for word in other if without_privative(word) not in affirmed)
+    told = [stem(word.lower()) for word in _WORD.findall(text)]
+    last = next((word for word in reversed(told) if word in affirmed - other), "")
+    return _Contrast(affirmed - other, other - affirmed, last, (other - affirmed,))
+
+
+def _read_exclusion(told: str, excluded: str) -> _Contrast | None:
+    """Return the two sides of "vouchers are valid for the whole range except sale items"."""
+    one, two = content_words(told), content_words(excluded)
+    if not one or not two:
+        return None
+    members = (content_words(part) - one for part in _MEMBER.split(excluded))
+    return None if DENIED.search(told) else _Contrast(one - two, two - one, "", tuple(filter(None, members)))

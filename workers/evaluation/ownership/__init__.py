@@ -1,0 +1,1 @@
+"""Compare whose value a claim states with whose value it is in the evidence."""

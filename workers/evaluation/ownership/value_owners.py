@@ -1,0 +1,204 @@
+"""Compare whose value a claim states with whose value it is in the evidence.
+
+"Bob was born in 1815" has all its words in "Ann was born in 1815. Bob was born in 1791." The clause that holds the
+claim's value is compared with the clauses that hold other values of its kind: a clause on another value that has
+everything of the claim that the first has, and the claim's subject in addition, shows that the claim gives the value to
+the wrong subject. The clause with the claim's value must name another subject. If any of this is open, there is no
+result.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+from workers.evaluation.budget import spend
+from workers.evaluation.facts.arithmetic import same_dimension, same_quantity
+from workers.evaluation.facts.dates import Date, agrees
+from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.sentence_pieces import AGGREGATES, Value, kind_of, kinds_of
+from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
+from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, read_records
+from workers.evaluation.text.wording import RECOMMENDATION
+
+MAX_CLAUSES = 100
+"""Maximum number of clauses with values of one kind that a claim is compared with."""
+MAX_HOLDING = 20
+"""Number of clauses with the same value from which nothing is concluded."""
+MAX_CLAIMED = 8
+"""Maximum number of values of a claim that are compared."""
+BARE = 100
+"""Least number without a unit or noun that is compared; smaller ones number passages and steps."""
+YEARS = (1000, 2100)
+"""Numbers without a unit or noun that are probably years."""
+ADJACENT = 1
+"""Maximum distance in sentences of two subjects that are common nouns."""
+_CHANGE = re.compile(
+    r"\b(?:from|von|de|da|van|från|fra)\s+[^\s\d]{0,4}\s?\d[^;!?]{0,30}?\s(?:to|auf|à|a|para|naar|till|til)\s+[^\s\d]{0,4}\s?\d",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+")
+_EVENTS = frozenset(("year", "date", "clock", "month", "weekday"))
+"""Kinds of which one subject has several values, one for each thing that happens to it."""
+
+
+class OwnedValues:
+    """Index the values of the evidence by kind.
+
+    Args:
+        sources: the texts of the sentences of each source, in order.
+    """
+
+    def __init__(self, sources: Sequence[Sequence[str]]) -> None:
+        self.sources = sources
+        self._sentences: list[list[HeldSentence]] | None = None
+        self._clauses: dict[str, list[tuple[int, Clause]]] = {}
+        self._records: list[list[Record]] | None = None
+
+    def _read(self) -> list[list[HeldSentence]]:
+        if self._sentences is None:
+            self._sentences = [
+                read_sentences([text for text in texts if not is_record(text)]) for texts in self.sources
+            ]
+        return self._sentences
+
+    @property
+    def records(self) -> list[list[Record]]:
+        """Return the records of the evidence by their keys."""
+        if self._records is None:
+            self._records = [group for texts in self.sources for group in read_records(texts)]
+        return self._records
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """Return the kinds of the values."""
+        return frozenset(
+            kind for sentences in self._read() for sentence in sentences for kind in kinds_of(sentence.pieces)
+        )
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Return the words of the evidence in lower case."""
+        return frozenset(word.lower() for texts in self.sources for text in texts for word in _WORD.findall(text))
+
+    def clauses(self, kind: str) -> list[tuple[int, Clause]]:
+        """Return the clauses that hold values of a kind, with the number of their source."""
+        if kind not in self._clauses:
+            found = (
+                (number, clause)
+                for number, sentences in enumerate(self._read())
+                for sentence in sentences
+                for clause in read_clauses(sentence, kind)
+            )
+            self._clauses[kind] = list(islice(found, MAX_CLAUSES))
+        return self._clauses[kind]
+
+
+def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
+    """Return true if the evidence gives a value of the claim to another subject, and the claim's subject another value.
+
+    Args:
+        claim: plain text of the claim.
+        topic: text that names the claim's subject where the claim does not: the question, or the statement before it.
+        evidence: the values of the evidence.
+    """
+    # "Fell from 79.8 % to 76.3 %" gives one subject the values of two times.
+    if RECOMMENDATION.match(claim) or _CHANGE.search(claim):
+        return False
+    if from_another_record(claim, topic, evidence.records):
+        return True
+    return any(not words & AGGREGATES and _misplaced(value, words, evidence) for value, words in _claimed(claim, topic))
+
+
+def gives_numbers(claim: str, topic: str, evidence: OwnedValues) -> bool:
+    """Return true if the evidence gives each number of a claim to the claim's subject, also in words left out.
+
+    "Full-time staff get 27 days, part-time staff 14" gives 14 days to part-time staff.
+    """
+    numbers = [(value, words) for value, words in _claimed(claim, topic) if isinstance(value, Quantity)]
+    return bool(numbers) and all(
+        not value.bound
+        and any(
+            words & clause.subject and any(_same_noun(value, each) and same_quantity(value, each) for each in held)
+            for _, clause in evidence.clauses(kind_of(value))
+            if (held := [each for each in clause.values if isinstance(each, Quantity)])
+        )
+        for value, words in numbers
+    )
+
+
+def _claimed(claim: str, topic: str) -> Iterator[tuple[Value, frozenset[str]]]:
+    """Yield the values of a claim, each with the words of its clause and of the topic."""
+    sentences = read_sentences([topic, claim] if topic else [claim])
+    if not sentences:
+        return
+    asked = frozenset().union(*(piece.words for each in sentences[:-1] for piece in each.pieces))
+    for kind in kinds_of(sentences[-1].pieces):
+        for clause in read_clauses(sentences[-1], kind):
+            for value in clause.values:
+                if words := clause.words | asked:
+                    yield value, words
+
+
+def _misplaced(value: Value, words: frozenset[str], evidence: OwnedValues) -> bool:
+    if isinstance(value, Quantity) and (value.bound or value.approximate):
+        return False
+    kind = kind_of(value)
+    spend(len(evidence.clauses(kind)))
+    everything = [(n, clause) for n, clause in evidence.clauses(kind) if _comparable(value, clause)]
+    holding = [(n, clause) for n, clause in everything if any(same_value(value, each) for each in clause.values)]
+    if not 0 < len(holding) <= MAX_HOLDING:
+        return False
+    rivals = [(n, clause) for n, clause in everything if not any(same_value(value, each) for each in clause.values)]
+    return any(all(_dominated(words, kind, n == m, held, rival) for n, held in holding) for m, rival in rivals)
+
+
+def _comparable(value: Value, clause: Clause) -> bool:
+    if not isinstance(value, Quantity):
+        return True
+    return any(isinstance(each, Quantity) and _same_noun(value, each) for each in clause.values)
+
+
+def _same_noun(one: Quantity, two: Quantity) -> bool:
+    if not (one.dimension and two.dimension):
+        # "Has grown to 2,900" over "640 inhabitants" leaves the noun out.
+        if one.is_unit or two.is_unit:
+            return False
+        return all(abs(each.values[0]) >= BARE and not YEARS[0] <= each.values[0] <= YEARS[1] for each in (one, two))
+    return one.is_unit == two.is_unit and same_dimension(one.dimension, two.dimension)
+
+
+def same_value(one: Value, two: Value) -> bool:
+    """Return true if two values are the same."""
+    if isinstance(one, Quantity) and isinstance(two, Quantity):
+        return same_quantity(one, two)
+    if isinstance(one, Date) and isinstance(two, Date):
+        return agrees(one, two)
+    return one == two
+
+
+def _dominated(words: frozenset[str], kind: str, same_source: bool, held: Clause, rival: Clause) -> bool:
+    """Return true if a clause on another value fits a claim better than the clause that holds its value."""
+    if not held.explicit:
+        return False
+    kept, better = words & held.words, words & rival.words
+    gained = better - held.words
+    foreign = held.subject | held.names
+    foreign = foreign - words - rival.subject
+    if not gained or not foreign:
+        return False
+    near = same_source and abs(held.sentence - rival.sentence) <= ADJACENT
+    in_one = same_source and held.sentence == rival.sentence
+    # In one sentence the second clause leaves out what it shares with the first: "ethanol boils at 78, acetone at 56".
+    lost = kept - rival.words - (held.words - held.subject if in_one else frozenset())
+    shared_head = near and bool(held.subject & rival.subject & words) and bool(foreign & held.subject)
+    named = bool(gained & rival.names) and bool(foreign & held.names)
+    # "Borealis Pension with 38% of the stock. The Lindqvist family retains 21%": two names need not repeat the rest.
+    if lost and not (shared_head or (named and near and not lost & (held.subject | held.names))):
+        return False
+    subject = gained & (rival.subject | rival.names)
+    if not subject:
+        return False
+    if kind in _EVENTS and not (better - rival.subject) and not in_one:
+        return False
+    return named or shared_head or near

@@ -1,0 +1,1 @@
+"""Check claims against the results and the arguments of tools."""

@@ -1,0 +1,208 @@
+"""Hold statements without figures against the fields of results: the value of a field, its denial, a name."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from babel import Locale
+
+from schemas.grounding import Mismatch
+from workers.evaluation.budget import spend
+from workers.evaluation.contradictions.antonyms import POLES
+from workers.evaluation.text.words import content_words
+from workers.evaluation.tools.tool_details import NEGATION
+from workers.evaluation.tools.tool_figures import key_words
+from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Mention, ToolResults
+from workers.evaluation.tools.tool_tables import Cell
+
+_COPULA = re.compile(r"\b(?:is|are|was|were)\b|:|=")
+_COMPLEMENT = re.compile(r"[\s*_`\"“]*(?:(?:now|currently|still|listed as|set to|shown as)\s+)?([^.,;:()\n]{2,60})")
+_DENIAL = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.IGNORECASE)
+REACH = 4
+"""Most words between a denial and what it denies: "has not yet been shipped"."""
+MAX_COPIES = 3
+"""Most rows with the names of a claim that count as one record, which several calls returned."""
+_YES, _NO = frozenset(("true", "yes")), frozenset(("false", "no"))
+
+
+def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results: ToolResults) -> Mismatch | None:
+    """Return how a statement conflicts with the fields of results; ``None`` if it does not.
+
+    There are these conflicts. ``name``: "the carrier is UPS" where the field ``carrier`` has another value, and nothing
+    else names UPS. ``negation``: "has not been shipped" where a field says ``shipped``, and "the account is active"
+    where the field ``active`` says no, or "is closed" where ``open`` says yes. ``antonym``: "low priority" where the
+    field ``priority`` says ``high``, and "has passed" where the field ``result`` says ``failed``.
+
+    Args:
+        claim: plain text.
+        question: the question that it answers, or an empty text.
+        mentions: names of rows in the claim.
+        results: the results of the answer's tools.
+    """
+    cells = list(_cells_told(mentions, results))
+    spend(len(cells))
+    if _names_other_value(claim, question, results):
+        return "name"
+    denied = {word for match in _DENIAL.finditer(claim) for word in _next_words(claim[match.end() :])}
+    tokens = [token.casefold() for token in TOKEN.findall(claim)]
+    told = set(tokens)
+    if results.log and _tells_other_end(results, told - denied):
+        return "antonym"
+    if _denies_answer(claim, question, results):
+        return "negation"
+    found = (
+        _conflict_with(cell, tokens, told, denied, results) or _is_denied(claim, cell, told, denied) for cell in cells
+    )
+    return next((each for each in found if each), None)
+
+
+def _is_denied(claim: str, cell: Cell, told: set[str], denied: set[str]) -> Mismatch | None:
+    """Return ``negation`` if a claim denies the value of a cell, or tells the opposite of a field that says yes or no."""
+    value, words = cell.text.casefold(), _key(cell)
+    if value not in _YES | _NO:
+        return "negation" if cell.number is None and value in denied and len(value) > 3 else None
+    if words and all(word in told for word in words):
+        is_denied = all(word in denied for word in words) if value in _YES else not NEGATION.search(claim)
+        return "negation" if is_denied else None
+    is_opposite = value in _YES and any(
+        _are_opposites(word, key) for key in words if key in POLES for word in told - denied
+    )
+    return "negation" if is_opposite else None
+
+
+def _conflict_with(
+    cell: Cell, tokens: Sequence[str], told: set[str], denied: set[str], results: ToolResults
+) -> Mismatch | None:
+    """Return ``antonym`` if a claim tells the opposite of the value of a cell."""
+    value, words = cell.text.casefold(), _key(cell)
+    if value in _YES | _NO:
+        return None
+    if _STATES & set(key_words(cell.path[-1:])) and _has_other_outcome(value, told - denied, results):
+        return "antonym"
+    has_opposite = bool(words) and value in POLES
+    beside = has_opposite and any(_are_opposites(before, value) and key == words[0] for before, key in pairwise(tokens))
+    return "antonym" if beside else None
+
+
+def _key(cell: Cell) -> list[str]:
+    return [word for word in key_words(cell.path[-1:]) if len(word) > 3]
+
+
+_NO_ERRORS = re.compile(r"\b(?:0|no|zero) (?:errors?|failures?|failed)\b", re.IGNORECASE)
+_YES_NO = re.compile(
+    r"(?:is|are|was|were|do|does|did|has|have|can|could|will|would)\b(?!.*\b(?:not|or)\b)", re.IGNORECASE
+)
+_REPLY = re.compile(r"(yes|no)\b", re.IGNORECASE)
+
+
+def _denies_answer(claim: str, question: str, results: ToolResults) -> bool:
+    """Return true if a claim says no where a program that was asked the question returned yes, or the reverse."""
+    answer = results.only_answer
+    asked = {word[:PREFIX] for word in content_words(question)}
+    if answer is None or not _YES_NO.match(question) or not asked & results.argument_words:
+        return False
+    reply = _REPLY.match(claim)
+    if reply is None and 2 * len(asked & {word[:PREFIX] for word in content_words(claim)}) < len(asked):
+        return False
+    says_yes = reply[1].lower() == "yes" if reply else not NEGATION.search(claim)
+    return says_yes != answer
+
+
+def _tells_other_end(results: ToolResults, told: set[str]) -> bool:
+    """Return true if the lines of a log tell of success alone and a claim of failure alone, or the reverse."""
+    own = {token.casefold() for token in TOKEN.findall(_NO_ERRORS.sub("", " ".join(results.log)))}
+    return any(
+        own & one and not own & two and told & two and not told & one for one, two in ((_GOOD, _BAD), (_BAD, _GOOD))
+    )
+
+
+def _has_other_outcome(value: str, told: set[str], results: ToolResults) -> bool:
+    """Return true if a status is a success and a claim tells a failure, or the reverse.
+
+    Words of the results, such as those of a key ``rows_rejected``, tell of another thing than the status.
+    """
+    own = {token.casefold() for token in TOKEN.findall(value)}
+    told = {word for word in told if word in own or word[:PREFIX] not in results.keys}
+    for one, two in ((_GOOD, _BAD), (_BAD, _GOOD)):
+        if own & one and not own & two and told & two and not told & one:
+            return True
+    return any(_are_opposites(word, each) for each in own for word in told) and not own & told
+
+
+_STATES = frozenset(("status", "state", "result", "outcome", "conclusion", "phase", "health", "decision", "verdict"))
+_GOOD = frozenset(
+    ("passed", "pass", "succeeded", "success", "successful", "finished", "completed", "complete", "done", "ok", "healthy", "approved",
+     "accepted", "online", "up", "confirmed", "running", "delivered", "paid", "resolved")
+)  # fmt: skip
+_BAD = frozenset(
+    ("failed", "fail", "failure", "error", "errored", "aborted", "cancelled", "canceled", "rejected", "declined", "denied", "offline",
+     "down", "unhealthy", "crashed", "killed", "pending", "refused", "unpaid", "unresolved", "returned")
+)  # fmt: skip
+
+
+def _are_opposites(one: str, two: str) -> bool:
+    return any((row, -side) in POLES.get(two, ()) for row, side in POLES.get(one, ()))
+
+
+def _cells_told(mentions: Sequence[Mention], results: ToolResults) -> Iterator[Cell]:
+    """Yield the cells of the one row that a claim tells of: the named one and its copies, or that of results with one row each."""
+    rows = frozenset.intersection(*(each.rows for each in mentions)) if mentions else None
+    if rows is not None and len(rows) <= MAX_COPIES:
+        for place, row in sorted(rows):
+            yield from results.tables[place].rows[row]
+    elif not mentions:
+        for table in results.tables:
+            if len(table.rows) == 1:
+                yield from table.rows[0]
+
+
+def _next_words(text: str) -> list[str]:
+    return [token.casefold() for token in TOKEN.findall(text)[:REACH]]
+
+
+def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
+    asked = {word[:PREFIX] for word in content_words(question)}
+    for match in _COPULA.finditer(claim):
+        complement = _COMPLEMENT.match(claim, match.end())
+        if complement is None or any(character.isdigit() for character in complement[1]):
+            continue
+        subject = {token.casefold()[:PREFIX] for token in TOKEN.findall(claim[: match.start()])}
+        stated = {word[:PREFIX] for word in content_words(complement[1])}
+        if (
+            stated
+            and any(key and subject.issuperset(key) for key in results.text_keys)
+            and not stated & (results.prefixes | asked | subject)
+            and not any(is_written_out(token, results) for token in TOKEN.findall(complement[1]))
+        ):
+            return True
+    return False
+
+
+def has_rival_name(claim: str, results: ToolResults) -> bool:
+    """Return true if a field has a name that a claim does not tell, or if the only place of the arguments is one."""
+    told = {token.casefold() for token in TOKEN.findall(claim)}
+    places = results.places_asked
+    return any(not name & told for name in results.proper_names) or (
+        len(places) == 1 and not next(iter(places)) & told and _IN.search(claim) is not None
+    )
+
+
+_IN = re.compile(r"\b(?:in|near|around)\s[A-Z]")
+
+
+def is_written_out(name: str, results: ToolResults) -> bool:
+    """Return true if a name is that of a country, language or currency whose code is a value of a result."""
+    return bool(_codes().get(name.casefold(), frozenset()) & results.codes)
+
+
+@lru_cache(maxsize=1)
+def _codes() -> dict[str, frozenset[str]]:
+    locale = Locale("en")
+    found: dict[str, set[str]] = {}
+    for names in (locale.territories, locale.languages, locale.currencies):
+        for code, name in names.items():
+            # "Dollar" stands for "US Dollar", and "of" for nothing.
+            for part in {name, *(word for word in name.split() if len(word) > 3)}:
+                found.setdefault(part.casefold(), set()).add(code.casefold())
+    return {name: frozenset(codes) for name, codes in found.items()}
