@@ -102,6 +102,57 @@ def test_a_chart_begins_at_zero_spans_its_period_and_shades_what_is_not_over(
         assert shown["shaded"] == (0 if ended else 1)
 
 
+LABELLED = """async ([value, kind, width]) => {
+    const { draw } = await import("/static/js/charts.js");
+    const until = Date.UTC(2026, 10, 2) / 1000, bucket = 3600, since = until - 86_400;
+    const element = document.body.appendChild(document.createElement("div"));
+    element.style.width = `${width}px`;
+    const written = [], { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+        if (element.contains(this.canvas)) {
+            const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right } = this.measureText(text);
+            written.push({ text, from: x - left, to: x + right, align: this.textAlign });
+        }
+        return fillText.call(this, text, x, y, ...rest);
+    };
+    const times = Array.from({ length: 24 }, (_, place) => since + place * bucket);
+    draw(element, { times, since, until, bucket, kind, series: [{ label: "one", values: times.map((_, place) => (value * (place + 1)) / 24) }] });
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    CanvasRenderingContext2D.prototype.fillText = fillText;
+    const canvas = element.querySelector("canvas"), left = element.querySelector(".u-over").offsetLeft * devicePixelRatio;
+    return { written, width: canvas.width, plot: left, legend: [...element.querySelectorAll(".u-legend .u-value")].map((each) => each.textContent) };
+}"""
+"""Draw a chart whose line rises to a value, and return the labels of its axes with the places where they are drawn."""
+
+
+@pytest.mark.parametrize("kind", ["count", "share", "money", "number"])
+def test_labels_of_a_chart_fit_beside_it_and_differ(page: Page, kind: str) -> None:
+    values = {"count": [1, 12, 999, 1_000, 56_789, 10_000_000], "share": [0.001, 1]}
+    for value in values.get(kind, [0.001, 0.02, 0.7, 1, 9.5, 120, 4_321, 25_000, 99_999, 123_456, 10_000_000]):
+        for width in (220, 640):
+            shown = page.evaluate(LABELLED, [value, kind, width])
+            assert shown["written"]
+            for each in shown["written"]:
+                assert 0 <= each["from"] < each["to"] <= shown["width"], (value, each)
+            beside = [each for each in shown["written"] if each["align"] == "right"]
+            assert len(beside) >= 2, value
+            assert all(each["to"] <= shown["plot"] for each in beside), (value, beside)
+            texts = [each["text"] for each in beside]
+            assert len(set(texts)) == len(texts), (value, texts)
+            assert max(map(len, texts)) <= 8, "digits where a unit would do"
+
+
+def test_a_label_counts_in_words_that_people_read(page: Page) -> None:
+    def largest(value: float, kind: str) -> str:
+        written = page.evaluate(LABELLED, [value, kind, 640])["written"]
+        texts: list[str] = [each["text"] for each in written if each["align"] == "right"]
+        return max(texts, key=len)
+
+    assert "," in largest(25_000, "number")
+    assert largest(10_000_000, "count").endswith("M")
+    assert largest(0.001, "number").startswith("0.000")
+
+
 def test_only_lines_of_what_is_good_or_bad_have_those_colours(page: Page) -> None:
     page.goto("/?period=24h&tenant=charted")
     expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")

@@ -30,6 +30,34 @@ export const isoOf = (time) => new Date(time * 1000).toISOString();
 const timeLabels = (_, times, __, ___, step) =>
   times.map((time) => (step >= 86_400 || time % 86_400 === 0 ? isoOf(time).slice(5, 10) : isoOf(time).slice(11, 16)));
 
+const COMPACT_FROM = 100_000; // a label of more digits takes the place of the chart
+const MOST_DIGITS = 12;
+
+/** Digits after the point that a value needs to differ from its neighbours at a distance. */
+const digitsOf = (distance) => Math.min(MOST_DIGITS, Math.max(0, Math.ceil(-Math.log10(distance) - 1e-9)));
+
+/** Format a number with thousands separators and at most this many digits after the point. */
+const plain = (value, most, least = 0) => value.toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: most });
+
+/** Labels of the value axis: thousands separators, from 100,000 on units (K, M), as many digits as the steps have. */
+function valueLabels(_, values) {
+  const step = Math.min(...values.slice(1).map((value, place) => value - values[place]));
+  if (Math.max(...values) >= COMPACT_FROM) return values.map((value) => value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 2 }));
+  // A step such as 0.25 has more digits than its magnitude.
+  const digits = [0, 1].map((more) => digitsOf(step) + more).find((most) => Math.abs(step - Number(step.toFixed(most))) < step / 100);
+  return values.map((value) => plain(value, digits ?? MOST_DIGITS));
+}
+
+/** The width of an axis: that of its widest label as it is drawn. */
+function widthOf(chart, labels, axis) {
+  const { font, gap, ticks } = chart.axes[axis];
+  chart.ctx.save();
+  chart.ctx.font = font[0];
+  const widest = Math.max(0, ...(labels ?? []).map((label) => chart.ctx.measureText(label).width));
+  chart.ctx.restore();
+  return Math.ceil(ticks.size + gap + widest / devicePixelRatio) + 2;
+}
+
 const WHOLE_STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power)).sort((one, other) => one - other);
 const GRID = { stroke: "rgba(128,128,128,.2)" };
 
@@ -40,11 +68,12 @@ function shadeUnfinished(chart, from, until) {
   chart.ctx.fillRect(left, chart.bbox.top, right - left, chart.bbox.height);
 }
 
-/** How values are told: whole numbers as they are, money as the tables have it, others with two digits. */
+/** How values are told: counts whole, others with two digits after the point; small ones with two significant digits. */
 function words(value, kind) {
   if (value == null) return "–";
-  if (kind === "count") return String(value);
-  return value.toFixed(kind === "money" && value > 0 && value < 1 ? Math.max(2, 1 - Math.floor(Math.log10(value))) : 2);
+  if (kind === "count") return plain(value, 0);
+  const digits = kind !== "share" && value > 0 && value < 1 ? Math.max(2, 1 - Math.floor(Math.log10(value))) : 2;
+  return plain(value, digits, digits);
 }
 
 /**
@@ -56,7 +85,7 @@ function words(value, kind) {
  */
 function optionsOf(element, shown) {
   const last = shown.times.at(-1) ?? shown.until;
-  const least = { count: 1, money: 1e-6 }[shown.kind] ?? 0.01;
+  const least = { count: 1, money: 1e-6 }[shown.kind] ?? 0.001;
   return {
     width: element.clientWidth,
     height: 200,
@@ -68,7 +97,7 @@ function optionsOf(element, shown) {
     hooks: last + shown.bucket > shown.until || shown.unfinished ? { drawClear: [(chart) => shadeUnfinished(chart, last, shown.until)] } : {},
     axes: [
       { stroke: ink, grid: GRID, values: timeLabels },
-      { stroke: ink, grid: GRID, size: 56, ...(shown.kind === "count" ? { incrs: WHOLE_STEPS } : {}) },
+      { stroke: ink, grid: GRID, size: widthOf, values: valueLabels, ...(shown.kind === "count" ? { incrs: WHOLE_STEPS } : {}) },
     ],
     series: [
       { label: "UTC", value: (_, time) => (time == null ? "–" : isoOf(time).slice(0, 16).replace("T", " ")) },
