@@ -31,6 +31,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/audit/citations"): ("admin", "audit", "/api/audit/citations"),
     ("GET", "/api/audit/low-grounding"): ("admin", "audit", "/api/audit/low-grounding"),
     ("GET", "/api/audit/decisions"): ("admin", "audit", "/api/audit/decisions"),
+    ("GET", "/api/audit/accesses"): ("admin", "audit", "/api/audit/accesses?tenant={tenant}&state=noted"),
     ("GET", "/api/audit/{log}/export"): ("admin", "audit", "/api/audit/decisions/export?format=jsonl"),
     ("GET", "/audit/{log}"): ("admin", "audit", "/audit/decisions"),
     ("GET", "/api/reviews"): ("review", "list_reviews", "/api/reviews"),
@@ -55,8 +56,7 @@ NOTHING_SHOWN = {
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.
     ("GET", "/"), ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/reviews/disagreements"),
-    ("GET", "/api/audit/accesses"), ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"),
-    ("GET", "/api/reviews/acceptance"),
+    ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"), ("GET", "/api/reviews/acceptance"),
     # What is sent, and that it has arrived.
     ("POST", "/api/answers"), ("POST", "/api/feedback"), ("POST", "/api/answers/{answer_id:path}/vote"),
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),
@@ -102,6 +102,11 @@ def asked(
     """Every route of the table asked once, one after the other, and what stands on the topic of it."""
     request = review_request(1, tenant="noted")
     console.call(store_decision(console.resources.analytics, request, ruling="late"))
+    access = {
+        "access_id": "noted", "at": datetime.now(UTC), "who": "ben", "via": "session", "what": "noted",
+        "tenant": targets["tenant"], "answers": [targets["answer"]],
+    }  # fmt: skip
+    console.call(console.resources.analytics.insert("accesses", [access]))
     deployment = Deployment(addresses, tmp_path_factory.mktemp("notes"), name=console.settings.kafka.group_prefix)
     found: dict[tuple[str, str], Asked] = {}
     for route, (token, _, url) in SHOWN.items():

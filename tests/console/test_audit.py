@@ -214,7 +214,7 @@ def test_one_page_tells_who_released_an_answer_on_what_evidence_what_was_shown_a
     page.get_by_role("link", name="Audit").click()
     page.get_by_label("Answer (answer_id)").fill(answer.answer_id)
     page.get_by_role("button", name="Apply").click()
-    page.get_by_role("link", name=answer.answer_id, exact=True).click()
+    page.get_by_role("link", name=answer.answer.query, exact=True).click()
     expect(page.locator(".decision")).to_contain_text("Corrected by anna")
     expect(page.locator("#shown .rendered")).to_be_visible()
     expect(page.locator("#shown")).to_contain_text("It needs 2 GiB")
@@ -224,8 +224,8 @@ def test_one_page_tells_who_released_an_answer_on_what_evidence_what_was_shown_a
     expect(claim.locator("blockquote")).to_contain_text("2 GiB")
     expect(page.locator("#looked tbody")).to_contain_text("ben")
     expect(page.locator(".history")).to_contain_text("held: high risk of hallucination")
-    found = page.get_by_role("region", name="Rows of the policy").locator("tbody td:nth-child(2)").all_inner_texts()
-    assert {"no", "none", "high", "success"} <= set(found)
+    found = page.get_by_role("region", name="Rules of the decision").locator("tbody td:nth-child(3)").all_inner_texts()
+    assert {"no", "none", "high", "success"} <= set(found), found
     assert not [each for each in found if each in ("False", "True", "[]") or len(each.partition(".")[2]) > 2], found
     assert not serious_violations(page)
     page.get_by_role("link", name="All accesses").click()

@@ -17,7 +17,7 @@ from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 
 UNSTORED: tuple[Reason, ...] = (
-    "no_evidence", "no_contexts", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
+    "no_contexts", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
     "conflicting_sources", "said_before", "contradicts_earlier", "failed_tool", "words_not_compared",
 )  # fmt: skip
 """Facts whose values are in no column; a stored answer tells only those among its reasons."""
@@ -174,9 +174,13 @@ def explain_row(
     )
     reasons: Sequence[str] = row["reasons"]
     grounding, score, risk = row["grounding_score"], row["gate_score"], row["hallucination_risk"]
+    below = grounding is not None and grounding < minimum
     known: dict[str, Fact] = {
         **{reason: Fact(reason in reasons, reason in reasons) for reason in UNSTORED},
-        "grounding_below_minimum": Fact(grounding is not None and grounding < minimum, grounding, minimum),
+        "no_evidence": Fact(
+            below and row["facts_verified"] == 0 and not row["claims_contradicted"], row["facts_verified"]
+        ),
+        "grounding_below_minimum": Fact(below, grounding, minimum),
         "empty_answer": Fact(not row["answer"].strip(), len(row["answer"].strip())),
         "tool_failure": Fact(row["status"] == "error" or "tool_failure" in row["signals"], row["status"]),
         "refusal": Fact("refusal" in row["signals"], "refusal" in row["signals"]),

@@ -25,6 +25,8 @@ from workers.stores.tables.operation_tables import AccessRow
 AGENT = "console"
 MAX_WAITING = 10_000
 """Maximum number of records that wait to be written."""
+MOST_NAMED = 1_000
+"""Maximum number of answers of one record: identifiers of 200 characters each fit a record of the broker."""
 BATCH = 200
 """Maximum number of records to send at once."""
 RETRY_SECONDS = 2.0
@@ -77,7 +79,8 @@ class AccessLog:
         for tenant, answer_id in answers:
             by_tenant.setdefault(tenant, []).append(answer_id)
         for tenant, identifiers in by_tenant.items():
-            self.note(principal, what, tenant, identifiers)
+            for first in range(0, len(identifiers), MOST_NAMED):
+                self.note(principal, what, tenant, identifiers[first : first + MOST_NAMED])
 
     def note(self, principal: Principal, what: str, tenant: str, answers: Sequence[str]) -> None:
         """Record that answers are shown to a caller; call this before they are shown.

@@ -1,18 +1,54 @@
-"""Derive the state of an answer after its review, and the texts that its readers were shown."""
+"""Derive the state of an answer after its review, the texts that its readers were shown, and a sentence about both."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 import orjson
 from pydantic import BaseModel, Field
 
 from schemas.enriched import ReleaseState
-from schemas.review import ReleasableAnswer, ReviewDecision
+from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.decision.explanation import DecisionView
 from workers.decision.finality import released_by
 from workers.stores.queries.answer_queries import StoredAnswer
 
 PIPELINE = "pipeline"
 """Author of what is shown without a decision."""
+
+SEEN_AS: Mapping[str, str] = {
+    "released": "readers saw it without a warning",
+    "warned": "readers saw it with a warning",
+    "replaced": "readers saw the corrected text",
+    "rejected": "readers saw a notice in its place",
+    "fallback": "readers saw a notice that the sources do not support an answer",
+    "held": "readers saw nothing yet",
+}
+"""Words for what readers saw of an answer, by its state."""
+UNCHANGED = "nothing changed for readers"
+_DONE = {
+    "approve": "Approved", "reject": "Rejected", "correct": "Corrected", "upvote": "Voted up", "downvote": "Voted down",
+}  # fmt: skip
+
+
+def outcome_words(ruling: str, action: str, state: str, by: str) -> str:
+    """Return a sentence about a decision: what was decided by whom, and what readers saw.
+
+    Args:
+        ruling: final, second, vote, late or undone.
+        action: what was decided; empty for undone.
+        state: state to which the decision led; empty if it changed nothing.
+        by: name of the person; the policy decides what has passed its deadline.
+    """
+    who = "the policy at the deadline" if by == POLICY else by
+    done = f"{_DONE.get(action, action)} by {who}"
+    match ruling:
+        case "undone":
+            return f"Decided and undone by {who} before it took effect; {UNCHANGED}."
+        case "second":
+            return f"{who} would {action} it (second opinion); {UNCHANGED}."
+        case "late":
+            return f"{done} too late, after another decision; {UNCHANGED}."
+    return f"{done}; {SEEN_AS.get(state, UNCHANGED)}."
 
 
 class ShownText(BaseModel):

@@ -17,7 +17,9 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from workers.console.http.problems import Problem, problem_response
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
+from workers.console.presentation.outcome import SEEN_AS, outcome_words
 from workers.console.presentation.rendering import citation_kind, markdown, web_address
+from workers.console.presentation.rule_words import rules_in_words, winning_words
 from workers.console.presentation.words import SCORES, level_of, words_of
 from workers.console.routes.overview import PERIODS
 from workers.evaluation.text.visible_text import visible
@@ -43,9 +45,6 @@ VERDICTS = {
 DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected"}
 """Words for final decisions."""
 
-RULINGS = {"second": "second opinion", "vote": "vote", "late": "too late, without effect"}
-"""Words for decisions that are not final."""
-
 VIA = {"token": "by program", "session": "in the browser"}
 """Words for the ways by which somebody was shown an answer."""
 
@@ -60,15 +59,6 @@ def _money(value: float | None) -> str:
         return "unknown"
     places = 2 if value == 0 or value >= 1 else max(2, 1 - math.floor(math.log10(value)))
     return f"{value:,.{places}f}"
-
-
-def _measured(value: Any) -> str:
-    """Format what was found for a row of the policy."""
-    if isinstance(value, list):
-        return ", ".join(words_of(str(each)) for each in value) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return _score(value) if value is None or isinstance(value, float) else words_of(str(value))
 
 
 def _time(value: Any) -> str:
@@ -96,11 +86,11 @@ OWN_VERDICTS = (
 """Verdicts of a reviewer on a claim, in the order of their keys, with their words."""
 
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "measured": _measured, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "RULINGS": RULINGS, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
+    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "outcome_words": outcome_words, "SEEN_AS": SEEN_AS, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-import orjson
 from pydantic import BaseModel, Field
 
 from schemas.base import RiskLevel
@@ -198,77 +197,6 @@ class AnswerDetail(View):
     history: list[Happening]
 
 
-class LoggedCitations(View):
-    """An answer in the citation audit."""
-
-    response_id: str
-    tenant: str
-    completed_at: datetime
-    state: str
-    grounding_score: float | None
-    recommendation_coverage: float | None
-    citation_count: int
-    citations: list[dict[str, Any]] = Field(description="Citations of the answer; at most 200.")
-    invalid_references: list[dict[str, Any]]
-    ungrounded_claims: list[str]
-    response_seconds: float | None
-    grounding_seconds: float | None
-    validated_at: datetime | None
-    pipeline_version: str
-
-
-class AuditPage(View):
-    """A page of the audit, the latest first."""
-
-    items: list[LoggedCitations]
-    next_cursor: str | None
-
-
-class Access(View):
-    """A recorded access to answers."""
-
-    access_id: str
-    at: datetime
-    who: str = Field(description="Name of the access token.")
-    via: Literal["token", "session"]
-    what: str = Field(description="Name of the route.")
-    tenant: str
-    answers: list[str]
-
-
-class AccessPage(View):
-    """A page of accesses, the latest first."""
-
-    items: list[Access]
-    next_cursor: str | None
-
-
-class LoggedDecision(View):
-    """A recorded decision on an answer."""
-
-    decision_id: str
-    decided_at: datetime
-    decided_by: str = Field(description="Name of the access token; policy for a decision by deadline.")
-    action: str
-    ruling: str = Field(description="final, second (a second opinion), vote, or late: without effect.")
-    state: str = Field(description="State to which the decision led; empty for one that is not final.")
-    reason: str
-    comment: str
-    tenant: str
-    answer_id: str
-    review_id: str
-    model_id: str
-    review_duration: float = Field(description="Seconds of active review.")
-
-
-class DecisionPage(View):
-    """A page of decisions, the latest first."""
-
-    items: list[LoggedDecision]
-    next_cursor: str | None
-    hidden: int = Field(description="Decisions left out because you may still review their requests independently.")
-
-
 class Remembered(View):
     """A turn of conversational memory with its origin."""
 
@@ -336,14 +264,6 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
     )
 
 
-def logged_citations(row: Row) -> LoggedCitations:
-    """Build the audit entry of an answer from its row."""
-    parsed = {
-        name: orjson.loads(row[name] or "[]") for name in ("citations", "invalid_references", "ungrounded_claims")
-    }
-    return LoggedCitations.model_validate(row | parsed)
-
-
 def _feedback(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
     """Yield the latest revision of each feedback event."""
     latest: dict[str, FeedbackEvent] = {}
@@ -376,7 +296,8 @@ def _history(stored: StoredAnswer) -> Iterator[Happening]:
             reasons = ", ".join(map(words_of, review["reasons"]))
             yield Happening(at=review["requested_at"], what="review requested", detail=reasons)
     for event in stored.review_events:
-        yield Happening(at=event["occurred_at"], what=f"review {event['kind']}", detail=f"by {event['reviewer']}")
+        what = "decision undone" if event["kind"] == "undone" else f"review {event['kind']}"
+        yield Happening(at=event["occurred_at"], what=what, detail=f"by {event['reviewer']}")
     for decision in stored.decisions:
         what = {"final": "decided", "second": "second review", "vote": "vote"}.get(
             decision["ruling"], "decision too late"

@@ -16,7 +16,7 @@ from workers.console.http.requests import StrictRoute
 from workers.console.http.table_files import MEDIA_TYPES, FileFormat, encoded
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin
-from workers.console.presentation.views import (
+from workers.console.presentation.audit_views import (
     Access,
     AccessPage,
     AuditPage,
@@ -24,6 +24,7 @@ from workers.console.presentation.views import (
     LoggedDecision,
     logged_citations,
 )
+from workers.console.presentation.outcome import outcome_words
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, Until
 from workers.stores.clickhouse.row_reading import Row
@@ -37,6 +38,8 @@ MAX_EXPORTED = 500_000
 """Maximum number of rows of a file: a year of a large team."""
 EXPORT_BATCH = 5_000
 """Number of rows that are read and written at once."""
+QUESTIONS_OF_ACCESS = 3
+"""Maximum number of questions of an access: a search shows up to a hundred answers, and the log of a year millions."""
 
 _TIME = pa.timestamp("ms", tz="UTC")
 SCHEMAS = {
@@ -44,7 +47,8 @@ SCHEMAS = {
         [
             ("decided_at", _TIME),
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
-            *((name, pa.string()) for name in ("tenant", "answer_id", "model_id")),
+            ("outcome", pa.string()),
+            *((name, pa.string()) for name in ("tenant", "answer_id", "query", "model_id")),
             ("review_duration", pa.float64()),
             *((name, pa.string()) for name in ("review_id", "decision_id")),
         ]
@@ -54,6 +58,7 @@ SCHEMAS = {
             ("at", _TIME),
             *((name, pa.string()) for name in ("who", "via", "what", "tenant")),
             ("answers", pa.list_(pa.string())),
+            ("questions", pa.list_(pa.string())),
             ("access_id", pa.string()),
         ]
     ),
@@ -70,7 +75,7 @@ class AuditQuery(BaseModel):
     state: str = Field(
         default="",
         max_length=100,
-        description="Only decisions that led to this state; of accesses, only those of this kind (what).",
+        description="Only decisions that led to this state, or `undone` ones; of accesses, only those of this kind (what).",
     )
     model: str = Field(default="", max_length=200, description="Only decisions on answers of this model.")
     since: UtcDatetime | None = Field(default=None, description="Only records of this time or later.")
@@ -179,8 +184,7 @@ async def export_audit(
 async def _batches(resources: Shared, principal: Admin, log: AuditLog, chosen: AuditFilter) -> AsyncIterator[list[Row]]:
     after = Place()
     while rows := await resources.audit.listed(log, chosen, EXPORT_BATCH, after):
-        _note(resources, principal, log, rows)
-        yield rows
+        yield await _described(resources, principal, log, rows)
         after = Place(rows[-1]["at_ms"], rows[-1][IDENTIFIER[log]])
 
 
@@ -195,14 +199,38 @@ async def logged(
     """
     chosen = wanted.chosen(log, principal, blind_of(principal, resources))
     rows = await resources.audit.listed(log, chosen, limit + 1, place_of(cursor))
-    _note(resources, principal, log, rows[:limit])
-    return rows[:limit], next_cursor(rows, limit, "at_ms", IDENTIFIER[log])
+    shown = await _described(resources, principal, log, rows[:limit])
+    return shown, next_cursor(rows, limit, "at_ms", IDENTIFIER[log])
 
 
-def _note(resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row]) -> None:
-    """Record who is shown comments of reviewers; the access log itself holds identifiers alone."""
-    if log == "decisions":
-        resources.accesses.note_page(principal, "audit", [(row["tenant"], row["answer_id"]) for row in rows])
+async def _described(resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row]) -> list[Row]:
+    """Add questions, and what happened, to records; record who is shown questions and comments of reviewers."""
+    named = [_answers_of(log, row) for row in rows]
+    every = list(dict.fromkeys(answer for answers in named for answer in answers))
+    questions = await resources.audit.questions(every)
+    described = [
+        row | _added(log, row, [questions.get(answer, "") for answer in answers])
+        for row, answers in zip(rows, named, strict=True)
+    ]
+    # An access to an answer that is no longer stored shows its identifier alone.
+    resources.accesses.note_page(
+        principal, "audit", [each for each in every if log == "decisions" or each in questions]
+    )
+    return described
+
+
+def _answers_of(log: AuditLog, row: Row) -> list[tuple[str, str]]:
+    names = [row["answer_id"]] if log == "decisions" else row["answers"][:QUESTIONS_OF_ACCESS]
+    return [(row["tenant"], name) for name in names]
+
+
+def _added(log: AuditLog, row: Row, questions: list[str]) -> Row:
+    if log == "accesses":
+        return {"questions": questions}
+    return {
+        "query": questions[0],
+        "outcome": outcome_words(row["ruling"], row["action"], row["state"], row["decided_by"]),
+    }
 
 
 async def _audit(

@@ -1,0 +1,63 @@
+"""Rules of a decision in words: every rule has a condition, and the one that set the state is named as the winner."""
+
+from typing import Any
+
+import pytest
+
+from workers.console.presentation.rule_words import CONDITIONS, rules_in_words, winning_words
+from workers.decision.decision import Fact, evaluator_facts
+from workers.decision.explanation import Explanation, explained_rows
+from workers.decision.policy import AUDIT, REASONS, DecisionPolicy, EvaluatorCondition
+
+POLICY = DecisionPolicy(evaluators={"toxicity": EvaluatorCondition(minimum=0.7)})
+
+
+def explained(state: str, reasons: list[str], mode: str = "gatekeeper", **found: Fact) -> Explanation:
+    known = {reason: Fact(False, False) for reason in REASONS} | evaluator_facts(POLICY.evaluators, {"toxicity": 0.6})
+    rows = explained_rows(known | found, reasons, POLICY, "acme", None, mode)  # type: ignore[arg-type]
+    values: dict[str, Any] = {
+        "answer_id": "a", "tenant": "acme", "query_type": None, "risk_mode": mode, "state": state, "reasons": reasons,
+        "review": any(row.decided and row.effect is not None and row.effect.review for row in rows) or AUDIT in reasons,
+        "final": False, "pipeline_version": "v", "rows": rows,
+    }  # fmt: skip
+    return Explanation.model_validate(values)
+
+
+def test_every_rule_of_the_table_has_a_condition() -> None:
+    assert set(CONDITIONS) == set(REASONS)
+
+
+@pytest.mark.parametrize(
+    ("state", "reasons", "mode", "words"),
+    [
+        ("released", [], "gatekeeper", "Every rule passed: released."),
+        ("released", [AUDIT], "observer", "Every rule passed: released, with a review. It is part of the random sample that people review."),
+        ("held", ["refusal"], "gatekeeper", "The rule “refusal” decided: held, with a review."),
+        ("held", ["refusal", "no_contexts"], "gatekeeper", "The rules “refusal” and “no contexts” decided: held, with a review."),
+        ("fallback", ["no_evidence", "invalid_citation"], "gatekeeper", "The rule “no evidence” decided: fallback"),
+        ("warned", ["refusal", "medium_hallucination_risk"], "observer", "The rule “medium risk of hallucination” decided: warned, with a review. The rule “refusal” asked for the review."),
+        ("held", ["evaluations.removed.below_minimum"], "gatekeeper", "The rule “evaluations.removed.below minimum” decided: held."),
+    ],
+)  # fmt: skip
+def test_the_rule_that_set_the_state_won(state: str, reasons: list[str], mode: str, words: str) -> None:
+    assert winning_words(explained(state, reasons, mode)).startswith(words)
+
+
+def test_a_rule_says_field_measured_and_needed_value() -> None:
+    found = {"grounding_below_minimum": Fact(True, 0.42, 0.5), "failed_tool": Fact(True, True)}
+    rules = {rule.name: rule for rule in rules_in_words(explained("held", ["failed_tool"], **found))}
+    below = rules["too little support in the sources"]
+    assert below[1:] == (
+        "grounding_score", "0.42", "at least 0.50", "failed; a rule with a worse effect decided", False
+    )  # fmt: skip
+    assert rules["failed call of a tool that the answer does not admit"][2:] == (
+        "some", "none", "failed: held, with a review", True
+    )  # fmt: skip
+    assert rules["evaluations.toxicity.below minimum"][1:4] == ("score of toxicity", "0.60", "at least 0.70")
+    assert rules["evaluations.toxicity.unknown"][1:] == ("score of toxicity", "0.60", "a known score", "passed", False)
+
+
+def test_a_rule_without_effect_in_a_mode_says_so() -> None:
+    rules = rules_in_words(explained("released", [], "observer", gate_score_unknown=Fact(True, None)))
+    (unknown,) = [rule for rule in rules if rule.name == "gate score unknown"]
+    assert unknown[2:] == ("not known", "a known score", "failed, without effect in observer mode", False)

@@ -1,0 +1,132 @@
+"""Say in words what each rule of a decision measured and needed, and which rule won."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from workers.console.presentation.words import words_of
+from workers.decision.explanation import ExplainedRow, Explanation
+from workers.decision.policy import AUDIT, Effect, Reason
+
+
+class Condition(NamedTuple):
+    """Describe what a rule looks at.
+
+    Attributes:
+        field: the measured field.
+        needed: the value that passes; empty for a threshold.
+        none: words for a count of which only "none" or "some" is stored, if it is none.
+        some: the same, if it is not.
+    """
+
+    field: str
+    needed: str = ""
+    none: str = "none"
+    some: str = "some"
+
+
+CONDITIONS: Mapping[Reason, Condition] = {
+    "no_evidence": Condition("share of supported claims, with grounding_score below its minimum", "more than 0, or a contradiction"),
+    "grounding_below_minimum": Condition("grounding_score"),
+    "empty_answer": Condition("characters of the answer", "at least 1"),
+    "tool_failure": Condition("status of the call, and signals of tools", "success, no tool failure"),
+    "failed_tool": Condition("failed calls of tools that the answer does not admit", "none"),
+    "refusal": Condition("refusal to answer", "no", "no", "yes"),
+    "high_hallucination_risk": Condition("hallucination_risk", "low or medium"),
+    "gate_score_unknown": Condition("gate_score", "a known score"),
+    "gate_score_below_minimum": Condition("gate_score"),
+    "medium_hallucination_risk": Condition("hallucination_risk", "not medium; high has its own rule"),
+    "failure_signals": Condition("failure signals", "none that the validator escalates"),
+    "grounding_not_evaluated": Condition("missing reports", "not grounding"),
+    "no_contexts": Condition("claims without any source given to the model", "none"),
+    "degraded": Condition("missing reports", "none"),
+    "invalid_citation": Condition("references that lead nowhere", "none"),
+    "citation_of_other_source": Condition("citations of another source than the supporting one", "none"),
+    "uncited_claim": Condition("claims without a citation, where citations are required", "none"),
+    "uncited_recommendation": Condition("recommendations without a source", "none"),
+    "conflicting_sources": Condition("claims on which sources disagree", "none"),
+    "said_before": Condition("claims that only an earlier turn states", "none"),
+    "contradicts_earlier": Condition("claims against an earlier answer", "none"),
+    "words_not_compared": Condition("claims whose words could not be compared", "none"),
+}  # fmt: skip
+
+
+class RuleWords(NamedTuple):
+    """A rule of a decision in words."""
+
+    name: str
+    field: str
+    measured: str
+    needed: str
+    result: str
+    won: bool
+
+
+def rules_in_words(explanation: Explanation) -> list[RuleWords]:
+    """Return the rules of a decision in words, in the order of the table."""
+    won = set(winners(explanation))
+    return [_rule(row, explanation.risk_mode, won=row.fact in won) for row in explanation.rows]
+
+
+def winners(explanation: Explanation) -> list[str]:
+    """Return the rules that set the state of the answer; none if all passed."""
+    failed = [row for row in explanation.rows if row.decided and row.effect is not None]
+    setting = [row.fact for row in failed if row.effect is not None and row.effect.state == explanation.state]
+    return setting or [reason for reason in explanation.reasons if reason != AUDIT]
+
+
+def winning_words(explanation: Explanation) -> str:
+    """Return a sentence that names the winning rules, and one about the review if others asked for it."""
+    effect = _effect_words(explanation.state, review=explanation.review)
+    won = winners(explanation)
+    if not won:
+        sampled = " It is part of the random sample that people review." if AUDIT in explanation.reasons else ""
+        return f"Every rule passed: {effect}.{sampled}"
+    asking = [row.fact for row in explanation.rows if row.decided and row.effect is not None and row.effect.review]
+    further = "" if not asking or set(asking) & set(won) else f" {_named(asking)} asked for the review."
+    return f"{_named(won)} decided: {effect}.{further}"
+
+
+def _named(rules: list[str]) -> str:
+    quoted = [f"“{words_of(rule)}”" for rule in rules]
+    return f"The rule {quoted[0]}" if len(quoted) == 1 else f"The rules {', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _effect_words(state: str, *, review: bool) -> str:
+    return f"{state}, with a review" if review else state
+
+
+def _rule(row: ExplainedRow, mode: str, *, won: bool) -> RuleWords:
+    condition = CONDITIONS.get(row.fact) or _condition_of_evaluator(row.fact)  # type: ignore[call-overload]
+    needed = f"at least {row.threshold:.2f}" if row.threshold is not None else condition.needed
+    return RuleWords(
+        words_of(row.fact), condition.field, _measured(row.value, condition), needed, _result(row, mode), won
+    )
+
+
+def _condition_of_evaluator(fact: str) -> Condition:
+    """Return what a rule about an evaluator of another package looks at: ``evaluations.NAME.below_minimum``."""
+    name = fact.partition(".")[2].rpartition(".")[0]
+    return Condition(f"score of {name}", "a known score")
+
+
+def _measured(value: Any, condition: Condition) -> str:
+    if value is None:
+        return "not known"
+    if isinstance(value, bool):
+        return condition.some if value else condition.none
+    if isinstance(value, list):
+        return ", ".join(words_of(str(each)) for each in value) or "none"
+    return f"{value:.2f}" if isinstance(value, float) else words_of(str(value))
+
+
+def _result(row: ExplainedRow, mode: str) -> str:
+    effect: Effect | None = row.effect
+    if row.applies is None:
+        return "not known"
+    if not row.applies:
+        return "passed"
+    if effect is None:
+        return f"failed, without effect in {mode} mode"
+    if not row.decided:
+        return "failed; a rule with a worse effect decided"
+    return f"failed: {_effect_words(effect.state, review=effect.review)}"
