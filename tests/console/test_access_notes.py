@@ -57,7 +57,8 @@ NOTHING_SHOWN = {
     # Figures, and answers by their identifier alone.
     ("GET", "/"), ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/reviews/disagreements"),
     ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"), ("GET", "/api/reviews/acceptance"),
-    # What is sent, and that it has arrived.
+    # What is sent, and that it has arrived; what is displayed now was loaded ahead.
+    ("POST", "/review/{review_id}/shown"),
     ("POST", "/api/answers"), ("POST", "/api/feedback"), ("POST", "/api/answers/{answer_id:path}/vote"),
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),
     ("POST", "/api/reviews/{review_id}/skip"), ("POST", "/api/reviews/{review_id}/escalate"),

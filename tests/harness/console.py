@@ -50,7 +50,7 @@ ONE_TENANT = {
     "long-reader": "long-answers", "thumb": "thumbs", "lister": "lists", "colleague": "lists", "bulk": "bulks", "bulk-rival": "bulks",
     "first-unseen": "unseen", "second-unseen": "unseen", "other-unseen": "unseen", "no-mouse": "no-mouse", "fast-editor": "edits-fast", "magnified": "magnified", "ended": "ended", "counted": "counted", "charted": "charted", "pager": "pages", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
     "first-opinion": "opinions", "second-opinion": "opinions", "told": "told", "accepting": "accepted", "priced": "priced", "unpriced": "unpriced",
-    "recorder": "record", "frozen": "frozen", "editing": "editing", "undoing": "undoing", "interleaved": "interleaved", "agreement": "agreement", "linked": "linked", "sheets": "sheets", "doubts": "doubts",
+    "recorder": "record", "onlooker": "displayed", "frozen": "frozen", "editing": "editing", "undoing": "undoing", "interleaved": "interleaved", "agreement": "agreement", "linked": "linked", "sheets": "sheets", "doubts": "doubts",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 

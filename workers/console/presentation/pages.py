@@ -13,6 +13,7 @@ from schemas.base import Label
 from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
+from workers.console.identity.access_log import LOADED_AHEAD
 from workers.console.identity.principal import Principal
 from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
 from workers.console.presentation.rendering import (
@@ -123,7 +124,8 @@ async def answer(
     resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
     looked: list[Row] | None = None
     if Scope.ADMIN in principal.scopes:
-        looked = await resources.audit.listed("accesses", AuditFilter([detail.tenant], detail.answer_id), MOST_ACCESSES)
+        displayed = AuditFilter([detail.tenant], detail.answer_id, without=(LOADED_AHEAD,))
+        looked = await resources.audit.listed("accesses", displayed, MOST_ACCESSES)
     return page(
         "answer.html", request, principal,
         answer=detail, turns=turns, looked=looked,

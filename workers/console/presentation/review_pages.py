@@ -4,7 +4,7 @@ Both keep their filters in their address.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,6 +14,7 @@ from pydantic import Field
 from schemas.base import Identifier
 from workers.console.http.problems import Problem
 from workers.console.http.requests import StrictRoute
+from workers.console.identity.access_log import LOADED_AHEAD
 from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.page_basics import VERDICTS, Reviewing, page
@@ -92,9 +93,15 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
 
 
 class NextRequest(Filters):
-    """Filters of the next review request, and requests to leave out."""
+    """Filters of the next review request, and requests to leave out.
+
+    Attributes:
+        without: requests to leave out.
+        ahead: True if the page displays the request later, and reports that then.
+    """
 
     without: list[Identifier] = Field(default_factory=list, max_length=500)
+    ahead: bool = False
 
 
 @router.get("/review")
@@ -108,7 +115,7 @@ async def review_one(
     review_id: str, request: Request, principal: Reviewing, service: Service, team: Team, resources: Shared
 ) -> Response:
     """Show the review queue, starting with this request."""
-    item = await _review_item(review_id, principal, service, resources)
+    item = await _review_item(review_id, principal, service)
     return await _review_page(request, principal, service, team, resources, item)
 
 
@@ -117,7 +124,7 @@ async def review_item(
     review_id: str, request: Request, principal: Reviewing, service: Service, resources: Shared
 ) -> Response:
     """Render the current state of a request as a page fragment."""
-    item = await _review_item(review_id, principal, service, resources)
+    item = await _review_item(review_id, principal, service)
     return page("review_item.html", request, principal, **await _review_values(item, principal, resources))
 
 
@@ -126,24 +133,36 @@ async def review_next(
     wanted: NextRequest, request: Request, principal: Reviewing, service: Service, resources: Shared
 ) -> Response:
     """Lock the next request for this reviewer and render it as a page fragment; 204 if there is none."""
-    filters = Filters(**wanted.model_dump(exclude={"without"}))
+    filters = Filters(**wanted.model_dump(exclude={"without", "ahead"}))
     if filters.tenant is not None:
         principal.require_tenant(filters.tenant)
     with refusals():
         item = await service.next(filters, Reviewer(principal.name, principal.tenants), without=wanted.without)
     if item is None:
         return Response(status_code=204)
-    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
-    return page("review_item.html", request, principal, **await _review_values(item, principal, resources))
+    values = await _review_values(item, principal, resources, ahead=wanted.ahead)
+    return page("review_item.html", request, principal, **values)
 
 
-async def _review_item(
-    review_id: str, principal: Principal, service: ReviewService, resources: ConsoleResources
-) -> ReviewItem:
+@router.post("/review/{review_id}/shown", status_code=204)
+async def review_shown(review_id: Identifier, principal: Reviewing, service: Service, resources: Shared) -> None:
+    """Record that a request that was loaded ahead is displayed now."""
+    item = await _review_item(review_id, principal, service)
+    _note(resources, principal, item, await _turns(item, principal, resources), ahead=False)
+
+
+def _note(
+    resources: ConsoleResources, principal: Principal, item: ReviewItem, turns: Sequence[Row], *, ahead: bool
+) -> None:
+    """Record who is shown the answer of a request and the turns before it, or whose page loads them ahead."""
+    resources.accesses.note(principal, LOADED_AHEAD if ahead else "review", item.tenant, [item.answer_id])
+    earlier = [(turn["tenant"], turn["answer_id"]) for turn in turns]
+    resources.accesses.note_page(principal, LOADED_AHEAD if ahead else "conversation", earlier)
+
+
+async def _review_item(review_id: str, principal: Principal, service: ReviewService) -> ReviewItem:
     with refusals():
-        item = await service.item(review_id, Reviewer(principal.name, principal.tenants))
-    resources.accesses.note(principal, "review", item.tenant, [item.answer_id])
-    return item
+        return await service.item(review_id, Reviewer(principal.name, principal.tenants))
 
 
 async def _review_page(
@@ -165,8 +184,19 @@ async def _review_page(
     )  # fmt: skip
 
 
-async def _review_values(item: ReviewItem, principal: Principal, resources: ConsoleResources) -> dict[str, Any]:
-    """Return the values that the template of a request needs."""
+async def _turns(item: ReviewItem, principal: Principal, resources: ConsoleResources) -> list[Row]:
+    """Return the turns before a request; reviewers without read rights see no answers besides those of the queue."""
+    if Scope.READ not in principal.scopes:
+        return []
+    return await resources.answers.earlier(
+        item.tenant, item.session_id, item.answer_id, item.completed_at, blind_of(principal, resources)
+    )
+
+
+async def _review_values(
+    item: ReviewItem, principal: Principal, resources: ConsoleResources, *, ahead: bool = False
+) -> dict[str, Any]:
+    """Return the values that the template of a request needs, and record the access."""
     claims = [_review_claim(claim.model_dump()) for claim in item.claims]
     contexts = [
         (
@@ -175,13 +205,8 @@ async def _review_values(item: ReviewItem, principal: Principal, resources: Cons
         )
         for context in item.contexts
     ]
-    # Reviewers without read rights see no answers besides those of the queue.
-    turns: list[Row] = []
-    if Scope.READ in principal.scopes:
-        turns = await resources.answers.earlier(
-            item.tenant, item.session_id, item.answer_id, item.completed_at, blind_of(principal, resources)
-        )
-        resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
+    turns = await _turns(item, principal, resources)
+    _note(resources, principal, item, turns, ahead=ahead)
     folder = resources.settings.review.guidelines
     return {
         "item": item,

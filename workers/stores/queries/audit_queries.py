@@ -52,6 +52,7 @@ _ACCESSES = (
 FROM {database}.accesses FINAL
 """
     + _OF_TENANTS % ("has(answers, {{answer_id:String}})", "who", "what", "''", "at", "at")
+    + "  AND NOT has({{without:Array(String)}}, what)\n"
 )
 _AFTER = """
   AND ({{{{after:String}}}} = '' OR ({time}, {name}) < (fromUnixTimestamp64Milli({{{{after_ms:Int64}}}}, 'UTC'), {{{{after:String}}}}))
@@ -98,6 +99,7 @@ class AuditFilter:
         model: model of the decided answer; accesses have none.
         period: time of the decision or access.
         blind: requests that the auditor may still review; their decisions are left out.
+        without: kinds of accesses that are left out.
     """
 
     tenants: Sequence[str] = ()
@@ -107,13 +109,14 @@ class AuditFilter:
     model: str = ""
     period: Period = EVER
     blind: Sample | None = None
+    without: Sequence[str] = ()
 
     @property
     def values(self) -> dict[str, Any]:
         """Return the filter as parameters of a query."""
         return {
             "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person, "state": self.state,
-            "model": self.model, **times_of(self.period), **due_values(self.blind),
+            "model": self.model, "without": list(self.without), **times_of(self.period), **due_values(self.blind),
         }  # fmt: skip
 
 

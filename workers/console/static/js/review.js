@@ -50,8 +50,8 @@ function wanted() {
 }
 
 /** The next request as nodes, or null where there is none. */
-async function fetchNext() {
-  const response = await send("/review/next", wanted());
+async function fetchNext(isAhead = false) {
+  const response = await send("/review/next", { ...wanted(), ahead: isAhead });
   if (response.status === 204) return null;
   const nodes = [...parsed(response.text)];
   const article = nodes.find((node) => node.dataset?.review);
@@ -60,7 +60,7 @@ async function fetchNext() {
 }
 
 function loadAhead() {
-  ahead = { nodes: fetchNext(), at: performance.now() };
+  ahead = { nodes: fetchNext(true), at: performance.now() };
   ahead.nodes.catch(() => {});
 }
 
@@ -70,7 +70,12 @@ async function nextRequest() {
   ahead = null;
   try {
     const nodes = await loaded?.nodes;
-    if (nodes && (await isStillOurs(nodes, loaded.at))) return nodes;
+    if (nodes && (await isStillOurs(nodes, loaded.at))) {
+      // What is loaded ahead counts as looked at from now on.
+      const review = nodes.find((node) => node.dataset?.review)?.dataset.review;
+      send(`/review/${review}/shown`).catch(complain);
+      return nodes;
+    }
     // What was loaded ahead may have found nothing when there was nothing yet.
     return await fetchNext();
   } catch {
