@@ -126,7 +126,7 @@ def test_an_upgrade_leaves_the_number_of_replicas_to_the_autoscaler(
     assert {name: deployments[name]["spec"]["replicas"] for name in scalers} == dict.fromkeys(scalers, 5)
 
 
-@pytest.mark.parametrize("name", ["exporting", "intake"])
+@pytest.mark.parametrize("name", ["exporting", "intake", "streams"])
 def test_an_overlay_adds_the_agents_that_the_base_leaves_out(
     api: KubernetesApi, namespace: str, tmp_path: Path, name: str
 ) -> None:
@@ -177,7 +177,7 @@ def test_keda_scales_in_place_of_the_other_autoscalers(api: KubernetesApi, names
 
 
 @pytest.mark.usefixtures("kinds")
-@pytest.mark.parametrize("name", ["exporting", "intake"])
+@pytest.mark.parametrize("name", ["exporting", "intake", "streams"])
 def test_keda_scales_the_agents_that_an_overlay_adds(
     api: KubernetesApi, namespace: str, tmp_path: Path, name: str
 ) -> None:

@@ -174,12 +174,15 @@ def test_every_dependency_is_a_service_that_can_meet_its_condition(services: dic
     assert set(services["feed"]["depends_on"]) == set(WORKERS), "answers are sent once somebody reads them"
 
 
-def test_every_agent_runs_in_one_service_and_each_can_have_replicas(services: dict[str, dict[str, Any]]) -> None:
-    settings = Settings.model_construct()
+def test_every_agent_runs_in_one_service_and_each_can_have_replicas(
+    services: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = services[WORKERS[0]]["environment"]
+    settings = settings_from({name: given[name] for name in given if "_STREAMS__" in name}, monkeypatch)
     worker, judging = (services[name]["command"] for name in WORKERS)
     assert (worker[:2], judging[:2]) == (["worker", "--without"], ["worker", "--agents"])
     apart = judging[2].split(",")
-    assert sorted([*agents_without(worker[2].split(","), settings), *apart]) == sorted(AGENTS)
+    assert sorted([*agents_without(worker[2].split(","), settings), *apart]) == sorted([*AGENTS, "streams"])
     for name in WORKERS:
         # quality reads what memory writes.
         assert "state:/var/lib/touchstone" in services[name]["volumes"]

@@ -22,7 +22,7 @@ VERSIONS = ("1.29", "1.33", "1.37")
 """The oldest that is in use with autoscaling/v2 and policy/v1, one between, the newest whose schemas are at hand."""
 
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text(encoding="utf-8"))
-OPTIONAL = ("exporting/exporting.yaml", "intake/intake.yaml")
+OPTIONAL = ("exporting/exporting.yaml", "intake/intake.yaml", "streams/streams.yaml")
 """Manifests of agents that are off by default; they are held to the same rules."""
 OBJECTS: list[dict[str, Any]] = [
     document
@@ -72,7 +72,7 @@ def test_a_misspelt_field_would_be_noticed() -> None:
 def test_every_manifest_is_part_of_the_kustomization_or_says_that_it_is_not() -> None:
     others = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.yaml") if path.name != "kustomization.yaml"}
     others -= set(KUSTOMIZATION["resources"])
-    own = {f"keda/{name}" for name in ("scaled-objects.yaml", "exporting/exporting.yaml", "intake/intake.yaml")}
+    own = {f"keda/{name}" for name in ("scaled-objects.yaml", *OPTIONAL)}
     own.add("monitoring/pod-monitor.yaml")
     assert others == {"prometheus-adapter.yaml", *OPTIONAL, *own}
     for name in others - own:
@@ -81,7 +81,7 @@ def test_every_manifest_is_part_of_the_kustomization_or_says_that_it_is_not() ->
 
 def test_every_agent_runs_in_exactly_one_deployment() -> None:
     agents = [name for pod in DEPLOYMENTS.values() for name in agents_of(pod["spec"]["template"])]
-    assert sorted(agents) == sorted([*AGENTS, *EXPORTERS, "intake"])
+    assert sorted(agents) == sorted([*AGENTS, *EXPORTERS, "intake", "streams"])
     assert set(agents_of(DEPLOYMENTS["touchstone-exporting"]["spec"]["template"])) == set(EXPORTERS)
 
 
@@ -102,12 +102,13 @@ def test_the_settings_of_the_exporters_switch_them_on(monkeypatch: pytest.Monkey
     assert {agent.name for agent in chosen_agents(agents_of(pod), settings)} == set(EXPORTERS)
 
 
-def test_the_settings_of_the_intake_name_topics(monkeypatch: pytest.MonkeyPatch) -> None:
-    pod = DEPLOYMENTS["touchstone-intake"]["spec"]["template"]
+@pytest.mark.parametrize("agent", ["intake", "streams"])
+def test_the_settings_of_what_reads_from_gateways_switch_it_on(agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pod = DEPLOYMENTS[f"touchstone-{agent}"]["spec"]["template"]
     given = {each["name"]: each["value"] for each in container(pod)["env"] if "value" in each}
     del given["REDIS_URL_FILE"]  # a file of the secret
     settings = settings_from(given, monkeypatch)
-    assert [agent.name for agent in chosen_agents(agents_of(pod), settings)] == ["intake"]
+    assert [agent.name for agent in chosen_agents(agents_of(pod), settings)] == [agent]
 
 
 def agents_of(pod: dict[str, Any]) -> list[str]:
