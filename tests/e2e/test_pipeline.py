@@ -170,7 +170,8 @@ def test_the_demo_of_an_installed_wheel_accounts_for_every_example(tmp_path: Pat
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr
     summary = json.loads(summary_file.read_text())
-    examples = len(EXAMPLES.read_text(encoding="utf-8").splitlines())
+    files = [EXAMPLES.with_name(name) for name in ("answers.jsonl", "conversations.jsonl", "tools.jsonl")]
+    examples = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) + 1
     assert summary["ingested"] == examples
     assert summary["enriched"] + summary["dead_lettered"] == examples
     assert summary["accounted_for"] is True
@@ -179,4 +180,11 @@ def test_the_demo_of_an_installed_wheel_accounts_for_every_example(tmp_path: Pat
     assert summary["reviews"] > 0
     assert summary["remembered"] > 0
     assert len(summary["worst"]) == 3
+    assert summary["kinds"]["with earlier turns"] == ["conversation-1", "conversation-2", "conversation-3"]
+    assert "tools-1" in summary["kinds"]["over results of tools"]
+    assert summary["kinds"]["streamed"] == ["stream-1"]
+    assert len(summary["kinds"]["in another language than English"]) >= 13
+    assert summary["kinds"]["of a run whose fault is attributed to a step"] == ["run-1"]
+    for name in ("conversation-1", "tools-1", "stream-1", "run-1"):
+        assert name in finished.stdout
     assert "Traceback" not in finished.stderr

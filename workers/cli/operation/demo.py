@@ -14,15 +14,16 @@ import uvloop
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from workers.cli.operation.console_command import served_console
+from workers.cli.operation.demo_files import DemoFiles, demo_files
 from workers.cli.operation.local_command import create_topics
 from workers.cli.operation.summary import print_summary
 from workers.cli.output import console, errors, fail, read_settings
 from workers.errors import TouchstoneError
+from workers.intake.chunk_ingest import ingest_chunks
 from workers.intake.file_ingest import ingest_file
 from workers.local.services import LocalServices
 from workers.measurement.evaluation_cost import evaluation_cpu
 from workers.observability.logs import safe_text
-from workers.process.paths import examples_directory
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
 from workers.stores.queries.run_summary import RunSummary, summarise
@@ -38,7 +39,8 @@ def demo(
 ) -> None:
     """Start services and agents, send the examples, wait for all results, print a summary and stop.
 
-    The console runs meanwhile. The results stay stored for `touchstone up`.
+    The console runs meanwhile. The results stay stored for `touchstone up`. The examples include conversations, a run of
+    an agent, results of tools and a streamed answer; the summary names the kinds of answers.
 
     Exit code 0 if every answer is accounted for: ingested = enriched + dead-lettered.
 
@@ -48,11 +50,11 @@ def demo(
       touchstone demo --summary-json summary.json
     """
     settings = read_settings(quiet=True)
-    path = file or examples_directory() / "answers.jsonl"
-    summary = uvloop.run(_run(settings, path, keep=keep))
+    files = demo_files(file)
+    summary = uvloop.run(_run(settings, files, keep=keep))
     if not keep:
         if summary.ingested:
-            summary.evaluation_cpu_ms = evaluation_cpu(settings, path)
+            summary.evaluation_cpu_ms = evaluation_cpu(settings, files.answers[0])
         print_summary(summary, console)
         console.print("browse the answers with: [bold]touchstone up[/]")
     if summary_json is not None:
@@ -64,9 +66,11 @@ def demo(
         )
 
 
-async def _run(settings: Settings, path: Path, *, keep: bool) -> RunSummary:
+async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummary:
     started = time.perf_counter()
-    identifiers = _identifiers(path)
+    identifiers = files.identifiers()
+    if files.chunks is not None:
+        settings = settings.model_copy(update={"streams": settings.streams.model_copy(update={"enabled": True})})
     async with AsyncExitStack() as stack:
         with errors.status("starting broker, Valkey, ClickHouse and all agents"):
             local = await stack.enter_async_context(LocalServices(settings.state_dir))
@@ -82,14 +86,16 @@ async def _run(settings: Settings, path: Path, *, keep: bool) -> RunSummary:
             running = await stack.enter_async_context(served_console(settings, addresses, worker))
         console.print(f"console: {running.link}", highlight=False, soft_wrap=True)
         ready = time.perf_counter()
-        result = await ingest_file(settings, addresses, str(path))
+        results = [await ingest_file(settings, addresses, str(path)) for path in files.answers]
+        if files.chunks is not None:
+            await ingest_chunks(settings, addresses, files.chunks)
         await _wait(worker, settings, addresses, identifiers, started_at=ready)
         done = time.perf_counter()
         timings = {"start": ready - started, "evaluation": done - ready, "total": done - started}
         summary = await summarise(
             settings, addresses, identifiers,
             remembered=[turn["answer_id"] for turn in await worker.remembered()],
-            rejected=result.rejected, timings=timings, peak_bytes=_peak_bytes(),
+            rejected=sum(result.rejected for result in results), kinds=files.kinds(), timings=timings, peak_bytes=_peak_bytes(),
         )  # fmt: skip
         if keep:
             print_summary(summary, console)
@@ -143,18 +149,6 @@ async def _wait(
     finally:
         failed.cancel()
         await client.close()
-
-
-def _identifiers(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as lines:
-            return list(dict.fromkeys(str(json.loads(line)["answer_id"]) for line in lines if line.strip()))
-    except OSError as error:
-        raise TouchstoneError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise TouchstoneError(
-            f"{path} must contain JSON lines with answer_id; check it with touchstone ingest"
-        ) from error
 
 
 def _peak_bytes() -> int:

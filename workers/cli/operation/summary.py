@@ -32,6 +32,9 @@ def print_summary(summary: RunSummary, console: Console) -> None:
     }
     for name, value in rows.items():
         table.add_row(f"[bold]{name}[/]", value)
+        if name == "answers":
+            for kind, names in summary.kinds.items():
+                table.add_row("", f"{len(names)} {kind} ({escape(names[0])})")
     console.print(table, highlight=False)
     for number, offender in enumerate(summary.worst, start=1):
         console.print(f"\n[bold]worst answer {number}[/]  {escape(offender['query'])}", highlight=False)

@@ -1,6 +1,6 @@
 """Query the figures of a set of answers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -50,6 +50,13 @@ LIMIT {worst}
 """
 
 
+ATTRIBUTED = """
+SELECT DISTINCT answer_id FROM {database}.claims FINAL
+WHERE answer_id IN {{ids:Array(String)}} AND step IS NOT NULL ORDER BY answer_id
+"""
+OF_RUNS = "of a run whose fault is attributed to a step"
+
+
 @dataclass(slots=True)
 class RunSummary:
     """The figures of a run.
@@ -65,6 +72,7 @@ class RunSummary:
         timings: seconds by phase.
         peak_bytes: peak resident memory of the worker.
         worst: the worst answers, each with its worst claim.
+        kinds: identifiers of answers of some kinds, by words for the kind.
         evaluation_cpu_ms: median CPU time of the evaluation of one answer, ms.
     """
 
@@ -78,6 +86,7 @@ class RunSummary:
     timings: dict[str, float]
     peak_bytes: int
     worst: list[dict[str, Any]] = field(default_factory=list)
+    kinds: dict[str, list[str]] = field(default_factory=dict)
     evaluation_cpu_ms: float | None = None
 
     @property
@@ -97,6 +106,7 @@ async def summarise(
     *,
     remembered: Iterable[str],
     rejected: int,
+    kinds: Mapping[str, list[str]],
     timings: dict[str, float],
     peak_bytes: int,
 ) -> RunSummary:
@@ -108,6 +118,7 @@ async def summarise(
         identifiers: identifiers of the answers.
         remembered: identifiers of the answers in memory.
         rejected: number of lines that were not sent.
+        kinds: identifiers of answers of some kinds, by words for the kind.
         timings: seconds by phase.
         peak_bytes: peak memory of this process.
     """
@@ -122,6 +133,7 @@ async def summarise(
         )
         dead = await client.query(f"SELECT count() FROM {database}.dead_letters FINAL WHERE agent = 'assembly'")
         worst = await client.query(OFFENDERS.format(database=database, worst=WORST), parameters={"ids": identifiers})
+        runs = await client.query(ATTRIBUTED.format(database=database), parameters={"ids": identifiers})
     finally:
         await client.close()
     known = set(identifiers)
@@ -136,6 +148,7 @@ async def summarise(
         timings={name: round(seconds, 2) for name, seconds in timings.items()},
         peak_bytes=peak_bytes,
         worst=[_offender(row) for row in worst.result_rows],
+        kinds=dict(kinds) | ({OF_RUNS: [name for (name,) in runs.result_rows]} if runs.result_rows else {}),
     )
 
 
