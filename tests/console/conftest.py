@@ -1,13 +1,18 @@
 """One console for all tests, with some of the examples in it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
 from schemas.enriched import EnrichedAnswer
+from schemas.topics import Topic
 from tests.harness.browser import running_browser
 from tests.harness.console import ConsoleThread, examples
+from tests.harness.decisions import Values
+from tests.harness.deployment import Deployment
+from tests.harness.keys import name_of
 from workers.inference.backends import SentenceTransformerBackend
 from workers.settings.addresses import Addresses
 
@@ -33,3 +38,14 @@ def browser(console: ConsoleThread) -> Iterator[Browser]:
     """One Chromium for a file: its client keeps a loop in this thread, which others need afterwards."""
     with running_browser() as browser:
         yield browser
+
+
+@pytest.fixture
+def values(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Values:
+    """Values of a topic of the console that have a key."""
+    deployment = Deployment(addresses, tmp_path, name=console.settings.kafka.group_prefix)
+
+    def read(topic: Topic, key: str) -> list[bytes]:
+        return [record.value for record in console.call(deployment.read(topic)) if name_of(record) == key]
+
+    return read

@@ -45,8 +45,12 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/review/{review_id}"): ("review", "review", "/review/{review}"),
     ("GET", "/review/{review_id}/item"): ("review", "review", "/review/{review}/item"),
     ("POST", "/review/next"): ("review", "review", "/review/next"),
+    ("POST", "/review/{review_id}/outcome"): ("review", "review", "/review/{review}/outcome"),
+    ("POST", "/api/reviews/{review_id}/outcome"): ("review", "preview_outcome", "/api/reviews/{review}/outcome"),
 }  # fmt: skip
 """Routes that show what answers say: the token to ask with, what is noted, and what is asked."""
+
+DECISION = {"user_action": "approve"}
 
 NOTHING_SHOWN = {
     # What is sent in is not shown to anybody; a check tells its caller about what he has sent himself.
@@ -112,7 +116,7 @@ def asked(
     found: dict[tuple[str, str], Asked] = {}
     for route, (token, _, url) in SHOWN.items():
         began = datetime.now(UTC)
-        body = {} if route[0] == "POST" else None
+        body = DECISION if url.endswith("/outcome") else {} if route[0] == "POST" else None
         answer = console.client(token).request(route[0], url.format(**targets), json=body).raise_for_status()
         assert answer.status_code == 200, route
         found[route] = Asked(answer.text, began, datetime.now(UTC), [])

@@ -1,9 +1,6 @@
 """The pages in a real Chromium: by keyboard, by two people at once, in a small window, with hostile texts."""
 
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -15,48 +12,18 @@ from schemas.feedback import FeedbackEvent
 from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
-from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS, Topic
+from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS
 from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
-from tests.harness.deployment import Deployment
+from tests.harness.decisions import Values, decisions_on, waited_for
 from tests.harness.held_answers import held, risky
-from tests.harness.keys import name_of
 from tests.harness.reviews import store_decision
 from workers.console.http.middleware import CONTENT_SECURITY_POLICY
 from workers.decision.release_events import review_request
-from workers.settings.addresses import Addresses
 
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
-
-Values = Callable[[Topic, str], list[bytes]]
-
-
-@pytest.fixture
-def values(console: ConsoleThread, addresses: Addresses, tmp_path: Path) -> Values:
-    """Values of a topic of the console that have a key."""
-    deployment = Deployment(addresses, tmp_path, name=console.settings.kafka.group_prefix)
-
-    def read(topic: Topic, key: str) -> list[bytes]:
-        return [record.value for record in console.call(deployment.read(topic)) if name_of(record) == key]
-
-    return read
-
-
-def waited_for(find: Callable[[], list[bytes]], what: str, seconds: float = 300.0) -> list[bytes]:
-    """What is found, once there is something."""
-    deadline = time.monotonic() + seconds
-    while not (found := find()):
-        assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
-        time.sleep(0.1)
-    return found
-
-
-def decisions_on(values: Values, answer_id: str) -> list[ReviewDecision]:
-    """The decisions on an answer; one that was sent on to the answer's own partition is one."""
-    found = waited_for(lambda: values(REVIEW_DECISIONS, answer_id), f"a decision on {answer_id}")
-    return list({decision.feedback_id: decision for decision in map(ReviewDecision.from_bytes, found)}.values())
 
 
 def shown(page: Page) -> str:
@@ -826,4 +793,4 @@ def test_an_expired_session_offers_to_log_in_again(browser: Browser, console: Co
             page.keyboard.press("r")
             expect(page.locator("#status")).to_contain_text("Your session has ended")
             page.get_by_role("button", name="Log in again").click()
-            page.wait_for_url("**/login?next=%2Freview")
+            page.wait_for_url("**/login?next=%2Freview%2F*")

@@ -270,4 +270,6 @@ def test_a_score_is_explained_on_focus_and_in_words(browser: Browser, console: C
         expect(tip).to_be_hidden()
         term.focus()
         expect(tip).to_contain_text("How well the sources support the claims")
-        expect(page.locator(".figures dd").first).to_contain_text(re.compile("low|medium|high"))
+        figures = page.locator(".figures dd")
+        expect(figures.first).to_have_text(re.compile(r"^0\.\d\d of 0\.\d\d needed$"))
+        expect(figures.nth(2)).to_contain_text(re.compile("low|medium|high"))

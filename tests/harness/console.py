@@ -51,6 +51,8 @@ ONE_TENANT = {
     "first-unseen": "unseen", "second-unseen": "unseen", "other-unseen": "unseen", "no-mouse": "no-mouse", "fast-editor": "edits-fast", "magnified": "magnified", "ended": "ended", "counted": "counted", "charted": "charted", "pager": "pages", "inspected": "inspected", "first-of-team": "blind-team", "second-of-team": "blind-team",
     "first-opinion": "opinions", "second-opinion": "opinions", "told": "told", "accepting": "accepted", "priced": "priced", "unpriced": "unpriced",
     "recorder": "record", "onlooker": "displayed", "frozen": "frozen", "editing": "editing", "undoing": "undoing", "interleaved": "interleaved", "agreement": "agreement", "linked": "linked", "sheets": "sheets", "doubts": "doubts",
+    "foreseeing": "outcomes", "late-undoer": "late-undo", "empty-approver": "empties", "hinted": "hints", "addressed": "addresses", "thresholds": "minima",
+    "escalating": "escalations", "escalated-to": "escalations", "recounting": "recounts", "unguided": "unguided", "published": "published",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 

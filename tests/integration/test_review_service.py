@@ -369,6 +369,69 @@ async def test_a_skipped_request_goes_to_others(
     assert (escalated.queue, escalated.deadline_at) == ("lawyers", AT + timedelta(hours=24))
 
 
+Published = Callable[[Topic], "asyncio.Future[list[bytes]]"]
+
+
+async def store_events(rows: AnalyticsStore, published: Published) -> None:
+    """Write the rows of all events, as the agents do."""
+    await rows.store([review_event_row(ReviewEvent.from_bytes(value)) for value in await published(REVIEW_EVENTS)])
+
+
+async def test_an_escalated_request_comes_back_to_its_reviewer_only_when_they_ask_for_it(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published
+) -> None:
+    await store_requests(rows, [review_request(1)])
+    service = console()
+    item = await service.next(Filters(), ANNA)
+    assert item is not None
+    await service.escalate(item.review_id, ANNA)
+    await store_events(rows, published)
+    assert await service.next(Filters(), ANNA) is None
+    for who, filters in ((ANNA, Filters(queue="escalated")), (BEN, Filters())):
+        found = await service.next(filters, who)
+        assert found is not None and found.queue == "escalated", who.name
+        await service.unlock(found.review_id, who)
+    place = await service.open_place(item.review_id, BEN)
+    clock.now += timedelta(seconds=1)
+    await service.assign(place, BEN, ANNA.name)
+    await store_events(rows, published)
+    assigned = await service.next(Filters(), ANNA)
+    assert assigned is not None, "somebody gave it back"
+
+
+@pytest.mark.parametrize("with_redis", [True, False])
+@pytest.mark.parametrize("kind", ["skipped", "escalated"])
+async def test_a_skip_and_an_escalation_are_undone_like_decisions_and_not_later(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published, kind: str, with_redis: bool
+) -> None:
+    await store_requests(rows, [review_request(1)])
+    service = console(with_redis=with_redis)
+    item = await service.next(Filters(), ANNA)
+    assert item is not None
+
+    async def leave() -> None:
+        await (service.skip if kind == "skipped" else service.escalate)(item.review_id, ANNA)
+        clock.now += timedelta(seconds=1)
+
+    await leave()
+    await store_events(rows, published)
+    assert await service.next(Filters(), ANNA) is None
+    with pytest.raises(TooLate):
+        await service.undo(item.review_id, BEN)
+    await (console() if with_redis else service).undo(item.review_id, ANNA)
+    await store_events(rows, published)
+    again = await service.next(Filters(), ANNA)
+    assert again is not None
+    assert (again.queue, again.deadline_at) == (item.queue, item.deadline_at)
+    with pytest.raises(TooLate, match="nothing to undo for “How much memory does Loki need"):
+        await service.undo(item.review_id, ANNA)
+    await leave()
+    clock.now += timedelta(seconds=11)
+    if with_redis:
+        with pytest.raises(TooLate, match=f"was {kind} too long ago"):
+            await service.undo(item.review_id, ANNA)
+
+
 # ------------------------------------------------------------------ deciding
 
 

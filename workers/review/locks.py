@@ -17,6 +17,9 @@ from workers.review.shared_state import SharedState, SharedStateAway
 CLAIM_SECONDS = 900
 """Lifetime of a claim: longer than the delay of the rows, also during a backlog."""
 
+SECOND = "second:"
+"""Start of the names of claims of second reviews."""
+
 # One atomic step: the holder keeps the start time of the lock; other reviewers get the holder's lock.
 ACQUIRE = """
 local there = redis.call('GET', KEYS[1])
@@ -47,11 +50,21 @@ return ARGV[1]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Note that a request is decided, kept until the rows of the request show the decision."""
+    """Note that a request is decided, kept until the rows of the request show the decision.
+
+    Attributes:
+        decision_id: identifier of the decision.
+        by: person who decided.
+        at: time of the decision.
+        tenant: tenant of the request.
+        action: decided action.
+    """
 
     decision_id: str
     by: str
     at: datetime
+    tenant: str = ""
+    action: str = ""
 
 
 class ReviewLocks:
@@ -116,7 +129,17 @@ class ReviewLocks:
             standing = self._claims.get(name, claim)
         self._claims[name] = standing
         self._forget(claim.at)
+        await self._list(name, standing)
         return standing
+
+    async def _list(self, name: str, claim: Claim) -> None:
+        """Add a claim to the list of all consoles, and remove those that have expired."""
+        key, at = self._shared.key("claims"), claim.at.timestamp()
+        try:
+            await self._shared.ask("zadd", key, {name: at})
+            await self._shared.ask("zremrangebyscore", key, "-inf", at - CLAIM_SECONDS)
+        except SharedStateAway:
+            return  # other consoles do not count the decision until its rows are stored
 
     async def withdraw(self, name: str) -> None:
         """Remove a claim whose decision was undone."""
@@ -142,9 +165,15 @@ class ReviewLocks:
             self._forget(max(claim.at for claim in seen.values()))
         return ours | seen
 
-    async def claimed_here(self) -> list[str]:
-        """Return names that this process has seen claimed and that are still claimed."""
-        return list(await self.claims(list(self._claims)))
+    async def recent(self) -> dict[str, Claim]:
+        """Return the current claims of all consoles by name; without Redis those that this process has seen."""
+        names = set(self._claims)
+        try:
+            listed = await self._shared.ask("zrange", self._shared.key("claims"), 0, -1)
+            names |= {name.decode() if isinstance(name, bytes) else name for name in listed}
+        except SharedStateAway:
+            pass
+        return await self.claims(sorted(names))
 
     async def _read(self, kind: str, names: Sequence[str]) -> dict[str, bytes] | None:
         if not names:
@@ -171,6 +200,15 @@ class ReviewLocks:
         return self._shared.key("claim", name)
 
 
+def is_second(name: str) -> bool:
+    """Return ``True`` for the name of a claim of a second review."""
+    return name.startswith(SECOND)
+
+
 def _claim(value: bytes) -> Claim:
     content = orjson.loads(value)
-    return Claim(content["decision_id"], content["by"], datetime.fromisoformat(content["at"]))
+    # A console of an earlier version writes neither tenant nor action.
+    return Claim(
+        content["decision_id"], content["by"], datetime.fromisoformat(content["at"]),
+        content.get("tenant", ""), content.get("action", ""),
+    )  # fmt: skip

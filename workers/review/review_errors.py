@@ -5,6 +5,12 @@ from typing import ClassVar, Literal
 
 from workers.errors import TouchstoneError
 
+FINAL_ADVICE = (
+    "A published decision is final. If it was wrong, ask the people who run the application to answer the question"
+    " again: the new answer gets a review of its own."
+)
+"""What to do about a published decision, which cannot be withdrawn."""
+
 
 class ReviewConflict(TouchstoneError):
     """A conflict with another reviewer or with the current state of the request.

@@ -8,7 +8,9 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
+from schemas.enriched import ReleaseState
 from schemas.review import ClaimVerdict, ReviewContext, UserAction
+from workers.review.reader_outcomes import ReaderOutcome
 from workers.stores.queries.review_queue_rows import QueueState
 from workers.stores.queries.review_team_queries import AcceptanceBy, Interval
 
@@ -147,6 +149,14 @@ class ReviewItem(ReviewSummary):
         description="Number of contexts given to the model; contexts that did not fit are not shown."
     )
     evaluator_versions: dict[str, str]
+    query_type: str | None = Field(default=None, description="Class of the query; null if unknown.")
+    shown_state: ReleaseState | None = Field(
+        default=None, description="State that readers see until the decision; null if unknown or for a second review."
+    )
+    outcomes: dict[str, ReaderOutcome] = Field(
+        default_factory=dict,
+        description="What readers get from approve, warn (approve with a warning) and reject; empty if nothing is to be decided, and for a second review, which releases nothing.",
+    )
     history: list[HistoryEntry]
 
 

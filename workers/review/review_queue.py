@@ -9,9 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from schemas.review import ReviewRequest
+from workers.privacy.record_masking import Privacy
 from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
 from workers.review.cursors import decided_cursor, open_cursor, write_cursor
-from workers.review.locks import ReviewLocks
+from workers.review.locks import SECOND, Claim, ReviewLocks, is_second
+from workers.review.reader_outcomes import reader_outcomes
 from workers.review.review_errors import UnknownReview
 from workers.review.review_models import (
     ClaimView,
@@ -43,15 +45,22 @@ class ReviewQueue:
         store: rows of the queue.
         locks: locks of reviewers and claims of recent decisions.
         settings: settings of reviews.
+        privacy: masks decisions before they are kept or sent.
         now: the clock.
     """
 
     def __init__(
-        self, store: ReviewStore, locks: ReviewLocks, settings: ReviewSettings, now: Callable[[], datetime]
+        self,
+        store: ReviewStore,
+        locks: ReviewLocks,
+        settings: ReviewSettings,
+        privacy: Privacy,
+        now: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._locks = locks
         self._settings = settings
+        self._privacy = privacy
         self._now = now
 
     async def queue(self, filters: Filters, who: Reviewer, *, cursor: str | None, limit: int) -> QueuePage:
@@ -94,9 +103,10 @@ class ReviewQueue:
         """Return the places after a cursor, in the order of their state, and the total number of matches."""
         if wanted.state == "open":
             after = open_cursor(cursor)
-            without = await self._locks.claimed_here()
+            without = list(await self._locks.recent())
             return await asyncio.gather(
-                self._store.page(wanted, limit=limit, after=after, without=without), self._store.count(wanted)
+                self._store.page(wanted, limit=limit, after=after, without=without),
+                self._store.count(wanted, without=without),
             )
         begin, sample = decided_cursor(cursor, wanted.state), self._sample(who)
         if wanted.state == "decided":
@@ -118,18 +128,24 @@ class ReviewQueue:
         return await self._item(place, locks.get(review_id), second=await self._is_hidden(place, who))
 
     async def stats(self, who: Reviewer) -> QueueStats:
-        """Return statistics of the queue and of recent decisions."""
+        """Return statistics of the queue and of recent decisions.
+
+        A request counts as decided from the decision on, also while it can be undone.
+        """
         tenants = sorted(who.tenants)
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
-        figures, reviews = await asyncio.gather(
-            self._store.figures(tenants, midnight), self._store.independent_reviews(tenants)
+        recent = await self._locks.recent()
+        figures, reviews, unstored = await asyncio.gather(
+            self._store.figures(tenants, midnight, without=list(recent)),
+            self._store.independent_reviews(tenants),
+            self.unstored(who, midnight),
         )
         pairs = review_pairs(reviews)
         return QueueStats(
             backlog=figures.open,
             held=figures.held,
             oldest_at=figures.oldest_at,
-            decided_today=figures.decided,
+            decided_today=figures.decided + sum(not is_second(name) for name, _ in unstored),
             decided_by_policy_today=figures.by_policy,
             agreement=await asyncio.to_thread(cohens_kappa, pairs),
             agreement_interval=None
@@ -138,6 +154,16 @@ class ReviewQueue:
             agreement_pairs=len(pairs),
             median_active_seconds=figures.median_seconds,
         )
+
+    async def unstored(self, who: Reviewer, since: datetime) -> list[tuple[str, Claim]]:
+        """Return decisions that rows do not show yet, each with the name of its claim; those that can be undone too."""
+        recent = [
+            (name, claim)
+            for name, claim in (await self._locks.recent()).items()
+            if claim.at >= since and claim.action and who.may_see(claim.tenant)
+        ]
+        stored = await self._store.stored_decisions([claim.decision_id for _, claim in recent])
+        return [(name, claim) for name, claim in recent if claim.decision_id not in stored]
 
     async def disagreements(self, who: Reviewer) -> list[Disagreement]:
         """Return the reviews that differ from the final decision, the latest first.
@@ -195,7 +221,7 @@ class ReviewQueue:
         The name counts the stored reviews, so that the next one can be claimed once the rows show the one before.
         """
         stored = await self._store.second_reviews([place.key for place in places])
-        return {place.key: f"second:{stored.get(place.key, 0)}:{place.review_id}" for place in places}
+        return {place.key: f"{SECOND}{stored.get(place.key, 0)}:{place.review_id}" for place in places}
 
     async def _is_for_second_review(self, place: QueueRow, who: Reviewer) -> bool:
         return await self._is_hidden(place, who) and bool(await self._unclaimed([place]))
@@ -237,6 +263,9 @@ class ReviewQueue:
             contexts=request.contexts,
             contexts_total=request.contexts_total,
             evaluator_versions=request.evaluator_versions,
+            query_type=request.releasable.query_type if request.releasable else None,
+            shown_state=request.releasable.state if place.is_open and request.releasable else None,
+            outcomes=reader_outcomes(request, self._privacy) if place.is_open else {},
             history=[HistoryEntry(**entry) for entry in history],
         )
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from schemas.base import Identifier, Label, LongText
+from workers.review.locks import Claim, is_second
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
 from workers.review.review_service import ReviewService
@@ -48,6 +49,22 @@ class BulkOutcome(BaseModel):
     review_id: str
     done: bool = Field(description="True if the action was taken, or would be taken after a preview.")
     detail: str = Field(description="Why not; empty if it was done.")
+
+
+ACTION_COUNTS = {"approve": "approved", "correct": "corrected", "reject": "rejected"}
+"""Fields of a reviewer's figures by action."""
+
+
+def with_unstored(figures: Sequence[ReviewerFigures], unstored: Sequence[tuple[str, Claim]]) -> list[ReviewerFigures]:
+    """Add decisions that rows do not show yet; the busiest reviewer comes first."""
+    known = {each.name: each.model_dump() for each in figures}
+    empty = dict.fromkeys(("decided", "second", *ACTION_COUNTS.values()), 0)
+    for name, claim in unstored:
+        counts = known.setdefault(claim.by, {"name": claim.by, "median_active_seconds": None} | empty)
+        counts["second" if is_second(name) else "decided"] += 1
+        counts[ACTION_COUNTS[claim.action]] += 1
+    found = [ReviewerFigures(**counts) for counts in known.values()]
+    return sorted(found, key=lambda each: (-each.decided - each.second, each.name))
 
 
 class TeamActions:
@@ -88,8 +105,11 @@ class TeamActions:
     async def reviewers(self, who: Reviewer, days: int) -> list[ReviewerFigures]:
         """Return what each reviewer has decided: since midnight UTC for 1 day, else in the last days."""
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
-        rows = await self._store.reviewers(sorted(who.tenants), midnight - timedelta(days=days - 1))
-        return [ReviewerFigures(**row) for row in rows]
+        since = midnight - timedelta(days=days - 1)
+        rows, unstored = await asyncio.gather(
+            self._store.reviewers(sorted(who.tenants), since), self._service.unstored(who, since)
+        )
+        return with_unstored([ReviewerFigures(**row) for row in rows], unstored)
 
     async def acceptance(
         self, tenants: Sequence[str], by: AcceptanceBy, interval: Interval, days: int, model: str
@@ -130,7 +150,15 @@ class TeamActions:
         place = await self._service.open_place(review_id, who)
         if body.assignee not in (None, NOBODY):
             self._refuse_stranger(str(body.assignee), place.tenant)
+        decision = DecisionBody(
+            user_action="reject" if body.action == "reject" else "approve",
+            reason=body.reason,
+            user_comment=body.comment,
+            version=place.rank,
+        )
         if body.preview:
+            if body.action in ("approve", "reject"):
+                await self._service.outcome(review_id, decision, who)
             return
         match body.action:
             case "assign":
@@ -138,10 +166,7 @@ class TeamActions:
                 await self._service.assign(place, who, assignee)
             case "escalate":
                 await self._service.escalate(review_id, who)
-            case action:
-                decision = DecisionBody(
-                    user_action=action, reason=body.reason, user_comment=body.comment, version=place.rank
-                )
+            case _:
                 await self._service.decide(review_id, decision, who)
 
     def _refuse_stranger(self, assignee: str, tenant: str) -> None:

@@ -23,6 +23,8 @@ from workers.console.presentation.rule_words import rules_in_words, winning_word
 from workers.console.presentation.words import SCORES, level_of, words_of
 from workers.console.routes.overview import PERIODS
 from workers.evaluation.text.visible_text import visible
+from workers.review.reader_outcomes import is_blank
+from workers.review.review_errors import FINAL_ADVICE
 from workers.review.review_models import USUAL_REASONS
 from workers.settings.scopes import Scope
 
@@ -44,6 +46,22 @@ VERDICTS = {
 
 DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected"}
 """Words for final decisions."""
+
+OUTCOMES = (
+    ("approve", "If approved"),
+    ("warn", "With a warning"),
+    ("correct", "If corrected"),
+    ("reject", "If rejected"),
+)
+"""Decisions for which a reviewer sees what readers get."""
+
+SHOWN_NOW = {
+    "held": "Readers see nothing yet.",
+    "released": "Readers already see the answer; your decision replaces it.",
+    "warned": "Readers already see the answer with a warning; your decision replaces it.",
+    "fallback": "Readers see the fallback text until you decide.",
+}
+"""Words for what readers see before the decision, by state."""
 
 VIA = {"token": "by program", "session": "in the browser"}
 """Words for the ways by which somebody was shown an answer."""
@@ -89,7 +107,7 @@ ENVIRONMENT.filters |= {
     "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
     "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "outcome_words": outcome_words, "SEEN_AS": SEEN_AS, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 

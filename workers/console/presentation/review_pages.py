@@ -17,13 +17,14 @@ from workers.console.http.requests import StrictRoute
 from workers.console.identity.access_log import LOADED_AHEAD
 from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
+from workers.console.presentation.minima import gate_words, minima_of
 from workers.console.presentation.page_basics import VERDICTS, Reviewing, page
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
 from workers.console.presentation.views import ClaimView
 from workers.console.resources import ConsoleResources, Shared, blind_of
 from workers.console.routes.review import Service, Team, refusals
 from workers.review.guidelines import guidelines_of
-from workers.review.review_models import Filters, Reviewer, ReviewItem
+from workers.review.review_models import DecisionBody, Filters, Reviewer, ReviewItem
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
 from workers.settings.scopes import Scope
@@ -88,6 +89,7 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
         "queue.html", request, principal,
         found=found, more=_page_address(filters, found.next_cursor, [*trail, cursor]) if found.next_cursor else None,
         previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,
+        minima={tenant: gate_words(resources.settings, tenant) for tenant in {item.tenant for item in found.items}},
         reviewers=await team.reviewers(who, FIGURES_DAYS), **await filter_values(team, who, filters),
     )  # fmt: skip
 
@@ -126,6 +128,22 @@ async def review_item(
     """Render the current state of a request as a page fragment."""
     item = await _review_item(review_id, principal, service)
     return page("review_item.html", request, principal, **await _review_values(item, principal, resources))
+
+
+@router.post("/review/{review_id}/outcome")
+async def review_outcome(
+    review_id: Identifier,
+    body: DecisionBody,
+    request: Request,
+    principal: Reviewing,
+    service: Service,
+    resources: Shared,
+) -> Response:
+    """Render what readers would get from a decision as a page fragment."""
+    with refusals():
+        place, found = await service.outcome(review_id, body, Reviewer(principal.name, principal.tenants))
+    resources.accesses.note(principal, "review", place.tenant, [place.answer_id])
+    return page("outcome.html", request, principal, outcome=found)
 
 
 @router.post("/review/next")
@@ -180,7 +198,7 @@ async def _review_page(
         "review.html", request, principal,
         stats=await service.stats(who), own=next((each for each in today if each.name == who.name), None),
         lock_seconds=resources.settings.review.lock_seconds,
-        **await filter_values(team, who, filters), **(await _review_values(item, principal, resources) if item else {"item": None}),
+        **await filter_values(team, who, filters), **(await _review_values(item, principal, resources) if item else {"item": None, "undo_seconds": resources.settings.review.undo_seconds}),
     )  # fmt: skip
 
 
@@ -210,7 +228,9 @@ async def _review_values(
     folder = resources.settings.review.guidelines
     return {
         "item": item,
+        "undo_seconds": resources.settings.review.undo_seconds,
         "now": resources.now(),
+        "minima": minima_of(resources.settings, item.tenant, item.query_type),
         "claims": claims,
         "runs": answer_runs(item.answer, claims, []),
         "rendered": marked_markdown(item.answer, claims, VERDICTS),

@@ -15,6 +15,7 @@ from workers.console.identity.principal import Principal
 from workers.console.identity.security import require
 from workers.console.resources import ConsoleResources, Shared
 from workers.console.routes.answers import Tenant
+from workers.review.reader_outcomes import ReaderOutcome
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import (
     Acceptance,
@@ -219,6 +220,17 @@ async def undo_review(review_id: Identifier, service: Service, who: Who) -> None
     """Undo your own decision before it is published."""
     with refusals():
         await service.undo(review_id, _reviewer(who))
+
+
+@router.post("/{review_id}/outcome", responses=documented(*ERRORS, 404, 409, 422))
+async def preview_outcome(
+    review_id: Identifier, body: DecisionBody, service: Service, who: Who, resources: Shared
+) -> ReaderOutcome:
+    """Return what readers would get from a decision; decides nothing."""
+    with refusals():
+        place, found = await service.outcome(review_id, body, _reviewer(who))
+    resources.accesses.note(who, "preview_outcome", place.tenant, [place.answer_id])
+    return found
 
 
 @router.post("/{review_id}/decision", status_code=202, responses=documented(*ERRORS, 404, 409, 422))

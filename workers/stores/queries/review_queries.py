@@ -35,6 +35,7 @@ RISKS: Mapping[RiskLevel, tuple[RiskLevel, ...]] = {
 }  # fmt: skip
 """Levels at or above each level."""
 
+_WITHOUT = "q.review_id NOT IN {without:Array(String)}"
 # The first condition finds the granules by the key, the second one is exact.
 _NAMED = "review_id IN {reviews:Array(String)} AND (tenant, review_id) IN {names:Array(Tuple(String, String))}"
 _QUEUE, _DEADLINE = "if(moved_to = '', queue, moved_to)", "if(moved_to = '', deadline_at, moved_deadline)"
@@ -44,7 +45,8 @@ _ASKED = (
 )
 _ESCALATED = (
     "(SELECT tenant, review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
-    " FROM {database}.review_events WHERE kind = 'escalated'{which} GROUP BY tenant, review_id)"
+    " FROM {database}.review_events WHERE kind IN ('escalated', 'undone') AND queue != ''{which}"
+    " GROUP BY tenant, review_id)"
 )
 # Withdrawn reviews have no decision: they sort last.
 _DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
@@ -62,6 +64,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         without: Sequence[str] = (),
         skipped_by: str | None = None,
         skipped_since: datetime | None = None,
+        escalated_by: str | None = None,
     ) -> list[QueueRow]:
         """Return a page of open requests by risk and age.
 
@@ -72,11 +75,15 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             without: requests that are decided although their rows still say open.
             skipped_by: leave out requests that this reviewer skipped.
             skipped_since: start of the time in which skips count.
+            escalated_by: leave out requests whose last escalation is by this reviewer.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
         conditions, parameters = self._conditions(filters)
+        if escalated_by is not None:
+            conditions.append(self._not_escalated())
+            parameters["escalator"] = escalated_by
         if after is not None:
             conditions.append(
                 "(-priority, requested_at, q.review_id) > (-{priority:Float64},"
@@ -85,7 +92,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             requested = without_zone(after.requested_at)
             parameters |= {"priority": after.priority, "requested": requested, "last": after.review_id}
         if without:
-            conditions.append("q.review_id NOT IN {without:Array(String)}")
+            conditions.append(_WITHOUT)
             parameters["without"] = list(without)
         if skipped_by is not None and skipped_since is not None:
             conditions.append(self._not_skipped())
@@ -153,9 +160,18 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         found = await self._named([(row["tenant"], row["review_id"]) for row in rows])
         return found[0] if found else None
 
-    async def count(self, filters: QueueFilters, sample: Sample | None = None) -> int:
-        """Count the requests that match the filters, and the sample unless they are open."""
+    async def count(self, filters: QueueFilters, sample: Sample | None = None, without: Sequence[str] = ()) -> int:
+        """Count the requests that match the filters, and the sample unless they are open.
+
+        Args:
+            filters: filter of any state.
+            sample: sample of second reviews; ``None`` for open requests.
+            without: requests that are decided although their rows still say open.
+        """
         conditions, parameters = self._conditions(filters) if sample is None else self._sampled(filters, sample)
+        if without:
+            conditions.append(_WITHOUT)
+            parameters["without"] = list(without)
         source = self._source(conditions)
         rows = await self.named_rows(
             f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters
@@ -231,14 +247,32 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             {"review": place.review_id, "tenant": place.tenant},
         )
 
-    async def figures(self, tenants: Sequence[str], since: datetime) -> QueueFigures:
-        """Return the figures of the queue for some tenants, or for all if empty."""
+    async def stored_decisions(self, decision_ids: Sequence[str]) -> set[str]:
+        """Return those of some identifiers whose decisions have rows."""
+        if not decision_ids:
+            return set()
+        rows = await self.named_rows(
+            f"SELECT DISTINCT decision_id FROM {self._database}.review_decisions"
+            " WHERE decision_id IN {decisions:Array(String)}",
+            {"decisions": list(decision_ids)},
+        )
+        return {row["decision_id"] for row in rows}
+
+    async def figures(self, tenants: Sequence[str], since: datetime, without: Sequence[str] = ()) -> QueueFigures:
+        """Return the figures of the queue for some tenants, or for all if empty.
+
+        Args:
+            tenants: tenants of the requests.
+            since: start of the time in which decisions count.
+            without: requests that are decided although their rows still say open.
+        """
         ours = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
-        parameters = {"tenants": list(tenants), "since": without_zone(since)}
+        parameters = {"tenants": list(tenants), "since": without_zone(since), "without": list(without)}
+        is_open = f"state = 'open' AND {_WITHOUT}" if without else "state = 'open'"
         queued = self.named_rows(
-            "SELECT countIf(state = 'open') AS open, countIf(state = 'open' AND held) AS held,"
-            " minOrNullIf(requested_at, state = 'open') AS oldest"
-            f" FROM {self._database}.review_queue FINAL WHERE {ours}",
+            f"SELECT countIf({is_open}) AS open, countIf({is_open} AND held) AS held,"
+            f" minOrNullIf(requested_at, {is_open}) AS oldest"
+            f" FROM {self._database}.review_queue AS q FINAL WHERE {ours}",
             parameters,
         )
         made = self.named_rows(
@@ -350,7 +384,16 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
     def _not_skipped(self) -> str:
         return (
             f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_events"
-            " WHERE kind = 'skipped' AND reviewer = {reviewer:String} AND occurred_at > {skipped:DateTime64(3, 'UTC')})"
+            " WHERE kind IN ('skipped', 'undone') AND reviewer = {reviewer:String}"
+            " AND occurred_at > {skipped:DateTime64(3, 'UTC')}"
+            " GROUP BY tenant, review_id HAVING argMax(kind, occurred_at) = 'skipped')"
+        )
+
+    def _not_escalated(self) -> str:
+        return (
+            f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_events"
+            " WHERE kind IN ('escalated', 'undone') AND queue != '' GROUP BY tenant, review_id"
+            " HAVING argMax(kind, occurred_at) = 'escalated' AND argMax(reviewer, occurred_at) = {escalator:String})"
         )
 
     def _source(self, used: Sequence[str]) -> str:

@@ -8,24 +8,39 @@ const SLOW_MS = 3_000;
 const WAITING = "The console has not answered yet; still waiting.";
 let hiding = 0;
 
-function buttonFor({ name, run }) {
+function buttonFor({ name, about, run, until }) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = name;
+  if (about) button.setAttribute("aria-label", `${name}: ${about}`);
+  if (until) countDown(button, until);
   button.addEventListener("click", run);
   return button;
+}
+
+/** Show on a button how many seconds are left; screen readers are not interrupted each second. */
+function countDown(button, until) {
+  const left = document.createElement("span");
+  left.className = "countdown";
+  left.setAttribute("aria-hidden", "true");
+  const tick = () => (left.textContent = ` ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s`);
+  const timer = setInterval(() => (button.isConnected ? tick() : clearInterval(timer)), 200);
+  button.append(left);
+  tick();
 }
 
 function show(text, actions, isError) {
   clearTimeout(hiding);
   status.classList.toggle("error", isError);
   status.setAttribute("aria-live", isError ? "assertive" : "polite");
-  status.replaceChildren(document.createTextNode(text), ...actions.map(buttonFor));
+  const words = document.createElement("span");
+  words.textContent = text;
+  status.replaceChildren(words, ...actions.map(buttonFor));
 }
 
-/** Report what went well; an action is offered for the time that it is possible. */
+/** Report what went well; an action is offered for the time that it is possible, and its button counts down. */
 export function say(text, action) {
-  show(text, action ? [action] : [], false);
+  show(text, action ? [{ ...action, until: action.forMs && Date.now() + action.forMs }] : [], false);
   hiding = setTimeout(() => status.replaceChildren(), action?.forMs ?? SHOWN_MS);
 }
 
@@ -57,7 +72,9 @@ export async function send(path, body, options = {}) {
   const text = await response.text();
   if (!response.ok) {
     const problem = problemOf(text);
-    const error = new Error(problem.detail || `the console answered ${response.status}`);
+    // The name of the field is for programs; people see the field.
+    const detail = problem.detail?.replace(`${problem.fields?.[0]?.field}: `, "");
+    const error = new Error(detail || `the console answered ${response.status}`);
     error.status = response.status;
     error.problem = problem;
     throw error;

@@ -3,8 +3,11 @@
 import { complain, parsed, reasonOf, say, send } from "./common.js";
 import { differences } from "./diff.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
+import { beginOutcomes, nextOutcome, showCorrection, showOutcome } from "./outcomes.js";
 import { showPassages } from "./passages.js";
+import { showAddress, reviewOfAddress } from "./review_address.js";
 import { addressOf } from "./saved_filters.js";
+import { offerUndo, questionOf, undo } from "./undo.js";
 
 const holder = document.getElementById("review-item");
 const help = document.getElementById("help");
@@ -21,7 +24,7 @@ const OWN_WORDS = { supported: "supported", contradicted: "contradicted", unsupp
 const OWN_SIGNS = { supported: "✓", contradicted: "✗", unsupported: "?", cannot_tell: "–" };
 const small = matchMedia("(max-width: 56rem)");
 const DIFF_WAIT_MS = 150;
-const UNDO_MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
+const UNDO_MS = Number(holder.dataset.undoSeconds) * 1000;
 const LOOK_AGAIN_MS = 15_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 // A third of a lock's time: what was loaded ahead may have half of its time behind it when it is shown.
@@ -31,11 +34,10 @@ let ahead = null; // the next request: a promise of its nodes, and when it was t
 let showing = Promise.resolve(); // settled when the last request that was asked for is shown
 let taken = []; // identifiers that this page holds
 let done = []; // identifiers decided or left here: the rows of the queue are a moment behind
-let last = null; // the last decision, for undo
+let filtered = location.search; // the filters of what is shown
 let busy = false;
 let renewed = 0; // when the lock of what is shown was taken or renewed
 let diffTimer = 0;
-let leaving = false; // true if the page is left on purpose
 
 // ---------------------------------------------------------------- loading
 
@@ -112,9 +114,40 @@ function showNext() {
   return showing;
 }
 
+/** Show one request by its identifier, as it is now, also one that is decided. */
+function openReview(review) {
+  showing = showing.then(async () => {
+    try {
+      const response = await send(`/review/${encodeURIComponent(review)}/item`, undefined, { method: "GET" });
+      const left = isOpen() ? item().dataset.review : review;
+      if (left !== review) {
+        taken = taken.filter((each) => each !== left);
+        giveBack([left]);
+      }
+      holder.replaceChildren(...parsed(response.text));
+      showAddress(review);
+      begin();
+      if (!isOpen()) return;
+      taken.push(review);
+      await renew(review);
+    } catch (error) {
+      complain(error);
+    }
+  });
+  return showing;
+}
+
+// Back and forward show the request of the address; what was typed is kept in its draft.
+addEventListener("popstate", () => {
+  if (location.search !== filtered) location.reload();
+  else if (reviewOfAddress()) openReview(reviewOfAddress());
+  else showNext();
+});
+
 function show(nodes) {
   const focus = !holder.querySelector("#queue-empty") || !document.activeElement?.matches("input, select, textarea");
   holder.replaceChildren(...nodes);
+  showAddress(item().dataset.review);
   begin(focus);
   loadAhead();
 }
@@ -126,6 +159,7 @@ function showEmpty() {
   empty.tabIndex = -1;
   empty.textContent = "Nothing waits for review.";
   holder.replaceChildren(empty);
+  showAddress("");
   empty.focus();
 }
 
@@ -152,6 +186,7 @@ setInterval(async () => {
 
 function begin(focus = true) {
   active.reset();
+  beginOutcomes();
   const draft = draftOf(item().dataset.review);
   if (draft && isOpen()) {
     writeDraft(holder, draft);
@@ -313,7 +348,9 @@ function toggleRaw() {
 /** Open or close the guidelines; they stay as they are for the next request. */
 function toggleGuidelines() {
   const guidelines = document.getElementById("guidelines");
-  if (guidelines) guidelines.open = !guidelines.open;
+  if (!guidelines) return;
+  guidelines.open = !guidelines.open;
+  guidelines.scrollIntoView({ block: "nearest" });
 }
 
 /** Fold in the less used fields of the bar on a phone. */
@@ -382,31 +419,36 @@ async function decide(action) {
     version: Number(article.dataset.version),
   };
   const words = action === "warn" ? "approved with a warning" : `${action}${action.endsWith("e") ? "d" : "ed"}`;
-  await leave(review, () => send(`/api/reviews/${review}/decision`, body), words, { undoable: true, correcting: action === "correct" });
+  await leave(review, () => send(`/api/reviews/${review}/decision`, body), words, { decides: true, correcting: action === "correct" });
 }
 
-/** Count a decision at the head of the page; what was skipped or escalated stays open. */
-function count(article) {
-  const add = (shown, number) => (shown.textContent = String(Math.max(0, Number(shown.textContent) + number)));
-  add(ownCount, 1);
-  if (article.dataset.second === undefined) add(openCount, -1);
-  if (article.dataset.held !== undefined) add(heldCount, -1);
+/** Count a decision at the head of the page, or take it back; what was skipped or escalated stays open. */
+function count({ second, held }, number = 1) {
+  const add = (shown, more) => (shown.textContent = String(Math.max(0, Number(shown.textContent) + more)));
+  add(ownCount, number);
+  if (second === undefined) add(openCount, -number);
+  if (held !== undefined) add(heldCount, -number);
 }
 
 /** Do something that ends the work on a request, then show the next one. */
-async function leave(review, act, words, { undoable = false, correcting = false } = {}) {
+async function leave(review, act, words, { decides = false, correcting = false } = {}) {
   if (busy) return;
   busy = true;
   const article = item();
   try {
     const response = await act();
     forget(review);
-    if (undoable) count(article);
-    const receipt = undoable ? JSON.parse(response.text) : {};
-    last = receipt.undo_until ? review : null;
-    const forMs = Date.parse(receipt.undo_until) - (response.at || Date.now()) - UNDO_MARGIN_MS;
+    if (decides) count(article.dataset);
+    const receipt = response.text ? JSON.parse(response.text) : {};
     await showNext();
-    say(`${words}.`, last && forMs > 0 ? { name: "Undo (u)", run: undo, forMs } : undefined);
+    const run = () => {
+      done = done.filter((each) => each !== review);
+      if (decides) count(article.dataset, -1);
+      return openReview(review);
+    };
+    // What was skipped or escalated can be undone for as long as a decision.
+    const until = decides ? receipt.undo_until : UNDO_MS && new Date((response.at || Date.now()) + UNDO_MS).toISOString();
+    offerUndo({ review, question: questionOf(article), words, until, at: response.at, run });
   } catch (error) {
     await refused(review, error, correcting);
   } finally {
@@ -480,25 +522,6 @@ async function reload(review) {
   say("A more complete result has replaced this request. Nothing was sent: look again and decide.");
 }
 
-async function undo() {
-  if (!last) {
-    say("There is nothing to undo.");
-    return;
-  }
-  const review = last;
-  try {
-    await send(`/api/reviews/${review}/undo`);
-    last = null;
-    done = done.filter((each) => each !== review);
-    say("Undone.");
-    leaving = true;
-    location.assign(`/review/${review}${location.search}`);
-  } catch (error) {
-    last = null;
-    complain(error);
-  }
-}
-
 const ACTIONS = {
   approve: () => decide("approve"),
   warn: () => decide("warn"),
@@ -530,6 +553,7 @@ const press = (action) => buttonOf(action) && ACTIONS[action]();
 
 function openCorrection(focus = true) {
   document.getElementById("correction").hidden = false;
+  showOutcome("correct");
   if (focus) {
     document.getElementById("corrected").focus();
     if (!isEdited()) chooseClaim();
@@ -556,6 +580,7 @@ function chooseClaim() {
 /** Close the editor; its text stays in the draft and comes back when the editor is opened again. */
 function closeCorrection() {
   document.getElementById("correction").hidden = true;
+  showOutcome("approve");
   document.getElementById("question").focus({ preventScroll: true });
   if (isEdited()) say("The editor is closed. Your text is kept and not sent; open it with c.");
 }
@@ -571,6 +596,7 @@ function showDiff() {
   if (!isOpen()) return; // the request was decided while the diff waited
   const corrected = document.getElementById("corrected");
   document.getElementById("diff").replaceChildren(...differences(corrected.defaultValue, corrected.value));
+  if (isEdited() && item().dataset.second === undefined) showCorrection(item().dataset.review, corrected.value);
 }
 
 for (const name of ["input", "change"]) {
@@ -585,7 +611,7 @@ for (const name of ["input", "change"]) {
 }
 
 addEventListener("beforeunload", (event) => {
-  if (!leaving && isOpen() && isEdited()) event.preventDefault();
+  if (isOpen() && isEdited()) event.preventDefault();
 });
 
 // ---------------------------------------------------------------- keys and clicks
@@ -607,6 +633,7 @@ const KEYS = {
   m: () => enter("comment"),
   t: () => press("raw"),
   i: toggleGuidelines,
+  p: nextOutcome,
   "?": () => help.showModal(),
 };
 
@@ -650,6 +677,7 @@ filters.addEventListener("submit", async (event) => {
   event.preventDefault();
   const address = addressOf(filters);
   history.replaceState(null, "", address ? `/review?${address}` : "/review");
+  filtered = location.search;
   await showing;
   await ahead?.nodes.catch(() => {});
   const held = taken;

@@ -1,0 +1,171 @@
+"""The undo of a reviewer's last step, and the address of the request that is shown."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import fact_id
+from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.console import ConsoleThread
+from tests.harness.decisions import Values, decisions_on
+from tests.harness.held_answers import held
+
+needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+
+
+def review_of(answer: EnrichedAnswer) -> str:
+    return fact_id(answer.tenant, answer.answer_id, "review")
+
+
+def shown(page: Page) -> str:
+    """Return the request that the page shows."""
+    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
+
+
+def question(page: Page) -> str:
+    """Return the question of the request that the page shows."""
+    return page.locator("#question").inner_text()
+
+
+@needs_chromium
+@pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
+    browser: Browser, console: ConsoleThread, values: Values, window: dict[str, int]
+) -> None:
+    answers = {review_of(answer): answer for answer in held(console, "late-undo", 3)}
+    with logged_in(browser, console, "late-undoer", viewport=window) as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first, asked = shown(page), question(page)
+        with page.expect_response(lambda response: response.url.endswith("/decision")) as decided:
+            page.keyboard.press("r")
+        status = page.locator("#status")
+        expect(status).to_contain_text(f"rejected: “{asked}”")
+        button = page.get_by_role("button", name=f"Undo (u): “{asked}”")
+        expect(button.locator(".countdown")).to_have_text(re.compile(r"^ ?[123] s$"))
+        before = button.locator(".countdown").inner_text()
+        expect(button.locator(".countdown")).not_to_have_text(before)
+        expect(button).to_have_count(0)
+        second = shown(page)
+        page.wait_for_function("until => Date.now() > Date.parse(until)", arg=decided.value.json()["undo_until"])
+        page.keyboard.press("u")
+        expect(status).to_contain_text(f"“{asked}” was already published, so nothing was undone.")
+        expect(status).to_contain_text("ask the people who run the application to answer the question again")
+        expect(status).to_have_class("error")
+        assert shown(page) == second, "the request that is shown stays as it is"
+        assert page.evaluate("document.documentElement.scrollWidth") <= window["width"]
+        assert serious_violations(page) == []
+        page.keyboard.press("u")
+        expect(status).to_contain_text("There is nothing to undo.")
+        assert seen.complaints == []
+    (decision,) = decisions_on(values, answers[first].answer_id)
+    assert decision.user_action == "reject"
+
+
+def test_an_undo_without_a_decision_says_so(console: ConsoleThread) -> None:
+    (answer,) = held(console, "published", 1)
+    refused = console.client("published").post(f"/api/reviews/{review_of(answer)}/undo")
+    assert (refused.status_code, refused.json()["conflict"]) == (409, "too_late")
+    assert "nothing to undo for “How much memory does ingester 0 need?”" in refused.json()["detail"]
+
+
+@needs_chromium
+def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_through_them(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    reviews = {review_of(answer) for answer in held(console, "addresses", 3)}
+    with logged_in(browser, console, "addressed") as (page, seen):
+        page.goto("/review?min_risk=low")
+        expect(page.locator("#question")).to_be_focused()
+        visited = []
+        for _ in range(3):
+            expect(page.locator(f'[data-review="{visited[-1] if visited else "none"}"]')).to_have_count(0)
+            visited.append(shown(page))
+            expect(page).to_have_url(f"{console.url}/review/{visited[-1]}?min_risk=low")
+            page.keyboard.press("s")
+        assert set(visited) == reviews
+        expect(page.locator("#queue-empty")).to_be_focused()
+        expect(page).to_have_url(f"{console.url}/review?min_risk=low")
+        page.go_back()
+        expect(page.locator(f'[data-review="{visited[2]}"]')).to_be_visible()
+        page.keyboard.press("m")
+        page.keyboard.type("kept")
+        page.keyboard.press("Escape")
+        page.go_back()
+        expect(page.locator(f'[data-review="{visited[1]}"]')).to_be_visible()
+        expect(page.locator("#question")).to_be_focused()
+        page.go_forward()
+        expect(page.locator(f'[data-review="{visited[2]}"]')).to_be_visible()
+        expect(page.locator("#comment")).to_have_value("kept")
+        page.reload()
+        expect(page.locator(f'[data-review="{visited[2]}"]')).to_be_visible()
+        expect(page).to_have_url(f"{console.url}/review/{visited[2]}?min_risk=low")
+        assert seen.complaints == []
+
+
+@needs_chromium
+@pytest.mark.parametrize(("key", "words"), [("s", "skipped"), ("e", "escalated")])
+def test_a_skip_and_an_escalation_are_undone_like_a_decision(
+    browser: Browser, console: ConsoleThread, key: str, words: str
+) -> None:
+    held(console, "escalations", 2)
+    with logged_in(browser, console, "escalating") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        left, asked = shown(page), question(page)
+        page.keyboard.press(key)
+        expect(page.locator("#status")).to_contain_text(f"{words}: “{asked}”")
+        expect(page.locator(f'[data-review="{left}"]')).to_have_count(0)
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text(f"Undone: “{asked}”")
+        expect(page.locator(f'[data-review="{left}"]')).to_be_visible()
+        expect(page).to_have_url(f"{console.url}/review/{left}")
+        assert seen.complaints == []
+
+
+# ---------------------------------------------------------------- counters
+
+
+def counters(page: Page) -> list[str]:
+    """Return what the page counts: decided by the reviewer, open, and with a waiting reader."""
+    return [page.locator(f"#{name}-count").inner_text() for name in ("own", "open", "held")]
+
+
+@needs_chromium
+def test_counters_agree_with_a_reload_and_the_list_while_decisions_can_be_undone(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "recounts", 3)
+    client = console.client("recounting")
+    with logged_in(browser, console, "recounting") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        assert counters(page) == ["0", "3", "3"]
+        first = shown(page)
+        page.keyboard.press("r")
+        expect(page.locator("#status")).to_contain_text("rejected")
+        assert counters(page) == ["1", "2", "2"]
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text("Undone")
+        assert counters(page) == ["0", "3", "3"]
+        page.reload()
+        expect(page.locator("#question")).to_be_focused()
+        assert counters(page) == ["0", "3", "3"]
+        assert shown(page) == first
+        page.keyboard.press("r")
+        expect(page.locator("#status")).to_contain_text("rejected")
+        assert counters(page) == ["1", "2", "2"]
+        page.reload()
+        expect(page.locator("#question")).to_be_focused()
+        assert counters(page) == ["1", "2", "2"]
+        page.goto("/queue")
+        expect(page.locator(".review-head strong")).to_have_text("2")
+        expect(page.locator("#reviewers tbody tr").first).to_contain_text("recounting (you)")
+        assert page.locator("#reviewers tbody tr td").all_inner_texts()[:5] == ["1", "0", "0 (0 %)", "0", "1"]
+    stats = client.get("/api/reviews/stats").json()
+    assert (stats["backlog"], stats["held"], stats["decided_today"]) == (2, 2, 1)
+    assert client.get("/api/reviews", params={"limit": 1}).json()["open_count"] == 2
+    (figures,) = client.get("/api/reviews/reviewers").json()
+    assert (figures["name"], figures["decided"], figures["rejected"]) == ("recounting", 1, 1)

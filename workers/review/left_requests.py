@@ -1,0 +1,77 @@
+"""Remember which requests reviewers skipped or escalated a moment ago, so that it can be undone."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from workers.review.shared_state import SharedState, SharedStateAway
+
+KEPT_SECONDS = 900
+"""Time in which a step is remembered: a late undo says which step it was about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A request that a reviewer skipped or escalated.
+
+    Attributes:
+        kind: ``skipped`` or ``escalated``.
+        queue: queue of the request before.
+        deadline: deadline of the request before.
+        undo_until: end of the time in which the step can be undone.
+    """
+
+    kind: str
+    queue: str
+    deadline: datetime | None
+    undo_until: datetime
+
+
+class LeftRequests:
+    """The last step of each reviewer on a request that they left.
+
+    Args:
+        shared: Redis; without it this process remembers the steps that it has seen.
+    """
+
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
+        self._ours: dict[str, Left] = {}
+
+    async def note(self, review_id: str, by: str, left: Left, now: datetime) -> None:
+        """Remember a step; forget those of this process that can no longer be undone."""
+        self._ours = {key: each for key, each in self._ours.items() if each.undo_until >= now}
+        key = self._shared.key("left", f"{review_id}:{by}")
+        self._ours[key] = left
+        try:
+            await self._shared.ask("set", key, orjson.dumps(left), ex=KEPT_SECONDS)
+        except SharedStateAway:
+            return
+
+    async def find(self, review_id: str, by: str) -> Left | None:
+        """Return the last step of a reviewer on a request; ``None`` if there is none."""
+        key = self._shared.key("left", f"{review_id}:{by}")
+        try:
+            value = await self._shared.ask("get", key)
+        except SharedStateAway:
+            return self._ours.get(key)
+        return _left(value) if value is not None else None
+
+    async def forget(self, review_id: str, by: str) -> None:
+        """Forget a step that was undone."""
+        key = self._shared.key("left", f"{review_id}:{by}")
+        self._ours.pop(key, None)
+        try:
+            await self._shared.ask("delete", key)
+        except SharedStateAway:
+            return
+
+
+def _left(value: bytes) -> Left:
+    content = orjson.loads(value)
+    deadline = content["deadline"]
+    return Left(
+        content["kind"], content["queue"],
+        datetime.fromisoformat(deadline) if deadline else None, datetime.fromisoformat(content["undo_until"]),
+    )  # fmt: skip

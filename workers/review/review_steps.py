@@ -1,0 +1,290 @@
+"""Serve the steps of a review before its decision: take, lock, skip, escalate and assign a request.
+
+Every step is an event on a topic. Redis keeps locks, and may lose them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from schemas.headers import event_headers
+from schemas.identifiers import record_key
+from schemas.review import ReviewDecision, ReviewEvent, ReviewEventKind
+from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
+from workers.delivery.producer import ConfirmedProducer
+from workers.delivery.records import Output
+from workers.privacy.record_masking import Privacy
+from workers.review.decision_events import review_event
+from workers.review.left_requests import Left, LeftRequests
+from workers.review.locks import ReviewLocks
+from workers.review.review_errors import AlreadyDecided, InvalidDecision, LockedByAnother
+from workers.review.review_models import Filters, Lock, Reviewer, ReviewItem
+from workers.review.review_queue import ReviewQueue, wanted_filters
+from workers.review.second_share import is_turn
+from workers.review.shared_state import SharedState
+from workers.settings import Settings
+from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.tables.review_tables import QueueRow
+
+NAME = "review"
+CANDIDATES = 50
+"""Most requests that are tried for a reviewer at once; other reviewers may hold some of them."""
+SKIPPED = timedelta(hours=1)
+"""Time for which a reviewer who skips a request does not get it again."""
+
+
+class ReviewSteps(ReviewQueue):
+    """The review queue of one console with the steps before a decision.
+
+    Args:
+        store: rows of the queue.
+        shared: Redis, for locks and for steps that can be undone.
+        producer: sends events and waits for the acknowledgement.
+        settings: all settings.
+        pipeline_version: version of this process, for headers.
+        now: the clock.
+    """
+
+    def __init__(
+        self,
+        store: ReviewStore,
+        shared: SharedState,
+        producer: ConfirmedProducer,
+        settings: Settings,
+        pipeline_version: str,
+        now: Callable[[], datetime],
+    ) -> None:
+        locks = ReviewLocks(shared, settings.review.lock_seconds)
+        privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
+        super().__init__(store, locks, settings.review, privacy, now)
+        self._left = LeftRequests(shared)
+        self._producer = producer
+        self._version = pipeline_version
+        self._taken: Counter[str] = Counter()
+
+    # ---------------------------------------------------------------- queue
+
+    async def next(self, filters: Filters, who: Reviewer, without: Collection[str] = ()) -> ReviewItem | None:
+        """Lock and return the next request that no other reviewer holds; return ``None`` without one.
+
+        Second reviews are returned if the filters ask for them, in their share of the requests, or if no other
+        request is open.
+
+        Args:
+            filters: part of the queue to search.
+            who: the reviewer.
+            without: requests to leave out, so that a page can load the next request ahead.
+        """
+        wanted = wanted_filters(filters, who)
+        if wanted is None or filters.state == "decided":
+            return None
+        skipped_since = self._now() - SKIPPED
+
+        async def second_review() -> ReviewItem | None:
+            seconds = await self._seconds(wanted, who, CANDIDATES, skipped_since=skipped_since)
+            places = [place for place in seconds if place.review_id not in without]
+            return await self._take_first(places, who, second=True)
+
+        if filters.state == "open":
+            if self._is_turn_of_second_review(who) and (second := await second_review()) is not None:
+                return second
+            # What is assigned to the reviewer comes first, what is assigned to others not at all.
+            parts = [replace(wanted, assignee=who.name), replace(wanted, for_person=who.name)]
+            for part in [wanted] if wanted.assignee else parts:
+                places = await self._store.page(
+                    part,
+                    limit=CANDIDATES,
+                    without=[*await self._locks.recent(), *without],
+                    skipped_by=who.name,
+                    skipped_since=skipped_since,
+                    # What a reviewer escalated is for others, until they choose its queue or somebody assigns it.
+                    escalated_by=who.name if part.queue is None and part.assignee is None else None,
+                )
+                found = await self._take_first(places, who, second=False)
+                if found is not None:
+                    return found
+        return await second_review()
+
+    def _is_turn_of_second_review(self, who: Reviewer) -> bool:
+        """Return ``True`` in the share of a reviewer's requests that keeps up with the targets."""
+        visible = [
+            self._settings,
+            *(self._settings.tenants[name] for name in self._settings.tenants if who.may_see(name)),
+        ]
+        further = max(target.second_share * (target.reviews - 1) for target in visible)
+        self._taken[who.name] += 1
+        return is_turn(self._taken[who.name], further / (1 + further))
+
+    # ---------------------------------------------------------------- locks
+
+    async def lock(self, review_id: str, who: Reviewer) -> Lock | None:
+        """Lock a request or renew the lock; return ``None`` if Redis is not available.
+
+        Raises:
+            LockedByAnother: another reviewer holds the lock.
+            AlreadyDecided: the request is decided and is not due for a second review.
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        if not place.is_open and not await self._is_for_second_review(place, who):
+            raise await self._closed(place, who)
+        await self._refuse_claimed(await self._claim_name(place))
+        lock = await self._locks.acquire(review_id, who.name, self._now())
+        if lock is not None and lock.holder != who.name:
+            raise locked_by(lock)
+        if lock is not None and lock.since == lock.expires_at - timedelta(seconds=self._settings.lock_seconds):
+            await self._tell("assigned", place, who)
+        return lock
+
+    async def unlock(self, review_id: str, who: Reviewer) -> None:
+        """Release the reviewer's lock of a request."""
+        place = await self._place(review_id, who)
+        lock = (await self._locks.known([review_id])).get(review_id)
+        if lock is not None and lock.holder == who.name:
+            await self._locks.release(review_id, who.name)
+            await self._tell("unassigned", place, who)
+
+    async def skip(self, review_id: str, who: Reviewer) -> None:
+        """Leave a request, or its second review, to other reviewers for a while."""
+        place = await self._place(review_id, who)
+        if not await self._is_for_second_review(place, who):
+            await self._refuse_unless_open(place, who)
+        await self._leave("skipped", place, who)
+
+    async def escalate(self, review_id: str, who: Reviewer, queue: str | None = None) -> ReviewEvent:
+        """Move a request to another queue with a new deadline.
+
+        Args:
+            review_id: the request.
+            who: the reviewer.
+            queue: target queue; the queue of the settings by default.
+
+        Raises:
+            InvalidDecision: the request is due for a second review, which cannot be escalated.
+        """
+        place = await self._place(review_id, who)
+        if await self._is_for_second_review(place, who):
+            raise InvalidDecision("queue", "a second review cannot be escalated; decide or skip it")
+        await self._refuse_unless_open(place, who)
+        deadline = self._now() + timedelta(hours=self._settings.escalation_hours)
+        return await self._leave("escalated", place, who, queue or self._settings.escalation_queue, deadline)
+
+    async def _leave(
+        self,
+        kind: Literal["skipped", "escalated"],
+        place: QueueRow,
+        who: Reviewer,
+        queue: str | None = None,
+        deadline: datetime | None = None,
+    ) -> ReviewEvent:
+        """Leave a request to others; the step can be undone as long as a decision."""
+        event = await self._tell(kind, place, who, queue, deadline)
+        until = event.occurred_at + timedelta(seconds=self._settings.undo_seconds)
+        left = Left(kind, place.queue, place.deadline_at, until)
+        await self._left.note(place.review_id, who.name, left, event.occurred_at)
+        await self._locks.release(place.review_id, who.name)
+        return event
+
+    async def open_place(self, review_id: str, who: Reviewer) -> QueueRow:
+        """Return the place of a request that the reviewer can decide now.
+
+        Raises:
+            AlreadyDecided: the request is decided.
+            LockedByAnother: another reviewer holds the lock.
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        await self._refuse_unless_open(place, who)
+        return place
+
+    async def assign(self, place: QueueRow, who: Reviewer, assignee: str) -> None:
+        """Assign a request to a person; empty takes it back."""
+        event = review_event(
+            "given", place.review_id, place.answer_id, place.tenant, by=who.name, at=self._now(), assignee=assignee
+        )
+        await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
+
+    # ---------------------------------------------------------------- refusals
+
+    async def _claim_name(self, place: QueueRow) -> str:
+        """Return the name in the claim of the next decision on a request."""
+        return place.review_id if place.is_open else (await self._second_names([place]))[place.key]
+
+    async def _closed(self, place: QueueRow, who: Reviewer) -> AlreadyDecided:
+        """Return the refusal of a decided request; without a name for those who may still review it."""
+        return decided_by(*await self._known_decision(place, who))
+
+    async def _known_decision(self, place: QueueRow, who: Reviewer) -> tuple[str, datetime | None]:
+        """Return person and time of a decision, as far as the reviewer may know them."""
+        return ("", None) if await self._is_hidden(place, who) else (place.decided_by, place.decided_at)
+
+    async def _refuse_claimed(self, name: str) -> None:
+        claim = (await self._locks.claims([name])).get(name)
+        if claim is not None:
+            raise decided_by(claim.by, claim.at)
+
+    async def _refuse_unless_open(self, place: QueueRow, who: Reviewer) -> None:
+        if not place.is_open:
+            raise await self._closed(place, who)
+        await self._refuse_claimed(place.review_id)
+        lock = (await self._locks.known([place.review_id])).get(place.review_id)
+        if lock is not None and lock.holder != who.name:
+            raise locked_by(lock)
+
+    async def _take_first(self, places: Sequence[QueueRow], who: Reviewer, *, second: bool) -> ReviewItem | None:
+        claims = {} if second else await self._locks.claims([place.review_id for place in places])
+        now = self._now()
+        for place in places:
+            if place.review_id in claims:
+                continue
+            lock = await self._locks.acquire(place.review_id, who.name, now)
+            if lock is None or lock.holder == who.name:
+                await self._tell("assigned", place, who)
+                return await self._item(place, lock, second=second)
+        return None
+
+    # ---------------------------------------------------------------- writes
+
+    async def _tell(
+        self,
+        kind: ReviewEventKind,
+        place: QueueRow,
+        who: Reviewer,
+        queue: str | None = None,
+        deadline: datetime | None = None,
+    ) -> ReviewEvent:
+        event = review_event(
+            kind, place.review_id, place.answer_id, place.tenant,
+            by=who.name, at=self._now(), queue=queue, deadline=deadline,
+        )  # fmt: skip
+        await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
+        return event
+
+    async def _publish(self, decision: ReviewDecision) -> None:
+        await self._send(REVIEW_DECISIONS, decision, decision.feedback_id, decision.timestamp)
+
+    async def _send(self, topic: Topic, event: ReviewDecision | ReviewEvent, event_id: str, time: datetime) -> None:
+        headers = event_headers(
+            event_id=event_id,
+            event_type=type(event).__name__,
+            time=time,
+            pipeline_version=self._version,
+            agent=NAME,
+        )
+        await self._producer.send(
+            [Output(topic, record_key(event.tenant, event.answer_id).encode(), event.to_bytes(), headers)], agent=NAME
+        )
+
+
+def locked_by(lock: Lock) -> LockedByAnother:
+    """Return the refusal of a request that another reviewer holds."""
+    return LockedByAnother(
+        f"{lock.holder} holds the lock of this request; take the next one", lock.holder, lock.expires_at
+    )
+
+
+def decided_by(by: str, at: datetime | None) -> AlreadyDecided:
+    """Return the refusal of a decided request."""
+    return AlreadyDecided(f"{by or 'another reviewer'} has decided this request; take the next one", by, at)
