@@ -157,8 +157,9 @@ class ReviewDecision(HumanFeedback):
     pipeline_version: Label = Field(default="unknown", description="Version that requested the review.")
 
 
-ReviewEventKind = Literal["assigned", "unassigned", "skipped", "escalated", "undone", "given"]
-"""Locked and unlocked (assigned, unassigned), or given to a person by another one."""
+ReviewEventKind = Literal["assigned", "unassigned", "skipped", "escalated", "undone", "resumed", "given"]
+"""Locked and unlocked (assigned, unassigned), a decision undone, a skip or escalation undone (resumed), or given to a
+person by another one."""
 
 
 class ReviewEvent(Event):

@@ -420,6 +420,9 @@ async def test_a_skip_and_an_escalation_are_undone_like_decisions_and_not_later(
         await service.undo(item.review_id, BEN)
     await (console() if with_redis else service).undo(item.review_id, ANNA)
     await store_events(rows, published)
+    kinds = {ReviewEvent.from_bytes(value).kind for value in await published(REVIEW_EVENTS)}
+    assert "resumed" in kinds
+    assert "undone" not in kinds, "the audit lists undone decisions, and there was none"
     again = await service.next(Filters(), ANNA)
     assert again is not None
     assert (again.queue, again.deadline_at) == (item.queue, item.deadline_at)

@@ -166,7 +166,7 @@ class ReviewService(ReviewSteps):
         left = await self._left.find(review_id, who.name)
         if left is not None and place.is_open and self._now() <= left.undo_until:
             back = (left.queue, left.deadline) if left.kind == "escalated" else ()
-            await self._tell("undone", place, who, *back)
+            await self._tell("resumed", place, who, *back)
             await self._left.forget(review_id, who.name)
             return
         by, at = await self._known_decision(place, who)

@@ -45,7 +45,7 @@ _ASKED = (
 )
 _ESCALATED = (
     "(SELECT tenant, review_id, argMax(queue, occurred_at) AS moved_to, argMax(deadline_at, occurred_at) AS moved_deadline"
-    " FROM {database}.review_events WHERE kind IN ('escalated', 'undone') AND queue != ''{which}"
+    " FROM {database}.review_events WHERE kind IN ('escalated', 'resumed') AND queue != ''{which}"
     " GROUP BY tenant, review_id)"
 )
 # Withdrawn reviews have no decision: they sort last.
@@ -384,7 +384,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
     def _not_skipped(self) -> str:
         return (
             f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_events"
-            " WHERE kind IN ('skipped', 'undone') AND reviewer = {reviewer:String}"
+            " WHERE kind IN ('skipped', 'resumed') AND reviewer = {reviewer:String}"
             " AND occurred_at > {skipped:DateTime64(3, 'UTC')}"
             " GROUP BY tenant, review_id HAVING argMax(kind, occurred_at) = 'skipped')"
         )
@@ -392,7 +392,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
     def _not_escalated(self) -> str:
         return (
             f"(q.tenant, q.review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_events"
-            " WHERE kind IN ('escalated', 'undone') AND queue != '' GROUP BY tenant, review_id"
+            " WHERE kind IN ('escalated', 'resumed') AND queue != '' GROUP BY tenant, review_id"
             " HAVING argMax(kind, occurred_at) = 'escalated' AND argMax(reviewer, occurred_at) = {escalator:String})"
         )
 
