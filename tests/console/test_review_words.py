@@ -47,10 +47,10 @@ def test_each_button_says_what_readers_get_and_the_page_what_they_see_now(
         expect(page.locator(".decide .final-note")).to_contain_text(
             "A decision is final after 3 s; undo it before that"
         )
-        assert described(page, "approve") == "Readers get the text shown above"
-        assert described(page, "warn") == "Readers get the answer and a warning"
+        assert described(page, "approve") == "Readers get the text above"
+        assert described(page, "warn") == "Readers get it with a warning"
         assert described(page, "correct") == "Readers get your text"
-        assert described(page, "reject") == "Readers get the text of a rejection"
+        assert described(page, "reject") == "Readers get a rejection text"
         assert described(page, "skip") == "Readers get nothing new"
         expect(page.locator(".choice small:visible")).to_have_count(5)
         for action, words in (("escalate", "others decide"), ("upvote", "a vote decides nothing")):

@@ -65,8 +65,8 @@ def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
 
 
 def test_an_undo_without_a_decision_says_so(console: ConsoleThread) -> None:
-    (answer,) = held(console, "published", 1)
-    refused = console.client("published").post(f"/api/reviews/{review_of(answer)}/undo")
+    (answer,) = held(console, "undecided", 1)
+    refused = console.client("undecided").post(f"/api/reviews/{review_of(answer)}/undo")
     assert (refused.status_code, refused.json()["conflict"]) == (409, "too_late")
     assert "nothing to undo for “How much memory does ingester 0 need?”" in refused.json()["detail"]
 
