@@ -29,7 +29,8 @@ start begin began begun run ran running | stop cease halt
 start begin began begun commence | finish end
 add | remove delete
 buy bought purchase | sell sold
-include contain | exclude
+include contain cover | exclude
+destroy ruin wreck demolish damage | unharmed undamaged unscathed intact survive
 love loved | hate hated dislike
 support endorse | oppose
 import | export
@@ -52,7 +53,7 @@ build built construct erect | demolish destroy
 uphold upheld allow grant | dismiss overturn overturned
 cancel | hold held occur happen
 postpone | held
-accompany accompanied | alone unaccompanied
+accompany accompanied together jointly | alone unaccompanied
 accelerate | decelerate
 attract | repel
 arrive | depart

@@ -37,6 +37,10 @@ _REGARDLESS = re.compile(
 _EXCLUSION = re.compile(
     r",?\s(?:except(?: for)?|excluding|apart from|with the exception of)\s(?!when|if|where|that|on|in)", re.IGNORECASE
 )
+_ALL_BUT = re.compile(
+    r"\b(?:all|every|everyone|everybody|any|no|none|nobody)\b[^.;]{0,60}?\b(?:but|except|excluding|save|other than|apart from)\b",
+    re.IGNORECASE,
+)
 _STILL = re.compile(r"\b(?:still|currently|remains?|continues? to)\b", re.IGNORECASE)
 _ENDED = re.compile(
     r"\b(?:left|quit|resigned|retired|stepped down|moved away|moved out|no longer|ceased|ended|expired|lapsed|dissolved"
@@ -165,6 +169,8 @@ def affirms_denied(claim: str, evidence: str) -> bool:
     """Return true if a claim affirms the denied side of a contrast: "dogs may come inside" for "welcome, but not inside"."""
     contrast = _read_contrast(evidence)
     if contrast is None or not contrast.denied or DENIED.search(claim) or _read_contrast(claim) is not None:
+        return False
+    if _ALL_BUT.search(claim):
         return False
     own = content_words(claim)
     return any(member <= own for member in contrast.members) and bool(own & contrast.affirmed)

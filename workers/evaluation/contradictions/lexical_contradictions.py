@@ -175,14 +175,26 @@ def _antonym(own: Statement, other: Statement, everything: Sequence[Statement]) 
             continue
         mine = own.words - words - their_words
         rest = other.words - words - their_words
-        if not same_matter(mine, rest, other=0.0 if other.is_field else EVIDENCE_OVERLAP) or _said(
-            row, sign, mine, everything
-        ):
+        if not _is_on_matter(mine, rest, other, everything) or _said(row, sign, mine, everything):
             continue
         if bare or bool(words & own.denied) != bool(their_words & other.denied):
             return "negation"
         return "comparative" if words & own.graded else "antonym"
     return None
+
+
+def _is_on_matter(
+    mine: frozenset[str], theirs: frozenset[str], other: Statement, everything: Sequence[Statement]
+) -> bool:
+    """Return true if two clauses concern one subject; what another clause of the evidence names may be left out.
+
+    "The storm tore off the roof, but the hall was unharmed" is about the hall in the storm.
+    """
+    least = 0.0 if other.is_field else EVIDENCE_OVERLAP
+    if same_matter(mine, theirs, other=least):
+        return True
+    around = frozenset().union(*(each.words for each in everything if each is not other)) - theirs
+    return bool(theirs) and theirs < mine and theirs == mine - around
 
 
 def _said(row: Row, sign: int, words: frozenset[str], everything: Iterable[Statement]) -> bool:

@@ -35,6 +35,7 @@ from workers.evaluation.contradictions.opposite_words import denial_pattern
 from workers.evaluation.contradictions.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.contradictions.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
+from workers.evaluation.relations.comparison import answer_by_relation, relation_mismatch
 from workers.evaluation.text.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.local_words import content_words
 
@@ -92,6 +93,10 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         units: the evidence.
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
+    if is_covered or claim.asked:
+        related = _compare_relations(claim, _chosen(claim, units))
+        if related is not None:
+            return related
     is_placed = _is_placed(claim, units)
     parallel = "mixed" if is_placed is False else _read_parallels(claim, units)
     if parallel == "mixed" and not is_placed:
@@ -133,6 +138,24 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     if "negation" in mismatches and any(is_exception_of(claim.plain, sentence) for sentence in sentences):
         mismatches = tuple(each for each in mismatches if each != "negation")
     return ClauseFindings(mismatches)
+
+
+def _compare_relations(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:
+    """Compare orders, changes, references and exceptions; ``None`` if they decide nothing."""
+    reply = claim.reply or claim.plain
+    if not sentences or not is_english(" ".join((claim.asked, reply, *sentences))):
+        return None
+    says = consents(claim.asked, reply) if claim.asked else None
+    stated = reply if says is None else without_opening(reply)
+    mismatch, is_right = relation_mismatch(stated, claim.asked, sentences)
+    if mismatch is not None:
+        return ClauseFindings((mismatch,))
+    if says is not None:
+        answer = answer_by_relation(claim.asked, sentences)
+        if answer is not None and answer is not says:
+            return ClauseFindings(("negation",))
+        is_right = answer is not None
+    return ClauseFindings(is_confirmed=True) if is_right and needs_no_more(claim.asked, reply, sentences) else None
 
 
 def _of_short(claim: ExtractedClaim, short: Sequence[Clause], sentences: Sequence[str]) -> tuple[Mismatch, ...]:

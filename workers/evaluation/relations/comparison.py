@@ -1,0 +1,47 @@
+"""Compare the relations of a claim with those of its evidence: orders, changes, references and exceptions."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from schemas.grounding import Mismatch
+from workers.evaluation.relations.changed_states import is_state_present
+from workers.evaluation.relations.other_groups import is_group_right
+from workers.evaluation.relations.reference_units import is_reference_kept
+from workers.evaluation.relations.stated_differences import is_order_stated
+
+_Rule = Callable[[str, str, Sequence[str]], bool | None]
+_RULES: tuple[tuple[_Rule, Mismatch], ...] = (
+    (is_order_stated, "comparative"),
+    (is_state_present, "negation"),
+    (is_reference_kept, "number"),
+    (lambda claim, _, sentences: is_group_right(claim, sentences), "subject"),
+)
+"""Rules on a claim, its question and sentences of the evidence, each with its mismatch."""
+_POLAR = re.compile(
+    r"\W*(?P<statement>(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|must|should)\s.+?)[\s?]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def relation_mismatch(claim: str, question: str, sentences: Sequence[str]) -> tuple[Mismatch | None, bool]:
+    """Compare a statement.
+
+    Args:
+        claim: the claim, or the short answer.
+        question: the question, if the claim answers it; else an empty text.
+        sentences: the evidence, those of one source in order.
+
+    Returns:
+        What the evidence says otherwise, or ``None``, and whether it bears out a relation that the claim states.
+    """
+    found = [(rule(claim, question, sentences), mismatch) for rule, mismatch in _RULES]
+    wrong = next((mismatch for holds, mismatch in found if holds is False), None)
+    return wrong, wrong is None and any(holds for holds, _ in found)
+
+
+def answer_by_relation(question: str, sentences: Sequence[str]) -> bool | None:
+    """Return the answer that a relation gives to a question for yes or no; ``None`` if it gives none."""
+    if not (asked := _POLAR.match(question)):
+        return None
+    found = {rule(asked["statement"], "", sentences) for rule, _ in _RULES} - {None}
+    return found.pop() if len(found) == 1 else None
