@@ -161,6 +161,7 @@ def test_a_reference_that_the_evidence_also_has_is_right() -> None:
     known = ["Entry costs 5 euros per person.", "A pass costs 5 euros per month."]
     assert is_reference_kept("It costs 5 euros per month.", "", known) is None
     assert is_reference_kept("It costs 5 euros per day.", "", known) is False
+    assert is_reference_kept("The limit is 600/min.", "", ["600 requests per minute are allowed."]) is None
 
 
 def test_what_others_must_do_is_not_forbidden_to_the_rest() -> None:

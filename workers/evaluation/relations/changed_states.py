@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.evaluation.facts.denials import DENIED
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.units import MONTHS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem, word_set
 

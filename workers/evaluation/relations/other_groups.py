@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.evaluation.facts.denials import DENIED
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.text.words import content_words, stem, word_set
 
 MAX_TEXT = 300

@@ -77,4 +77,4 @@ def _reference(match: re.Match[str]) -> str:
 def _name(noun: str) -> str:
     word = noun.lower()
     word = word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith("ss") else word
-    return _SAME.get(word, stem(word))
+    return stem(_SAME.get(word, word))

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.evaluation.facts.antonyms import DEGREES, POLES
-from workers.evaluation.facts.denials import DENIED
+from workers.evaluation.contradictions.antonyms import DEGREES, POLES
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.text.words import STOP_WORDS, stem, word_set
 
 MAX_TEXT = 300
