@@ -11,7 +11,7 @@ MAX_TEXT = 300
 _TIMES = "second minute hour day night week fortnight month quarter term semester season year"
 _COUNTED = "person head guest visitor passenger piece unit item kilo kilogram gram litre liter metre meter mile bottle box group cycle trip"
 _REFERENCE = re.compile(
-    r"(?P<figure>[$€£¥]?\d[\d.,]*\d|[$€£¥]?\d)(?P<unit>(?:[-\s](?!(?:per|each|every|an?|and|or|but|to)\b)[^\W\d_]+){0,5}|\s?%)?"
+    r"(?<![\d.,])(?P<figure>[$€£¥]?\d(?:[\d.,]{0,15}\d)?)(?!\d)(?P<unit>(?:[-\s](?!(?:per|each|every|an?|and|or|but|to)\b)[^\W\d_]+){0,5}|\s?%)?"
     rf"(?P<references>(?:\s?(?:\bper\b|\beach\b|\bevery\b|/|\ban?\b(?=\s(?:{'|'.join((_TIMES + ' ' + _COUNTED).split())})\b))\s?(?:\d[\d.,]*\s?)?[^\W\d_]+)+)",
     re.IGNORECASE,
 )
