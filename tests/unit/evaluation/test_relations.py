@@ -169,3 +169,9 @@ def test_what_others_must_do_is_not_forbidden_to_the_rest() -> None:
     assert is_group_right("Staff must not sign the register.", known) is None
     assert is_group_right("Staff must sign the register.", known) is False
     assert is_group_right("Everyone but staff must sign the register.", known) is None
+
+
+def test_what_is_not_transferable_cannot_be_used_by_someone_else() -> None:
+    question, context = "Can the ticket be used by someone else?", "Tickets are non-transferable and non-refundable."
+    assert not is_warned_of("No, someone else cannot use the ticket.", question, context)
+    assert is_warned_of("Yes, someone else can use the ticket.", question, context)

@@ -45,6 +45,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
         (r"^(?P<before>.*?)\bno (?P<what>[\w ]{3,30}?) (?P<be>were|was|have been|has been) (?:received|reported|found|recorded|made|filed|registered|detected|observed)\b", r"\g<before>There were no \g<what>"),
         (r"\bno (?:significant |measurable )?difference between (?P<one>[^.;,]+?) and (?P<two>[^.;,]+)", r"\g<one> does not help. \g<one> is not better than \g<two>"),
         (r"^(?P<before>.+?)\s(?:is|are) (?:not suitable|unsuitable|not fit|unfit) for (?P<verb>\w{2,12})ing\b", _unsuitable),
+        (r"^(?P<what>.+?)\s(?:is|are) (?:[\w-]+ and )?(?:non-transferable|not transferable)\b", r"Someone else cannot use \g<what>. Nobody else can use \g<what>. \g<what> cannot be transferred"),
         (r"^(?P<before>.*?)\bfailed to (?P<after>.+)$", r"\g<before>did not \g<after>"),
         (r"^(?P<what>[^.;]*?)\s(?:(?:is|are) (?:\w+ly )?(?:excluded|exempt)(?: from \w+(?: \w+)?)?)\b", r"\g<what> is not covered. \g<what> is not insured. \g<what> is not included"),
         (r"^(?P<before>.*?)\b(?:post|report|record|made|make|suffer|incur)\w*\s(?:a\s|an\s)?(?:\w+\s)?(?:loss|deficit)\b", r"\g<before>did not make a profit. \g<before>did not have a surplus"),
