@@ -23,7 +23,18 @@ FURTHER_IN_LANGUAGES = read_cases(CASES_FILE.with_name("further_language_cases.j
 """Further cases in other languages, whose answers stay near the words of their sources."""
 PLAIN_IN_LANGUAGES = read_cases(CASES_FILE.with_name("plain_language_cases.jsonl"))
 """Short cases in ten languages whose wrong answers differ in one word of meaning."""
-EVERYTHING = (*CASES, *OUTSIDERS, *IN_LANGUAGES, *TOOLS, *FURTHER_TOOLS, *FURTHER_IN_LANGUAGES, *PLAIN_IN_LANGUAGES)
+PLAIN_TOOLS = read_cases(CASES_FILE.with_name("plain_tool_cases.jsonl"))
+"""Ordinary questions on results of tools, all in view."""
+EVERYTHING = (
+    *CASES,
+    *OUTSIDERS,
+    *IN_LANGUAGES,
+    *TOOLS,
+    *FURTHER_TOOLS,
+    *FURTHER_IN_LANGUAGES,
+    *PLAIN_IN_LANGUAGES,
+    *PLAIN_TOOLS,
+)
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
 """Cases with earlier turns, of an author who had seen no rules either."""

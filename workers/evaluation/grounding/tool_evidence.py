@@ -153,6 +153,7 @@ def _decided(measured: MeasuredClaim, finding: ToolFinding) -> MeasuredClaim:
             contradicts=False,
             denied=False,
             unknown_figures=0,
+            reading="compared",
         )
     mismatches = tuple(dict.fromkeys((*measured.mismatches, *((finding.mismatch,) if finding.mismatch else ()))))
     is_contradicted = finding.verdict == "contradicted" or measured.contradicts

@@ -19,13 +19,16 @@ from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, UNITS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem
+from workers.evaluation.tools.computed.operations import is_computed, is_computed_wrongly
 from workers.evaluation.tools.tool_details import NEGATION, is_count_of, is_given, is_small_count, located
 from workers.evaluation.tools.tool_extremes import false_extreme
 from workers.evaluation.tools.tool_figures import (
     has_value,
 )
 from workers.evaluation.tools.tool_formulas import is_calculated
+from workers.evaluation.tools.tool_keys import has_another_key
 from workers.evaluation.tools.tool_limits import passes_limit_wrongly
+from workers.evaluation.tools.tool_moments import false_moment
 from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, day_of
 from workers.evaluation.tools.tool_roles import has_wrong_role
 from workers.evaluation.tools.tool_rows import is_crossed, is_misplaced, mentions_in, told_dates, unsaid
@@ -74,6 +77,7 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
         and not is_small_count(each.quantity)
         and not is_count_of(each, figures, question, results)
         and not is_calculated(each.quantity, claim, question, results)
+        and not is_computed(each, claim, question, figures, mentions, results)
     ]
     dates = told_dates(claim)
     known_dates = [date for date in dates if results.knows(date)]
@@ -95,11 +99,8 @@ def _conflict(
     claim: str, question: str, figures: Sequence[Located], mentions: Sequence[Mention], results: ToolResults
 ) -> ToolFinding | None:
     """Return what known details of a claim have against it: another row, side, state, order or name; ``None`` if nothing."""
-    if (
-        is_misplaced(claim, figures, mentions)
-        or is_crossed(claim, mentions)
-        or has_wrong_role(claim, mentions, results)
-    ):
+    others = [each for each in figures if not is_computed(each, claim, question, figures, mentions, results)]
+    if is_misplaced(claim, others, mentions) or is_crossed(claim, mentions) or has_wrong_role(claim, mentions, results):
         return ToolFinding("contradicted", "subject")
     if conflict := conflict_of(claim, question, mentions, results):
         return ToolFinding("unsupported" if conflict == "name" else "contradicted", conflict)
@@ -107,7 +108,11 @@ def _conflict(
         claim, figures, mentions, results.tables
     ):
         return ToolFinding("contradicted", "comparative")
-    if wrong_share(claim):
+    if false_moment(claim, question, mentions, results):
+        return ToolFinding("contradicted", "comparative")
+    if has_another_key(claim, figures, results):
+        return ToolFinding("contradicted", "subject")
+    if wrong_share(claim) or is_computed_wrongly(claim, question, figures, mentions, results):
         return ToolFinding("contradicted", "number")
     if strange_names(claim, question, results):
         return ToolFinding("unsupported", "name")

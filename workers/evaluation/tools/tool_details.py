@@ -9,6 +9,7 @@ from typing import Any
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.text.words import stem
 from workers.evaluation.tools.tool_figures import (
     Figure,
     has_value,
@@ -94,7 +95,7 @@ def _is_of_group(figure: Figure, claim: str, mentions: Sequence[Mention]) -> boo
     named = [each for each in mentions if each.path == group.path]
     if named:
         return any(claim[each.start : each.end].casefold()[:PREFIX] in value for each in named)
-    told = {token.casefold()[:PREFIX] for token in TOKEN.findall(claim)}
+    told = {part for token in TOKEN.findall(claim.casefold()) for part in (token[:PREFIX], stem(token))}
     return any(token[:PREFIX] in told for token in TOKEN.findall(value) if len(token) > 2)
 
 

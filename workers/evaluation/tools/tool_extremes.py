@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.text.words import stem
 from workers.evaluation.tools.tool_figures import Figure, groups_of, key_words, numeric_columns
 from workers.evaluation.tools.tool_tables import Table
 
@@ -25,6 +26,14 @@ _LOW = re.compile(
 _EITHER = re.compile(r"\b(?:slowest|fastest|best|worst)\b", re.IGNORECASE)
 _OF_TIME = re.compile(r"\b(?:latest|earliest|oldest|newest|youngest|soonest|most recent|least recent)\b", re.IGNORECASE)
 """Superlatives of time, which figures do not tell."""
+GREW_MOST = re.compile(
+    r"\b(?:(?:grew|grown|rose|gained|increased|improved)\s+(?:the\s+)?(?:most|fastest|strongest)"
+    r"|(?:biggest|largest|strongest|highest|fastest)\s+(?:growth|increase|rise|gain))\b"
+    r"|\b(?P<down>(?:fell|dropped|declined|shrank|decreased|lost)\s+(?:the\s+)?(?:most|fastest)"
+    r"|(?:biggest|largest|sharpest|steepest)\s+(?:drop|decline|decrease|fall|loss))\b",
+    re.IGNORECASE,
+)
+"""Superlatives of a change between two columns, which one column does not tell."""
 _RANK = re.compile(r"\b(second|third|fourth|fifth|2nd|3rd|4th|5th)[\s-]+(?=\w)", re.IGNORECASE)
 _RANKS = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4}
 _CLAUSE = re.compile(r"[.;]\s|\b(?:but|though|although|while|whereas)\b|,\s(?=(?:and|ahead|followed)\b)", re.IGNORECASE)
@@ -80,7 +89,7 @@ def false_extreme(
     for start, end in _clauses(claim):
         text = claim[start:end]
         direction = direction_of(text)
-        if direction is None:
+        if direction is None or GREW_MOST.search(text):
             continue
         own = [each for each in figures if start <= each.start < end]
         named = [each for each in mentions if start <= each.start < end]
@@ -129,20 +138,36 @@ def _verdicts(
     if not figures:
         columns = _only_column(mentions, tables)
     names, rank = {each.path for each in mentions}, _rank(text)
+    words = {stem(word)[:4] for word in re.findall(r"\w+", text)}
     for (place, path), found in columns.items():
         values = _column(place, path, tables[place])
         if len(values) < 2:
             continue
         told = list(dict.fromkeys((next(iter(each.rows))[1], each.number) for each in found))
+        if told and all(number < 0 for _, number in told):
+            # The biggest expense is the lowest amount: expenses are stated by their size.
+            told, values = (
+                [(row, -number) for row, number in told],
+                {row: -each for row, each in values.items() if each < 0},
+            )
         yield _holds(direction, rank, told, values)
         for cell, subset in groups_of(tables[place]):
-            is_told = any(word[:4] in text for word in (*key_words(cell.path), cell.text.lower()) if len(word) > 3)
-            if cell.path in names or not is_told:
+            is_told = cell.text.lower()[:4] in words or any(
+                word[:4] in text for word in (*key_words(cell.path), cell.text.lower()) if len(word) > 3
+            )
+            if (cell.path in names and not _is_kind(cell.text, text)) or not is_told:
                 continue
             if len(subset) > 1 and all(row in subset for row, _ in told):
                 part = {row: value for row, value in values.items() if row in subset}
                 if len(part) > 1 and _holds(direction, rank, told, part):
                     yield True
+
+
+def _is_kind(value: str, text: str) -> bool:
+    """Return true if a value says of what kind the extreme is: "the longest run", not "the biggest expense was rent"."""
+    match = next((found for pattern in (_HIGH, _LOW, _EITHER) if (found := pattern.search(text))), None)
+    following = re.findall(r"\w+", text[match.end() :])[:2] if match else []
+    return any(stem(word) == stem(value.lower()) for word in following)
 
 
 def _only_column(

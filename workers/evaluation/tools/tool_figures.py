@@ -33,7 +33,7 @@ ROUNDED = 0.02
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MINOR = frozenset(("cents", "cent", "pence", "minor", "ore", "øre", "öre", "centimes", "grosz"))
-_MONEY = frozenset(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "", "pound"))
+MONEY = frozenset(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "", "pound"))
 _AMOUNTS = frozenset(
     (
         "amount",
@@ -170,7 +170,7 @@ def _of_columns(table: Table, columns: dict[tuple[str, ...], dict[int, Figure]])
         total = sum(each.number for each in cells)
         yield from (Figure(each.number / total, path, each.rows, "share") for each in cells if total)
         for one, two in combinations(cells[:MAX_PAIRED], 2):
-            yield from _pair(path, one, two)
+            yield from pairs_of(path, one, two)
 
 
 def _aggregates(path: tuple[str, ...], cells: Sequence[Figure]) -> Iterator[Figure]:
@@ -186,7 +186,8 @@ def _aggregates(path: tuple[str, ...], cells: Sequence[Figure]) -> Iterator[Figu
         yield Figure(number, path, rows, operation, cells[0].unit)
 
 
-def _pair(path: tuple[str, ...], one: Figure, two: Figure) -> Iterator[Figure]:
+def pairs_of(path: tuple[str, ...], one: Figure, two: Figure) -> Iterator[Figure]:
+    """Yield the difference, the ratios and the changes of two figures of a column."""
     rows = one.rows | two.rows
     yield Figure(abs(one.number - two.number), path, rows, "difference", one.unit)
     for first, second in ((one.number, two.number), (two.number, one.number)):
@@ -234,7 +235,7 @@ def _of_record(scalars: Sequence[Figure]) -> Iterator[Figure]:
     """Yield what pairs of single values of different records give."""
     for one, two in combinations(scalars[: 2 * MAX_PAIRED], 2):
         if one.rows != two.rows:
-            yield from _pair((*one.path, *two.path), one, two)
+            yield from pairs_of((*one.path, *two.path), one, two)
             yield Figure(one.number * two.number, (*one.path, *two.path), one.rows | two.rows, "product")
 
 
@@ -271,7 +272,7 @@ GRAMS_OF_A_POUND = 453.59237
 def has_value(figure: Figure, quantity: Quantity) -> bool:
     """Return true if a figure of a result, in any unit that its column may have, is a quantity of a claim."""
     about = ROUNDED if quantity.approximate else 1e-9
-    for value in _values(figure, quantity):
+    for value in numbers_as(figure, quantity):
         if value < 0 and quantity.values[0] > 0 and quantity.dimension not in ("celsius", "fahrenheit", "degree"):
             value = -value  # a credit or a loss is stated by its size
         slack = max(quantity.step * (1.0 + 1e-6), about * abs(value), 1e-9)
@@ -280,7 +281,7 @@ def has_value(figure: Figure, quantity: Quantity) -> bool:
     return False
 
 
-def _values(figure: Figure, quantity: Quantity) -> Iterator[float]:
+def numbers_as(figure: Figure, quantity: Quantity) -> Iterator[float]:
     """Yield a figure in the base unit of a quantity, for each unit that the figure may have."""
     number, dimension = figure.number, quantity.dimension if quantity.is_unit else ""
     words = key_words(figure.path)
@@ -291,7 +292,7 @@ def _values(figure: Figure, quantity: Quantity) -> Iterator[float]:
         # Metres a second, kilometres an hour.
         yield from (number * 3.6, number)
         return
-    if figure.operation in ("rate", "product") and dimension not in _MONEY:
+    if figure.operation in ("rate", "product") and dimension not in MONEY:
         return
     if figure.operation == "count" and (dimension or "." in quantity.written):
         return
@@ -309,7 +310,7 @@ def _values(figure: Figure, quantity: Quantity) -> Iterator[float]:
     if dimension == "pound" and known is not None and known[0] == "gram":
         yield number * known[1] / GRAMS_OF_A_POUND
         return
-    if dimension in _MONEY:
+    if dimension in MONEY:
         yield from _amounts(number, words)
         if dimension:
             return

@@ -14,7 +14,7 @@ from workers.evaluation.budget import spend
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.tools.tool_figures import KEY_UNITS, Figure, groups_of, key_words, numeric_columns
-from workers.evaluation.tools.tool_results import ToolResults, dates_in
+from workers.evaluation.tools.tool_results import ToolResults, cells_of, dates_in
 from workers.evaluation.tools.tool_tables import Table
 
 MAX_NUMBERS = 14
@@ -42,6 +42,7 @@ _AREA = re.compile(r"\b(?:square|cubic|area|volume|times|m²|m³)\b|[m²³×]\b"
 _YEARS_OLD = re.compile(r"\b(?:years?[ -]old|aged?|years? (?:since|ago|of service))\b", re.IGNORECASE)
 _WEIGHTED = re.compile(r"\b(?:weighted|average\w*|mean)\b", re.IGNORECASE)
 _TOP = re.compile(r"\b(?:top|first|best|largest|biggest|bottom|last|smallest|lowest) (\w+)\b", re.IGNORECASE)
+_CODE = re.compile(r"[A-Z]{3}")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 _SPANS = (
     (re.compile(r"\b(?:(?:an?|per|every|each) year|yearly|annual\w*)\b", re.IGNORECASE), (12.0, 52.0, 365.0)),
@@ -88,7 +89,8 @@ def _values(text: str, others: Sequence[Quantity], results: ToolResults) -> Iter
     if _DIVIDED.search(text):
         yield from _quotients([*numbers, *sums, *map(float, _row_counts(results.tables))], text)
     if _LEFT.search(text):
-        yield from (one - two for one, two in permutations([*numbers, *sums], 2))
+        counts = map(float, _row_counts(results.tables))
+        yield from (one - two for one, two in permutations([*numbers, *sums, *counts], 2))
         yield from (one - two - three for one, two, three in islice(permutations(numbers, 3), 1_000))
     if _TOTAL.search(text):
         yield from _totals(text, others, results.tables)
@@ -103,10 +105,26 @@ def _values(text: str, others: Sequence[Quantity], results: ToolResults) -> Iter
         yield from (
             (two.year - one.year) - ((two.month, two.day) < (one.month, one.day)) for one, two in combinations(days, 2)
         )
+    yield from _converted(others, results)
     for pattern, factors in _SPANS:
         if pattern.search(text):
             yield from (value for factor in factors for each in numbers for value in (each * factor, each / factor))
     yield from _joint_counts(results.tables)
+
+
+def _converted(others: Sequence[Quantity], results: ToolResults) -> Iterator[float]:
+    """Yield told amounts in the other currency of a rate of exchange."""
+    codes = {
+        each.path[-1]: each.text.casefold()
+        for each in cells_of(results.tables)
+        if each.path and _CODE.fullmatch(each.text)
+    }
+    for rate in (each.number for each in results.stated if "rate" in key_words(each.path[-1:]) and each.number):
+        for told in others:
+            if told.dimension == codes.get("base", codes.get("from")):
+                yield told.face * rate
+            elif told.dimension == codes.get("quote", codes.get("to")):
+                yield told.face / rate
 
 
 def _numbers(results: ToolResults) -> list[float]:

@@ -64,6 +64,9 @@ _CODE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}))?")
 _PROPER_NAME = re.compile(r"[A-Z][\w.’'-]+(?: [A-Z][\w.’'-]*)*")
 
 _PLACES = frozenset(("city", "place", "location", "town", "region", "country", "destination", "origin", "near", "area"))
+_PERSONS = frozenset(
+    ("name", "employee", "person", "user", "customer", "contact", "owner", "assignee", "author", "driver")
+)
 _NO_VALUES = frozenset(("", "0", "false", "no", "none", "null"))
 
 
@@ -451,6 +454,8 @@ def names_of_cell(cell: Cell) -> Iterator[tuple[str, ...]]:
             yield from (tuple(TOKEN.findall(code.casefold())) for code in COMPOUND.findall(text))
         if len(tokens) > 1:
             yield from ((token,) for token in tokens if len(token) >= 4 and not token.isdecimal())
+            if _PERSONS & set(key_words(cell.path[-1:])) and len(tokens[0]) == 3 and tokens[0] not in STOP_WORDS:
+                yield tokens[:1]  # "Ana" for Ana Ruiz
 
 
 def day_of(token: str) -> str | None:

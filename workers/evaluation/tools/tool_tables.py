@@ -25,7 +25,7 @@ KEY = "key"
 """Column of the keys of an object whose values are alike objects."""
 
 _NUMBER = re.compile(r"[-+−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+−]?\.\d+")
-_AMOUNT = re.compile(r"[A-Z]{3}\s?(-?[\d,]+(?:\.\d+)?)|(-?[\d,]*\d(?:\.\d+)?)\s?[A-Z]{3}", re.ASCII)
+_AMOUNT = re.compile(r"[A-Z]{3}(?:\s(?=-)|\s?(?!-))(-?[\d,]+(?:\.\d+)?)|(-?[\d,]*\d(?:\.\d+)?)\s?[A-Z]{3}", re.ASCII)
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?(?<=[DHMS])", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,3}):(\d\d)(?::(\d\d(?:\.\d+)?))?", re.ASCII)
 _LASTING = ("duration", "elapsed", "runtime", "length", "took", "uptime", "total_time", "play_time")
@@ -34,7 +34,7 @@ _RULE = re.compile(r"[\s|+:=─━┼-]+")
 _ROW_COUNT = re.compile(
     r"\(\d+ rows?\)|\d+ rows? in set.*|Time: .*|Empty set.*|\[\d+ rows x \d+ columns\]", re.IGNORECASE
 )
-_PAIR = re.compile(r"\s*([\w][\w .()/%-]{0,59}?)\s*(?::\s|=)\s*(.*\S)\s*")
+_PAIR = re.compile(r"\s*([\w][\w .()/%-]{0,59}?)(?:\s*(?::\s|=)\s*|\s{2,}(?=[-+]?[\d.,]+\s*$))(.*\S)\s*")
 _SIZES = {"K": 2.0**10, "M": 2.0**20, "G": 2.0**30, "T": 2.0**40, "P": 2.0**50}
 
 

@@ -1,0 +1,1 @@
+"""Compute the figures that claims name by an operation over rows of results."""
