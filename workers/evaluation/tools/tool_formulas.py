@@ -113,7 +113,7 @@ def _values(text: str, others: Sequence[Quantity], results: ToolResults) -> Iter
 
 
 def _converted(others: Sequence[Quantity], results: ToolResults) -> Iterator[float]:
-    """Yield told amounts in the other currency of a rate of exchange."""
+    """Yield stated amounts in the other currency of a rate of exchange."""
     codes = {
         each.path[-1]: each.text.casefold()
         for each in cells_of(results.tables)
