@@ -125,6 +125,118 @@ def test_a_skip_and_an_escalation_are_undone_like_a_decision(
         assert seen.complaints == []
 
 
+@pytest.fixture
+def long_undo(console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give reviewers a minute, so that no test depends on the speed of its keys."""
+    monkeypatch.setattr(console.settings.review, "undo_seconds", 60.0)
+
+
+@needs_chromium
+@pytest.mark.usefixtures("long_undo")
+def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "pressed-twice", 3)
+    with logged_in(browser, console, "double-presser") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first, first_question = shown(page), question(page)
+        page.keyboard.press("r")
+        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        second, second_question = shown(page), question(page)
+        page.keyboard.press("r")
+        expect(page.locator("#status")).to_contain_text(f"rejected: “{second_question}”")
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text(f"Undone: “{second_question}”")
+        expect(page.locator(f'[data-review="{second}"]')).to_be_visible()
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text(f"Undone: “{first_question}”")
+        expect(page.locator(f'[data-review="{first}"]')).to_be_visible()
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text("There is nothing to undo.")
+        assert counters(page) == ["0", "3", "3"]
+        assert seen.complaints == []
+
+
+@needs_chromium
+@pytest.mark.usefixtures("long_undo")
+def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "left-page", 2)
+    with logged_in(browser, console, "leaving") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first, asked = shown(page), question(page)
+        page.keyboard.press("r")
+        expect(page.locator("#status")).to_contain_text("rejected")
+        page.goto("/queue")
+        expect(page.locator("#status")).to_contain_text(f"rejected: “{asked}”")
+        page.get_by_role("button", name=f"Undo: “{asked}”").click()
+        expect(page).to_have_url(f"{console.url}/review/{first}")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("r")
+        expect(page.locator("#status")).to_contain_text("rejected")
+        page.goto("/queue")
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("u")
+        expect(page).to_have_url(f"{console.url}/review/{first}")
+        expect(page.locator(f'[data-review="{first}"]')).to_be_visible()
+        assert counters(page) == ["0", "2", "2"]
+        assert seen.complaints == []
+
+
+@needs_chromium
+@pytest.mark.usefixtures("long_undo")
+def test_an_undo_after_a_vote_says_that_the_vote_stays_before_it_undoes_an_older_decision(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "voted", 2)
+    with logged_in(browser, console, "voting") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first, asked = shown(page), question(page)
+        page.keyboard.press("r")
+        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        second = shown(page)
+        page.keyboard.press("b")
+        expect(page.locator("#status")).to_contain_text("downvoted")
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text(
+            f"A vote cannot be undone. Press u again to undo this instead: rejected: “{asked}”"
+        )
+        assert shown(page) == second
+        page.keyboard.press("u")
+        expect(page.locator(f'[data-review="{first}"]')).to_be_visible()
+        assert seen.complaints == []
+
+
+@needs_chromium
+@pytest.mark.usefixtures("long_undo")
+def test_a_bulk_decision_names_its_requests_before_and_is_undone_as_one(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "bulk-undo", 2)
+    with logged_in(browser, console, "bulk-undoer") as (page, seen):
+        page.goto("/queue")
+        page.get_by_label("Choose all of this page").check()
+        page.get_by_label("With the chosen").select_option("reject")
+        page.get_by_role("button", name="Preview").click()
+        expect(page.locator("#bulk-taken li")).to_have_count(2)
+        expect(page.locator("#bulk-taken li").first).to_contain_text("reader waits")
+        assert serious_violations(page) == []
+        page.get_by_role("button", name="Reject 2").click()
+        expect(page.locator("#status")).to_contain_text("rejected: 2 of 2 requests")
+        page.get_by_role("button", name="Undo: 2 of 2 requests").click()
+        expect(page.get_by_label("Choose all of this page")).to_be_enabled()
+        expect(page.locator("[data-choose]:enabled")).to_have_count(2)
+        expect(page.locator(".review-head strong")).to_have_text("2")
+        assert seen.complaints == []
+    stats = console.client("bulk-undoer").get("/api/reviews/stats").json()
+    assert (stats["backlog"], stats["decided_today"]) == (2, 0)
+
+
 # ---------------------------------------------------------------- counters
 
 

@@ -135,3 +135,6 @@ for (const name of ["mouseenter", "focusin"]) {
     else if (beyond > 0) tip.style.translate = `${-beyond}px`;
   }, true);
 }
+
+// What was decided on a page before can be undone from here as well.
+if (sessionStorage.getItem("undoable-steps")) import("./undo.js").then(({ offerLeft }) => offerLeft());

@@ -1,6 +1,7 @@
 // The queue as a list: choose requests, preview an action on them, and take it.
 
 import { complain, reasonOf, say, send } from "./common.js";
+import { offerUndo } from "./undo.js";
 
 const bulk = document.getElementById("bulk");
 const dialog = document.getElementById("bulk-preview");
@@ -25,6 +26,18 @@ function body(preview) {
   };
 }
 
+const VERBS = { assign: "Assign", approve: "Approve", reject: "Reject", escalate: "Escalate" };
+const rowOf = (id) => document.querySelector(`[data-row="${CSS.escape(id)}"]`);
+const titleOf = (id) => rowOf(id)?.querySelector("th").textContent.trim().slice(0, 80) ?? id;
+
+/** One line a request: its question, its risk, and whether a reader waits. */
+function taken(id) {
+  const line = document.createElement("li");
+  const notes = [...rowOf(id).querySelectorAll(".risk, .warn")].map((each) => each.textContent.trim());
+  line.textContent = [titleOf(id), ...notes].join(" · ");
+  return line;
+}
+
 const words = () =>
   ({ assign: `assigned to ${document.getElementById("bulk-assignee").value}`, approve: "approved", reject: "rejected", escalate: "escalated" })[action.value];
 
@@ -39,14 +52,15 @@ async function preview(event) {
     const refused = outcomes.filter((each) => !each.done);
     const count = outcomes.length - refused.length;
     document.getElementById("bulk-words").textContent = `${count} of ${outcomes.length} requests will be ${words()}.`;
+    document.getElementById("bulk-taken").replaceChildren(...outcomes.filter((each) => each.done).map((each) => taken(each.review_id)));
     document.getElementById("bulk-refused").replaceChildren(
       ...refused.map((each) => {
         const line = document.createElement("li");
-        const title = document.querySelector(`[data-row="${CSS.escape(each.review_id)}"] th`)?.textContent.trim() ?? each.review_id;
-        line.textContent = `Not: ${title.slice(0, 80)} (${each.detail})`;
+        line.textContent = `Not: ${titleOf(each.review_id)} (${each.detail})`;
         return line;
       }),
     );
+    document.getElementById("bulk-do").textContent = `${VERBS[action.value]} ${count}`;
     document.getElementById("bulk-do").disabled = count === 0;
     dialog.showModal();
   } catch (error) {
@@ -56,12 +70,19 @@ async function preview(event) {
 
 async function act() {
   try {
-    const outcomes = JSON.parse((await send("/api/reviews/bulk", body(false))).text);
+    const response = await send("/api/reviews/bulk", body(false));
+    const outcomes = JSON.parse(response.text);
     const done = outcomes.filter((each) => each.done).map((each) => each.review_id);
     dialog.close();
-    say(`${done.length} of ${outcomes.length} ${words()}.`);
+    const count = `${done.length} of ${outcomes.length}`;
+    const undoMs = action.value === "assign" || !done.length ? 0 : Number(bulk.dataset.undoSeconds) * 1000;
+    if (undoMs) {
+      const at = response.at || Date.now();
+      const until = new Date(at + undoMs).toISOString();
+      offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at, run: () => location.reload() });
+    } else say(`${count} ${words()}.`);
     for (const id of done) {
-      const row = document.querySelector(`[data-row="${CSS.escape(id)}"]`);
+      const row = rowOf(id);
       const box = row.querySelector("[data-choose]");
       [box.checked, box.disabled] = [false, action.value !== "assign"];
       row.querySelector("td:last-child").textContent = words();

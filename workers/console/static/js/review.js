@@ -7,7 +7,7 @@ import { beginOutcomes, nextOutcome, showCorrection, showOutcome } from "./outco
 import { showPassages } from "./passages.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";
 import { addressOf } from "./saved_filters.js";
-import { offerUndo, questionOf, undo } from "./undo.js";
+import { noteVote, offerUndo, questionOf, undo } from "./undo.js";
 
 const holder = document.getElementById("review-item");
 const help = document.getElementById("help");
@@ -382,6 +382,7 @@ async function vote(action) {
   try {
     await send(`/api/reviews/${article.dataset.review}/decision`, { ...said(), user_action: action });
     for (const name of ["upvote", "downvote"]) buttonOf(name).setAttribute("aria-pressed", String(name === action));
+    noteVote();
     say(`${action}d. The request still waits for its decision.`);
   } catch (error) {
     complain(error);
@@ -448,7 +449,7 @@ async function leave(review, act, words, { decides = false, correcting = false }
     };
     // What was skipped or escalated can be undone for as long as a decision.
     const until = decides ? receipt.undo_until : UNDO_MS && new Date((response.at || Date.now()) + UNDO_MS).toISOString();
-    offerUndo({ review, question: questionOf(article), words, until, at: response.at, run });
+    offerUndo({ reviews: [review], question: questionOf(article), words, until, at: response.at, run });
   } catch (error) {
     await refused(review, error, correcting);
   } finally {
@@ -653,7 +654,8 @@ document.addEventListener("keydown", (event) => {
   const run = KEYS[event.key] ?? (VERDICT_KEYS[event.key] && (() => judge(VERDICT_KEYS[event.key])));
   if (run) {
     event.preventDefault();
-    run();
+    // A key that is held down goes through claims, but decides once.
+    if (!event.repeat || [KEYS.j, KEYS.k, KEYS.n].includes(run)) run();
   }
 });
 

@@ -5,7 +5,15 @@ import { complain, say, send } from "./common.js";
 const MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
 const LONGEST_QUESTION = 60;
 
-let last = null;
+// Steps outlive the page that they were made on, for as long as they can be undone.
+const STORE = "undoable-steps";
+const steps = JSON.parse(sessionStorage.getItem(STORE) ?? "[]").filter((each) => Date.parse(each.until) > Date.now());
+const reopening = new Map();
+let voted = false;
+
+function keep() {
+  sessionStorage.setItem(STORE, JSON.stringify(steps));
+}
 
 /** The question of a request, short enough for a message. */
 export function questionOf(article) {
@@ -13,27 +21,60 @@ export function questionOf(article) {
   return `“${question.length > LONGEST_QUESTION ? `${question.slice(0, LONGEST_QUESTION).trimEnd()}…` : question}”`;
 }
 
-/** Say what was done to a request and offer to undo it; without an end of the time it cannot be undone. */
-export function offerUndo({ review, question, words, until, at, run }) {
-  last = until ? { review, question, run } : null;
+/** Say what was done to requests and offer to undo it; without an end of the time it cannot be undone. */
+export function offerUndo({ reviews, question, words, until, at, run }) {
+  voted = false;
   const forMs = Date.parse(until) - (at || Date.now()) - MARGIN_MS;
-  say(`${words}: ${question}`, last && forMs > 0 ? { name: "Undo (u)", about: question, run: undo, forMs } : undefined);
+  if (until) {
+    steps.splice(0, steps.length, ...steps.filter((each) => Date.parse(each.until) > Date.now() && each.reviews[0] !== reviews[0]));
+    steps.push({ reviews, question, words, until });
+    reopening.set(reviews[0], run);
+    keep();
+  }
+  const name = location.pathname.startsWith("/review") ? "Undo (u)" : "Undo";
+  say(`${words}: ${question}`, until && forMs > 0 ? { name, about: question, run: undo, forMs } : undefined);
+}
+
+/** Offer to undo the last step that was made on a page before. */
+export function offerLeft() {
+  const step = steps.at(-1);
+  const forMs = step ? Date.parse(step.until) - Date.now() - MARGIN_MS : 0;
+  if (forMs > 0) say(`${step.words}: ${step.question}`, { name: "Undo", about: step.question, run: undo, forMs });
+}
+
+/** Remember that the last key was a vote, which stays: the next undo must not surprise with an older step. */
+export function noteVote() {
+  voted = steps.length > 0;
 }
 
 /** Undo the last step; a refusal names its request, and that nothing happened to the one that is shown. */
 export async function undo() {
-  if (!last) {
+  const step = steps.at(-1);
+  if (!step) {
     say("There is nothing to undo.");
     return;
   }
-  const { review, question, run } = last;
+  const { reviews, question, words } = step;
+  if (voted) {
+    voted = false;
+    say(`A vote cannot be undone. Press u again to undo this instead: ${words}: ${question}`);
+    return;
+  }
   try {
-    await send(`/api/reviews/${review}/undo`);
-    last = null;
-    await run();
+    while (step.reviews.length) {
+      await send(`/api/reviews/${step.reviews.at(-1)}/undo`);
+      if (step.reviews.length === 1) break;
+      step.reviews.pop();
+    }
+    steps.pop();
+    keep();
+    await (reopening.get(reviews[0]) ?? (() => location.assign(`/review/${reviews[0]}`)))();
     say(`Undone: ${question}`);
   } catch (error) {
-    if (error.status) last = null;
+    if (error.status) {
+      steps.pop();
+      keep();
+    }
     complain(error);
   }
 }
