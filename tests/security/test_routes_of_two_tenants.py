@@ -103,10 +103,13 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("POST", "/api/reviews/{review_id}/skip"): (Question("/api/reviews/{review}/skip", 404),),
     ("POST", "/api/reviews/{review_id}/escalate"): (Question("/api/reviews/{review}/escalate", 404),),
     ("POST", "/api/reviews/{review_id}/undo"): (Question("/api/reviews/{review}/undo", 404),),
+    ("POST", "/api/reviews/{review_id}/outcome"): (Question("/api/reviews/{review}/outcome", 404, DECISION),),
     ("POST", "/api/reviews/{review_id}/decision"): (Question("/api/reviews/{review}/decision", 404, DECISION),),
     ("GET", "/review"): (Question("/review", 200),),
     ("GET", "/review/{review_id}"): (Question("/review/{review}", 404),),
     ("GET", "/review/{review_id}/item"): (Question("/review/{review}/item", 404),),
+    ("POST", "/review/{review_id}/outcome"): (Question("/review/{review}/outcome", 404, DECISION),),
+    ("POST", "/review/{review_id}/shown"): (Question("/review/{review}/shown", 404),),
     ("POST", "/review/next"): (Question("/review/next", 204, {}),),
     # Last, since the asking tenant has an answer of this name from then on: its token's tenant replaces the body's.
     ("POST", "/v1/answers"): (

@@ -59,12 +59,13 @@ def test_the_review_of_one_tenant_stays_in_its_queue_when_another_sends_the_same
         ("GET", "/api/reviews/{}"), ("POST", "/api/reviews/{}/lock"), ("POST", "/api/reviews/{}/unlock"),
         ("POST", "/api/reviews/{}/skip"), ("POST", "/api/reviews/{}/escalate"), ("POST", "/api/reviews/{}/undo"),
         ("POST", "/api/reviews/{}/decision"), ("GET", "/review/{}"), ("GET", "/review/{}/item"),
+        ("POST", "/api/reviews/{}/outcome"), ("POST", "/review/{}/outcome"), ("POST", "/review/{}/shown"),
     ],
 )  # fmt: skip
 def test_no_route_knows_the_review_of_another_tenant(two: TwoTenants, method: str, path: str) -> None:
     for tenant, other in (BOTH, BOTH[::-1]):
         name = path.format(two.reviews[other]["review_id"])
-        body = {"user_action": "approve"} if path.endswith("decision") else None
+        body = {"user_action": "approve"} if path.endswith(("decision", "outcome")) else None
         found = two.clients[tenant].request(method, name, json=body, follow_redirects=False)
         assert found.status_code == 404, found.text
         assert NEEDS[other] not in found.text and f"Loki of {other}" not in found.text
