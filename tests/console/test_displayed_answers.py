@@ -1,4 +1,4 @@
-"""What the review page loads ahead counts as looked at once it is displayed, and not before."""
+"""Requests that the review page loads ahead count as looked at once they are displayed, and not before."""
 
 import orjson
 import pytest

@@ -1,4 +1,4 @@
-"""What readers get from a decision, as the reviewer sees it beforehand."""
+"""Texts that readers get from a decision, as the reviewer sees them beforehand."""
 
 from datetime import UTC, datetime
 

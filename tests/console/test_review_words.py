@@ -1,4 +1,4 @@
-"""What the review page and the queue say about readers, minima, symbols, guidelines and published decisions."""
+"""Words of the review page and the queue: readers, minima, symbols, guidelines and published decisions."""
 
 from datetime import UTC, datetime
 from pathlib import Path

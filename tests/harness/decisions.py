@@ -11,7 +11,7 @@ Values = Callable[[Topic, str], list[bytes]]
 
 
 def waited_for(find: Callable[[], list[bytes]], what: str, seconds: float = 300.0) -> list[bytes]:
-    """What is found, once there is something."""
+    """Wait until something is found, and return it."""
     deadline = time.monotonic() + seconds
     while not (found := find()):
         assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"

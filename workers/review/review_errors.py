@@ -9,7 +9,7 @@ FINAL_ADVICE = (
     "A published decision is final. If it was wrong, ask the people who run the application to answer the question"
     " again: the new answer gets a review of its own."
 )
-"""What to do about a published decision, which cannot be withdrawn."""
+"""Advice on a published decision, which cannot be withdrawn."""
 
 
 class ReviewConflict(TouchstoneError):

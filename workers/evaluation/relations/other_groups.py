@@ -37,7 +37,7 @@ _EXCEPTED: tuple[re.Pattern[str], ...] = tuple(
 )
 _EXCEPTING = re.compile(rf"\b(?:{_EXCEPT}|but|other|others|else|neither|nor)\b", re.IGNORECASE)
 _FORBIDDEN = re.compile(r"\bmust(?: not|n['’]t)\b", re.IGNORECASE)
-"""What others must do is not forbidden to the rest."""
+"""Duties of others, which do not forbid the rest anything."""
 _NO = re.compile(r"^\W*(?:no|none|nobody)\b", re.IGNORECASE)
 _ADMITTED = re.compile(
     r"\b(?:open|reserved|available|limited|restricted|closed|belongs?|free|only)\b[^,;]{0,20}?\b(?:to|for) (?P<who>[^,;.]{3,80})$",

@@ -33,7 +33,7 @@ _OF_VERBS = (
     (re.compile(r"\b(?:cost|price|charge)\w*|[$€£]|\b(?:euros?|dollars?|pounds?|francs?)\b", re.IGNORECASE), "expensive"),
     (re.compile(r"\b(?:last|take|measure|run)s?\b|\b(?:km|kilometres?|kilometers?|miles?|minutes?|hours?)\b", re.IGNORECASE), "longer"),
 )  # fmt: skip
-"""What "more" means beside a verb or unit."""
+"""Meanings of "more" beside a verb or unit."""
 _IS_LATER = {"after": True, "later than": True, "before": False, "earlier than": False}
 _INHABITANTS = word_set("inhabitants residents people")
 _DEGREE = re.compile(r"\b(more|most|less|least) (\w+)", re.IGNORECASE)
