@@ -66,3 +66,24 @@ def test_a_right_answer_with_figures_of_its_own_is_not_refuted(case: dict[str, A
     results = ToolResults([case["result"]], [case["arguments"]], [case["query"]])
     finding = check_claim(case["answer"], case["query"], results)
     assert finding is None or finding.verdict == "supported"
+
+
+ORDERS = (
+    '[{"order_id": "A-1", "total": 120.50, "status": "delivered"}, {"order_id": "A-2", "total": 89.00, '
+    '"status": "delivered"}, {"order_id": "A-3", "total": 240.00, "status": "cancelled"}]'
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "right", "wrong"),
+    [
+        (ORDERS, "I found three orders, two of them delivered.", "I found three orders, three of them delivered."),
+        (ORDERS, "Without the cancelled order you spent 209.50.", "Without the cancelled order you spent 219.50."),
+        ('{"id": 7, "seats": 5, "used": 5}', "No seats are left.", "Yes, 2 seats are left."),
+    ],
+)
+def test_parts_of_a_count_sums_without_a_word_and_identifiers(result: str, right: str, wrong: str) -> None:
+    results = ToolResults([result], [], [])
+    for answer, is_right in ((right, True), (wrong, False)):
+        finding = check_claim(answer, "", results)
+        assert (finding is None or finding.verdict == "supported") == is_right, answer

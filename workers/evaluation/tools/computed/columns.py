@@ -89,7 +89,7 @@ def remainders(cells: dict[tuple[str, ...], Figure], *, has_allowance: bool) -> 
     used = [(path, each) for path, each in cells.items() if USED & set(key_words(path[-1:]))]
     for path, taken in used:
         for other, whole in cells.items():
-            if other != path and whole.number >= taken.number:
+            if other != path and whole.number >= taken.number and key_words(other[-1:])[-1:] not in _IDENTIFYING:
                 yield Figure(whole.number - taken.number, whole.path, whole.rows, "difference", whole.unit)
                 yield from (whole,) if has_allowance and not USED & set(key_words(other[-1:])) else ()
     if used:

@@ -92,11 +92,21 @@ def is_computed(
         mentions: names of rows in the claim.
         results: the results of the answer's tools.
     """
+    expected = (value for found in readings(claim, question, figure, figures, mentions, results) for value in found)
     return is_counted(figure, claim, question, results) or any(
         has_value(value, figure.quantity)
-        for expected in readings(claim, question, figure, figures, mentions, results)
-        for value in expected
+        for values in (expected, _implied(claim, question, figure, mentions, results))
+        for value in values
     )
+
+
+def _implied(
+    claim: str, question: str, figure: Located, mentions: Sequence[Mention], results: ToolResults
+) -> Iterator[Figure]:
+    """Yield the sums of the rows that a claim describes without a word for it: "without the cancelled order you spent 209.50"."""
+    for place, table in enumerate(results.tables if not figure.sources else ()):
+        if 1 < len(table.rows) <= MAX_ROWS and select_rows(claim, table, place, question).is_part:
+            yield from aggregates(claim, "sum", sum, place, results, mentions, figure.quantity)
 
 
 def readings(
@@ -203,7 +213,7 @@ def _distances(
                     one, two = (columns[path].get(row) for row in rows)
                     if one is not None and two is not None:
                         yield Figure(abs(one.number - two.number), path, one.rows | two.rows, "difference", one.unit)
-                        yield from (_pair for _pair in pairs_of(path, one, two) if _pair.operation == "change")
+                        yield from (each for each in pairs_of(path, one, two) if each.operation == "change")
                 return
 
 

@@ -53,7 +53,9 @@ def counts_wrongly(claim: str, question: str, mentions: Sequence[Mention], resul
     return any(_clause_counts_wrongly(clause, question, mentions, results) for clause in _CLAUSE.split(claim))
 
 
-_CLAUSE = re.compile(r"[;:.]\s|,\s(?=(?:and|but|of which|while|with|so)\b)|\b(?:while|whereas|but)\b")
+_CLAUSE = re.compile(
+    r"[;:.]\s|,\s(?=(?:and|but|of which|while|with|so)\b|\w+\sof\s(?:them|these|those|which)\b)|\b(?:while|whereas|but)\b"
+)
 
 
 def _clause_counts_wrongly(claim: str, question: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
@@ -82,8 +84,9 @@ def _counts(
 ) -> Iterator[tuple[int | None, Selection]]:
     """Yield the numbers by which a claim counts rows, ``None`` for "all", with the rows that it describes."""
     for match in _COUNTED.finditer(claim):
-        noun = _VERB.split(match["noun"])[0].strip()
-        first = (noun or match["noun"]).split()[0].casefold()
+        counted = _OF_THEM.sub("", match["noun"]) or match["noun"]
+        noun = _VERB.split(counted)[0].strip()
+        first = (noun or counted).split()[0].casefold()
         if (
             match.start("count") in without
             or first in _UNCOUNTED
@@ -105,6 +108,7 @@ _VERB = re.compile(r"\b(?:are|were|is|was|have|has|had|did|do|got|stay\w*|remain
 
 
 _MONTHS = frozenset(part for name in month_name if name for part in (name.casefold(), name[:3].casefold()))
+_OF_THEM = re.compile(r"^of\s(?:them|these|those)\s", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
