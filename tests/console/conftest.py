@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from schemas.enriched import EnrichedAnswer
 from schemas.topics import Topic
 from tests.harness.browser import running_browser
-from tests.harness.console import ConsoleThread, examples
+from tests.harness.console import ConsoleThread, examples, unhurried_undo
 from tests.harness.decisions import Values
 from tests.harness.deployment import Deployment
 from tests.harness.keys import name_of
@@ -38,6 +38,13 @@ def browser(console: ConsoleThread) -> Iterator[Browser]:
     """One Chromium for a file: its client keeps a loop in this thread, which others need afterwards."""
     with running_browser() as browser:
         yield browser
+
+
+@pytest.fixture
+def long_undo(console: ConsoleThread) -> Iterator[None]:
+    """Let each decision of the test be undone, however slow it is."""
+    with unhurried_undo(console):
+        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What the console tells programs."""
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -9,6 +8,7 @@ import pytest
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread, examples
+from tests.harness.decisions import waited_for
 from tests.harness.reviews import AT, review_request, store_decision
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 
@@ -244,9 +244,7 @@ def test_who_was_shown_an_answer_is_noted(console: ConsoleThread, stored: list[E
     log._producer = Recording()  # type: ignore[assignment]
     try:
         console.client(TENANT).get(f"/api/answers/{looked_at}").raise_for_status()
-        deadline = time.monotonic() + 20
-        while not written and time.monotonic() < deadline:
-            time.sleep(0.02)
+        waited_for(lambda: written, "the note of the access")
     finally:
         log._producer = sent
     import json

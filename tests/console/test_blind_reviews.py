@@ -10,7 +10,7 @@ import pytest
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.console import ConsoleThread
+from tests.harness.console import ConsoleThread, unhurried_undo
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import conversation_turn, review_request
 from workers.feedback.observed_events import review_event
@@ -116,7 +116,8 @@ def pending(console: ConsoleThread, corrected: EnrichedAnswer) -> Iterator[str]:
     """The request, while the second review of another person can still be undone."""
     review = fact_id(TENANT, corrected.answer_id, "review")
     other = console.client("other-unseen")
-    assert other.post(f"/api/reviews/{review}/decision", json={"user_action": "reject"}).status_code == 202
+    with unhurried_undo(console):
+        assert other.post(f"/api/reviews/{review}/decision", json={"user_action": "reject"}).status_code == 202
     yield review
     assert other.post(f"/api/reviews/{review}/undo").status_code == 204
 

@@ -14,7 +14,7 @@ from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS
 from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, serious_violations
-from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret
+from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.decisions import Values, decisions_on, waited_for
 from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
@@ -130,10 +130,11 @@ def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, 
     with logged_in(browser, console, "undoer") as (page, _):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
-        page.keyboard.press("a")
-        expect(page.locator("#status")).to_contain_text("approved")
-        page.keyboard.press("u")
-        page.wait_for_url(f"**/review/{review}")
+        with unhurried_undo(console):
+            page.keyboard.press("a")
+            expect(page.locator("#status")).to_contain_text("approved")
+            page.keyboard.press("u")
+            page.wait_for_url(f"**/review/{review}")
         expect(page.locator("#question")).to_be_focused()
         page.keyboard.press("r")
         expect(page.locator("#status")).to_contain_text("rejected")
@@ -314,8 +315,9 @@ def test_a_second_opinion_is_blind(browser: Browser, console: ConsoleThread, mon
         assert "first-opinion" not in beside.content()
         assert "first-opinion" in told("first-opinion")
         page.bring_to_front()
-        page.keyboard.press("a")
-        expect(page.locator("#status")).to_contain_text("approved")
+        with unhurried_undo(console):
+            page.keyboard.press("a")
+            expect(page.locator("#status")).to_contain_text("approved")
         assert "first-opinion" not in told("second-opinion"), "while the second one can still be undone"
 
 
@@ -730,10 +732,11 @@ def test_a_reload_and_an_undo_keep_what_was_typed_and_chosen(
         page.reload()
         expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
         expect(page.locator("#comment")).to_have_value("see page 4")
-        page.locator("#corrected").press("Control+Enter")
-        expect(page.locator("#status")).to_contain_text("corrected")
-        page.get_by_role("button", name="Undo (u)").click()
-        page.wait_for_url("**/review/*")
+        with unhurried_undo(console):
+            page.locator("#corrected").press("Control+Enter")
+            expect(page.locator("#status")).to_contain_text("corrected")
+            page.get_by_role("button", name="Undo (u)").click()
+            page.wait_for_url("**/review/*")
         expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
         assert page.locator("[data-verdict]:checked").count() == 1
         page.locator("#corrected").press("Control+Enter")

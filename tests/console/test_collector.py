@@ -56,7 +56,7 @@ def collector(tmp_path: Path) -> Iterator[Callable[..., str]]:
     yield start
     for process in started:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def send(target: str, *exports: Any) -> None:

@@ -34,6 +34,7 @@ def run(block: str, where: Path, **environment: str) -> dict[str, Any]:
     return printed
 
 
+@pytest.mark.usefixtures("long_undo")
 def test_a_review_is_decided_and_taken_back_by_the_documented_calls(console: ConsoleThread, tmp_path: Path) -> None:
     console.store([held_answer("by-call")])
     block = block_with("review.md", "/decision")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
 from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, serious_violations
-from tests.harness.console import ConsoleThread, clock_at, secret
+from tests.harness.console import ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT, review_request, store_decision
 from workers.review.decision_events import decided
@@ -122,12 +122,13 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
     page.keyboard.press("Escape")
     expect(page.locator("#unsent")).to_be_hidden()
     assert shown(page) == seen[1], "Esc takes no decision"
-    page.keyboard.press("r")
-    tab_to(page, with_id("unsent-discard"))
-    page.keyboard.press("Enter")
-    expect(page.locator("#status")).to_contain_text("rejected")
-    page.keyboard.press("u")
-    page.wait_for_url(f"**/review/{seen[1]}*")
+    with unhurried_undo(console):
+        page.keyboard.press("r")
+        tab_to(page, with_id("unsent-discard"))
+        page.keyboard.press("Enter")
+        expect(page.locator("#status")).to_contain_text("rejected")
+        page.keyboard.press("u")
+        page.wait_for_url(f"**/review/{seen[1]}*")
     expect(question).to_be_focused()
     # The correction itself.
     page.keyboard.press("c")

@@ -81,6 +81,7 @@ def test_nobody_assigns_to_people_of_other_tenants_or_requests_of_other_tenants(
     assert "acme" not in filters["people"]
 
 
+@pytest.mark.usefixtures("long_undo")
 def test_a_refusal_of_one_request_does_not_stop_the_others(deciding: ConsoleThread) -> None:
     held(deciding, "lists", 3)
     reviews = reviews_of("lists", 3)
@@ -96,6 +97,7 @@ def test_a_refusal_of_one_request_does_not_stop_the_others(deciding: ConsoleThre
         assert lister.post(f"/api/reviews/{review}/undo").status_code == 204
 
 
+@pytest.mark.usefixtures("long_undo")
 def test_the_number_of_requests_agrees_with_their_list_while_a_decision_can_be_undone(deciding: ConsoleThread) -> None:
     held(deciding, "lists", 3)
     review = reviews_of("lists", 3)[0]

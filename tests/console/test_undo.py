@@ -125,12 +125,6 @@ def test_a_skip_and_an_escalation_are_undone_like_a_decision(
         assert seen.complaints == []
 
 
-@pytest.fixture
-def long_undo(console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give reviewers a minute, so that no test depends on the speed of its keys."""
-    monkeypatch.setattr(console.settings.review, "undo_seconds", 60.0)
-
-
 @needs_chromium
 @pytest.mark.usefixtures("long_undo")
 def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(

@@ -155,7 +155,7 @@ class ConsoleThread:
             client.close()
         self.call(self._stack.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(30)
+        self._thread.join(60)
         self._loop.close()
 
     def call(self, coroutine: Coroutine[Any, Any, T], seconds: float = 300.0) -> T:
@@ -214,6 +214,17 @@ class ConsoleThread:
         vectors = await resources.embedding.embed(texts)
         await resources.memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
         await resources.analytics.store(rows)
+
+
+@contextmanager
+def unhurried_undo(console: ConsoleThread) -> Iterator[None]:
+    """Give reviewers an hour to undo what they decide meanwhile, so that no test depends on the speed of its steps."""
+    review = console.settings.review
+    seconds, review.undo_seconds = review.undo_seconds, 3_600.0
+    try:
+        yield
+    finally:
+        review.undo_seconds = seconds
 
 
 @contextmanager

@@ -59,7 +59,7 @@ class RedisServers:
             *command, stdout=log, stderr=log, preexec_fn=die_with(os.getpid())
         )
         log.close()
-        await until(lambda: self._answers(port), f"Valkey on {port}", 30, 0.02)
+        await until(lambda: self._answers(port), f"Valkey on {port}", 60, 0.02)
         return port
 
     async def ask(self, port: int, *command: Any) -> Any:
@@ -102,7 +102,7 @@ async def start_sentinels(servers: RedisServers) -> tuple[str, int]:
     """Start a primary with a replica and three sentinels, and return the address and the port of the primary."""
     primary = await servers.start()
     replica = await servers.start(f"replicaof {LOOPBACK} {primary}")
-    await until(lambda: servers.follows(replica), "a replica", 30, 0.02)
+    await until(lambda: servers.follows(replica), "a replica", 60, 0.02)
     watched = [
         f"sentinel monitor {SERVICE} {LOOPBACK} {primary} 2",
         f"sentinel auth-pass {SERVICE} {servers.password}",
@@ -116,7 +116,7 @@ async def start_sentinels(servers: RedisServers) -> tuple[str, int]:
         states = [await servers.ask(port, "SENTINEL", "PRIMARY", SERVICE) for port in sentinels]
         return all(state["num-other-sentinels"] == "2" and state["num-slaves"] == "1" for state in states)
 
-    await until(know_each_other, "three sentinels and a replica", 30, 0.05)
+    await until(know_each_other, "three sentinels and a replica", 60, 0.05)
     hosts = ",".join(f"{LOOPBACK}:{port}" for port in sentinels)
     return f"redis+sentinel://{USER}:{servers.password}@{hosts}/{SERVICE}/0", primary
 
@@ -139,9 +139,9 @@ async def start_cluster(servers: RedisServers) -> tuple[str, int]:
         states = [await servers.ask(port, "CLUSTER", "INFO") for port in ports]
         return all("cluster_state:ok" in state and "cluster_known_nodes:4" in state for state in states)
 
-    await until(works, "a cluster", 30, 0.05)
+    await until(works, "a cluster", 60, 0.05)
     await servers.ask(ports[3], "CLUSTER", "REPLICATE", first_id)
-    await until(lambda: servers.follows(ports[3]), "a replica in the cluster", 30, 0.05)
+    await until(lambda: servers.follows(ports[3]), "a replica in the cluster", 60, 0.05)
     hosts = ",".join(f"{LOOPBACK}:{port}" for port in ports[:2])
     return f"redis+cluster://{USER}:{servers.password}@{hosts}", ports[0]
 

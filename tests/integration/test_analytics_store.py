@@ -180,7 +180,7 @@ async def test_after_a_rejection_the_next_insert_works(
 
 
 async def test_a_server_that_goes_away_is_unavailable_and_comes_back(tmp_path: Path) -> None:
-    settings = ClickHouseSettings(database="x", timeout_seconds=5)
+    settings = ClickHouseSettings(database="x")
     services = LocalServices(tmp_path, kafka=False, redis=False)
     found = await services.start()
     assert found.clickhouse_url

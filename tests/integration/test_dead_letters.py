@@ -205,7 +205,7 @@ async def test_poison_comes_back_to_the_byte_from_broker_agent_store_and_requeue
         async def stored() -> bool:
             return await letters.store.count(LetterFilter()) == len(POISON) + 1
 
-        await until(stored, "letters stored", 30)
+        await until(stored, "letters stored", 60)
     finally:
         await worker.stop()
 

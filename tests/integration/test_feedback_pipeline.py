@@ -169,7 +169,7 @@ async def test_answers_and_feedback_become_rewards(
                 0 < found.observations < 4 and found.linear is not None for found in posteriors.values()
             )
 
-        await until(published, "the posterior of the four known answers", 30)
+        await until(published, "the posterior of the four known answers", 60)
     records = await deployment.read(FEEDBACK_REWARDS)
     of_a = [(Reward.from_bytes(record.value), record) for record in records if name_of(record) == "a"]
     assert {header(record.headers, "ce_id") for _, record in of_a} == {fact_id("acme", "a", "reward")}
@@ -244,7 +244,7 @@ async def test_without_redis_all_but_retries_goes_on_and_it_resumes_by_itself(
             async def back() -> bool:
                 return metrics.REDIS_AVAILABLE._value.get() == 1
 
-            await until(back, "the worker finds Redis again", 30)
+            await until(back, "the worker finds Redis again", 60)
             await running.send(ANSWERS_GENERATED, answer("d", "How long is the warranty?", 100))
             await running.until_rewards({"a": 0.9, "b": 0.9, "c": 0.7, "d": 0.9})
             await running.send(ANSWERS_GENERATED, answer("e", "How long is the warranty period?", 130))

@@ -68,7 +68,7 @@ def pipeline(
     monkeypatch.syspath_prepend(tmp_path / "site")
     console = ConsoleThread(addresses, tmp_path, backend)
     settings = console.settings
-    settings.evaluators = EvaluatorSettings(enabled=tuple(POINTS), timeout_seconds=0.3)
+    settings.evaluators = EvaluatorSettings(enabled=tuple(POINTS), timeout_seconds=3)
     settings.decision = DecisionPolicy.model_validate({"evaluators": {"tone": {"minimum": 0.5}}, "audit_share": 0.0})
     settings.inference.precision, settings.inference.export_dir = "int8", int8_folder
     console.start()

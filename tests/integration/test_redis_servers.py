@@ -54,7 +54,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 def settings_of(servers: RedisServers, **options: Any) -> Settings:
-    return Settings(redis=RedisSettings(timeout_seconds=5, sentinel_password=servers.password, **options))
+    return Settings(redis=RedisSettings(timeout_seconds=30, sentinel_password=servers.password, **options))
 
 
 def asked(name: str, person: str) -> PersonQuery:
@@ -180,7 +180,7 @@ async def test_the_connections_to_sentinels_are_closed(servers: RedisServers) ->
     async def closed() -> bool:
         return await connected() == 0
 
-    await until(closed, "closed connections", 30, 0.02)
+    await until(closed, "closed connections", 60, 0.02)
 
 
 async def test_a_cluster_is_used_on_all_its_nodes_and_goes_on_without_one(servers: RedisServers) -> None:

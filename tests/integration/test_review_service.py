@@ -347,7 +347,7 @@ async def test_a_lock_expires(console: Console, rows: AnalyticsStore, settings: 
     async def free() -> bool:
         return await service.next(Filters(), BEN) is not None
 
-    await until(free, "the lock expires", 30)
+    await until(free, "the lock expires", 60)
 
 
 async def test_a_skipped_request_goes_to_others(

@@ -25,6 +25,7 @@ from workers.runtime.worker import Worker
 from workers.settings import InferenceSettings, RedisSettings, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.redis import shared_vector_store as module
+from workers.stores.redis.client import open_redis
 from workers.stores.redis.shared_vector_store import SharedVectors
 
 DIMENSIONS = 384
@@ -44,7 +45,7 @@ class Model:
         self.gate.set()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        assert self.gate.wait(30)
+        assert self.gate.wait(60)
         self.embedded += texts
         return np.stack([vector_of(text) for text in texts])
 
@@ -66,7 +67,7 @@ def looked_up(result: str) -> float:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests side by side make each other wait; that is no outage."""
-    monkeypatch.setattr(module, "TIMEOUT_SECONDS", 10.0)
+    monkeypatch.setattr(module, "TIMEOUT_SECONDS", 60.0)
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ async def written(redis: Redis, prefix: str, count: int) -> list[bytes]:
     async def there() -> bool:
         return len([key async for key in redis.scan_iter(f"{prefix}*", count=1000)]) == count
 
-    await until(there, f"{count} vectors in Redis", 30, 0.01)
+    await until(there, f"{count} vectors in Redis", 60, 0.01)
     return [key async for key in redis.scan_iter(f"{prefix}*", count=1000)]
 
 
@@ -195,7 +196,7 @@ async def test_what_is_no_vector_is_made_anew_and_overwritten(
     async def overwritten() -> bool:
         return bool(await redis.get(key) == vector_of("a").tobytes())
 
-    await until(overwritten, "the vector in place of what was there", 30, 0.01)
+    await until(overwritten, "the vector in place of what was there", 60, 0.01)
 
 
 # --- a start -----------------------------------------------------------------------------------
@@ -283,7 +284,7 @@ async def test_a_stop_leaves_nobody_waiting_for_redis(prefix: str, monkeypatch: 
         service, _ = workers.start()
         asked = asyncio.create_task(service.embed(["text"]))
         await server.reached.wait()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await workers.stop()
             (told,) = await asyncio.gather(asked, return_exceptions=True)
         assert isinstance(told, asyncio.CancelledError)
@@ -298,19 +299,28 @@ async def test_a_redis_that_hangs_costs_one_timeout_and_not_one_for_each_batch(
     monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.5)
     # Every batch would ask again, were it not that whether it is back is seen beside.
     monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
-    loop = asyncio.get_running_loop()
     async with Hanging() as server:
         workers = Workers(server.url, prefix)
         service, model = workers.start()
-        started, before = loop.time(), looked_up("failed")
+        shared = service._shared
+        assert shared is not None
+        before = looked_up("failed")
         with capture_logs() as logs:
-            for number in range(10):
-                await service.embed([str(number)])
-            took = loop.time() - started
+            await service.embed(["0"])
+            assert server.connections > 0, "the first batch has asked"
+            # From here on, a batch that waited for Redis would wait for an hour.
+            monkeypatch.setattr(module, "TIMEOUT_SECONDS", 3600.0)
+            await shared._redis.aclose()
+            shared._redis = open_redis(server.url, RedisSettings(key_prefix=prefix), 3600.0)
+            async with asyncio.timeout(60):
+                for number in range(1, 10):
+                    await service.embed([str(number)])
+            assert shared._beside, "whether it is back is asked beside"
+            for task in shared._beside:
+                task.cancel()
+            await asyncio.gather(*shared._beside, return_exceptions=True)
             await workers.stop()
         assert model.embedded == [str(number) for number in range(10)]
-        # Connecting, asking and disconnecting have a timeout each; ten batches would have five seconds and more.
-        assert 0.5 <= took < 4
         assert looked_up("failed") - before == 10
         assert [line["event"] for line in logs] == ["shared_vectors_suspended"]
 
@@ -336,7 +346,7 @@ async def test_what_waits_to_be_written_is_bounded(prefix: str, monkeypatch: pyt
         async def all_there() -> bool:
             return server.connections >= module.MAX_WRITES
 
-        await until(all_there, "the writes", 20, 0.01)
+        await until(all_there, "the writes", 60, 0.01)
         await asyncio.sleep(0.2)
         assert server.connections == module.MAX_WRITES
     await shared.close()
@@ -380,7 +390,7 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
 
     async def works() -> None:
         text = next(texts)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             assert np.array_equal((await service.embed([text]))[text], vector_of(text))
         assert model.embedded[-1] == text
 
@@ -400,10 +410,10 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
 
         # One look and one write for a batch, and nobody waits for the write.
         await redis.config_resetstat()
-        await redis.execute_command("CLIENT", "PAUSE", "60000", "WRITE")
-        async with asyncio.timeout(5):
-            batch = [next(texts) for _ in range(BATCH)]
-            assert set(await service.embed(batch)) == set(batch)
+        await redis.execute_command("CLIENT", "PAUSE", "600000", "WRITE")
+        batch = [next(texts) for _ in range(BATCH)]
+        assert set(await service.embed(batch)) == set(batch)
+        assert service._shared is not None and service._shared._writes == 1, "the write still waits"
         await redis.execute_command("CLIENT", "UNPAUSE")
         await written(redis, prefix, BATCH)
         calls = {name: stat["calls"] for name, stat in (await redis.info("commandstats")).items()}
@@ -420,14 +430,14 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
         async def noticed() -> bool:
             return bool(told())
 
-        await until(noticed, "that it is full", 20, 0.01)
+        await until(noticed, "that it is full", 60, 0.01)
         other, idle = workers.start()
         await other.embed(batch)
         assert idle.embedded == []
         assert told() == ["shared_vectors_suspended"]
         assert logs[0]["operation"] == "write"
         await redis.config_set("maxmemory", "0")
-        await until(is_back, "writing again", 20, 0.05)
+        await until(is_back, "writing again", 60, 0.05)
         assert told() == ["shared_vectors_suspended", "shared_vectors_resumed"]
 
         # Away, and there again.
@@ -438,7 +448,7 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
             await asyncio.sleep(0.06)
         assert told()[2:] == ["shared_vectors_suspended"]
         await own.start()
-        await until(is_back, "it is back", 20, 0.05)
+        await until(is_back, "it is back", 60, 0.05)
         assert told()[2:] == ["shared_vectors_suspended", "shared_vectors_resumed"]
         third, idle = workers.start()
         await third.embed([model.embedded[-1]])

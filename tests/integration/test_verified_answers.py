@@ -85,7 +85,7 @@ class Oracle:
 
     def score(self, pairs: Sequence[VerifierPair]) -> Verdict:
         self.pairs += pairs
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(60)
         if self.fails:
             raise RuntimeError("out of order")
         return np.tile(np.array([self.supported, 0.0, 1 - self.supported], dtype=np.float32), (len(pairs), 1))

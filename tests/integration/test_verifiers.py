@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +228,7 @@ class Scripted:
     def score(self, pairs: Sequence[VerifierPair]) -> Verdict:
         self.calls.append(list(pairs))
         self.entered.set()
-        assert self.gate.wait(30)
+        assert self.gate.wait(60)
         found: Verdict = self.verdict(pairs)
         return found
 
@@ -312,6 +313,7 @@ async def test_a_hanging_verifier_is_late_and_works_once_it_returns(make: Make) 
     with pytest.raises(InferenceTimeout, match=r"scripted did not finish 1 pairs within 0\.1 s"):
         await service.verify(PAIRS[:1])
     backend.gate.set()
+    service._limits = replace(service._limits, timeout_seconds=60.0)
     assert await service.verify(PAIRS[:1])
 
 

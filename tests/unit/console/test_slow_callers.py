@@ -76,7 +76,7 @@ async def test_a_body_that_is_written_slowly_for_a_route_of_streams_is_read(port
     for number in range(6):
         await asyncio.sleep(SECONDS / 2)  # the time that the body takes is what is tested
         writer.write(b"%d" % number)
-    assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)).startswith(b"HTTP/1.1 200 ")
+    assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)).startswith(b"HTTP/1.1 200 ")
     writer.close()
 
 
@@ -86,7 +86,7 @@ async def test_a_caller_that_sends_requests_keeps_its_connection(port: int) -> N
     count = 0
     while asyncio.get_running_loop().time() < end:
         writer.write(HEAD + b'{"":1}')
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)
         assert head.startswith(b"HTTP/1.1 200 ")
         assert await reader.readexactly(1) == b"1"
         count += 1

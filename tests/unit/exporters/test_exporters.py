@@ -136,7 +136,7 @@ Start = Callable[..., Any]
 async def start(tmp_path: Path) -> AsyncIterator[Start]:
     running: list[BatchProcessor] = []
     stack = AsyncExitStack()
-    session = await stack.enter_async_context(open_session(ExportSettings(timeout_seconds=2)))
+    session = await stack.enter_async_context(open_session(ExportSettings(timeout_seconds=60)))
     pool = ThreadPoolExecutor(2)
 
     def context(given: dict[str, Any]) -> AgentContext:
@@ -385,7 +385,7 @@ async def test_a_receiver_that_is_away_or_refuses_us_costs_no_record_and_is_told
         async def tried() -> bool:
             return taking.requests > 2 and export.processor.waiting_for is not None
 
-        await until(tried, "the receiver is waited for", 20, 0.01)
+        await until(tried, "the receiver is waited for", 60, 0.01)
         assert export.acknowledged == []
         assert str(status) in str(export.processor.waiting_for)
         # One comes through, the next does not: the first is not told again.
@@ -403,7 +403,7 @@ async def test_nobody_at_the_address_is_waited_for(start: Start) -> None:
     async def waiting() -> bool:
         return export.processor.waiting_for is not None
 
-    await until(waiting, "the receiver is waited for", 20, 0.01)
+    await until(waiting, "the receiver is waited for", 60, 0.01)
     assert "127.0.0.1" not in str(export.processor.waiting_for), "an address may be a secret"
     assert export.acknowledged == export.dead == []
 
@@ -590,7 +590,7 @@ async def test_an_address_without_any_route_of_langfuse_loses_nothing(start: Sta
     async with serving(taking, langfuse.PATH):
         export = start.langfuse(taking)
         await export.give(ANSWERS_ENRICHED, answered("a-1").to_bytes())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while taking.requests < 3:
                 await asyncio.sleep(0.01)
         assert export.reasons() == []

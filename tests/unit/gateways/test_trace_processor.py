@@ -21,7 +21,7 @@ class Kept(SpanExporter):
         self.error: Exception | None = None
 
     def export(self, spans: Sequence[ReadableSpan]) -> Any:
-        self.free.wait(10)
+        self.free.wait(60)
         if self.error is not None:
             raise self.error
         self.exports.append([span.name for span in spans])

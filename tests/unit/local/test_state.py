@@ -63,7 +63,7 @@ def test_orphan_is_ended_and_a_stranger_with_its_process_id_is_not(
     assert bystander.poll() is None
     state.record({"redis": RecordedProcess(identity, 1)}, ready=False)
     state.end_orphans()
-    assert bystander.wait(5) != 0
+    assert bystander.wait(60) != 0
     assert not state.services_file.exists()
     state.release()
 
