@@ -162,6 +162,17 @@ ReviewEventKind = Literal["assigned", "unassigned", "skipped", "escalated", "und
 person by another one."""
 
 
+class UndoneDecision(Part):
+    """A decision that its author undid before it was published."""
+
+    action: UserAction
+    with_warning: bool = False
+    reason: Label | None = None
+    comment: LongText | None = None
+    corrected_answer: AnswerText | None = None
+    decided_at: UtcDatetime
+
+
 class ReviewEvent(Event):
     """An event of a review request before its decision."""
 
@@ -173,5 +184,6 @@ class ReviewEvent(Event):
     reviewer: Label
     queue: Label | None = None
     assignee: Label | None = Field(default=None, description="Person of an event given; empty if the assignment ends.")
+    undone: UndoneDecision | None = Field(default=None, description="The decision that an event undone took back.")
     deadline_at: UtcDatetime | None = None
     occurred_at: UtcDatetime

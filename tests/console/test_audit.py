@@ -212,7 +212,7 @@ def test_one_page_tells_who_released_an_answer_on_what_evidence_what_was_shown_a
     logged.call(logged.resources.analytics.insert("accesses", [access]))
     page = auditor
     page.get_by_role("link", name="Audit").click()
-    page.get_by_label("Answer (answer_id)").fill(answer.answer_id)
+    page.get_by_label("Words of question or answer, or a part of an answer_id").fill(answer.answer_id)
     page.get_by_role("button", name="Apply").click()
     page.get_by_role("link", name=answer.answer.query, exact=True).click()
     expect(page.locator(".decision")).to_contain_text("Corrected by anna")
@@ -222,7 +222,8 @@ def test_one_page_tells_who_released_an_answer_on_what_evidence_what_was_shown_a
     claim = page.locator(f"[data-claim-row='{request.claims[0].claim_id}']")
     expect(claim).to_contain_text("anna found it contradicted")
     expect(claim.locator("blockquote")).to_contain_text("2 GiB")
-    expect(page.locator("#looked tbody")).to_contain_text("ben")
+    page.get_by_text("Lists that showed the beginning of it").click()
+    expect(page.locator("#listed tbody")).to_contain_text("ben")
     expect(page.locator(".history")).to_contain_text("held: high risk of hallucination")
     found = page.get_by_role("region", name="Rules of the decision").locator("tbody td:nth-child(3)").all_inner_texts()
     assert {"no", "none", "high", "success"} <= set(found), found

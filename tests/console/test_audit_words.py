@@ -25,11 +25,11 @@ TENANT = "worded"
 AT = datetime(2026, 11, 3, 9, 0, tzinfo=UTC)
 SAID: list[tuple[dict[str, Any], str]] = [
     ({"action": "approve"}, "Approved by anna; readers saw it without a warning."),
-    ({"action": "approve", "with_warning": True}, "Approved by anna; readers saw it with a warning."),
+    ({"action": "approve", "with_warning": True}, "Approved with a warning by anna; readers saw it with a warning."),
     ({"action": "reject"}, "Rejected by anna; readers saw a notice in its place."),
     ({"action": "correct", "corrected_answer": "It needs 2 GiB [1]."}, "Corrected by anna; readers saw the corrected text."),
     ({"action": "reject", "ruling": "second"}, "anna would reject it (second opinion); nothing changed for readers."),
-    ({"action": "approve", "ruling": "late"}, "Approved by anna too late, after another decision; nothing changed for readers."),
+    ({"action": "approve", "ruling": "late"}, "Approved by anna too late, the answer was already final; nothing changed for readers."),
     ({"action": "upvote", "ruling": "vote"}, "Voted up by anna; nothing changed for readers."),
 ]  # fmt: skip
 UNDONE = "Decided and undone by anna before it took effect; nothing changed for readers."
@@ -96,7 +96,7 @@ def test_an_undone_decision_stays_in_the_record_with_person_and_time(
     assert listed(console, "decisions", person="ben") == []
     assert listed(console, "decisions", model="another") == []
     history = console.client().get(f"/api/answers/{answers[-1].answer_id}").json()["history"]
-    assert ("decision undone", "by anna") in [(each["what"], each["detail"]) for each in history]
+    assert ("decision undone", UNDONE) in [(each["what"], each["detail"]) for each in history]
 
 
 def test_accesses_have_the_questions_of_their_answers_the_searched_one_first(

@@ -71,7 +71,7 @@ def test_the_page_of_an_answer_names_only_those_to_whom_it_was_displayed(
     console.call(console.resources.analytics.insert("accesses", accesses))
     with logged_in(browser, console) as (page, _):
         page.goto(f"/answers/{answer.answer_id}?tenant=displayed-once")
-        looked = page.locator("#looked tbody")
+        looked = page.locator("#looked")
         expect(looked).to_contain_text("reader")
         expect(looked).not_to_contain_text("onlooker")
         page.goto("/audit/accesses?tenant=displayed-once&person=onlooker")

@@ -83,6 +83,7 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
         for form in ("csv", "jsonl", "parquet")
         for question in named(f"/api/audit/{log}/export?format={form}", 200)
     ),
+    ("GET", "/audit"): (Question("/audit", 303),),
     ("GET", "/audit/{log}"): (*named("/audit/accesses", 200), *named("/audit/decisions", 200)),
     ("GET", "/api/reviews"): named("/api/reviews", 200),
     ("GET", "/api/reviews/stats"): named("/api/reviews/stats", 200, refused=200),

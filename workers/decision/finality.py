@@ -112,11 +112,16 @@ def released_by(decision: ReviewDecision) -> ReleasedAnswer:
 
 def decided_state(decision: ReviewDecision) -> ReleaseState:
     """Return the state to which a deciding action leads."""
-    if decision.user_action == "reject":
+    return state_after(decision.user_action, with_warning=decision.with_warning)
+
+
+def state_after(action: str, *, with_warning: bool) -> ReleaseState:
+    """Return the state to which a deciding action leads."""
+    if action == "reject":
         return "rejected"
-    if decision.user_action == "correct":
+    if action == "correct":
         return "replaced"
-    return "warned" if decision.with_warning else "released"
+    return "warned" if with_warning else "released"
 
 
 def _content(decision: ReviewDecision) -> str:

@@ -58,7 +58,7 @@ def present(
     disclaimer, because an approval verifies it.
     """
     citations = citations_of(answer, citations_report, grounding, policy)
-    primary = primary_numbers(grounding)
+    primary, contradicted = primary_numbers(grounding), contradicted_numbers(grounding)
     if decision.state == "fallback":
         content = FALLBACK_TEXT
     else:
@@ -78,9 +78,9 @@ def present(
         },
         quality_score=quality.overall_score if quality is not None else None,
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
-        interactive_elements=interactive_elements(citations, decision, primary),
+        interactive_elements=interactive_elements(citations, decision, primary, contradicted),
         suggestions=grounding.suggestions if grounding is not None else [],
-        interactive=format_interactive(citations, policy.url_rules, _calculations(grounding), primary),
+        interactive=format_interactive(citations, policy.url_rules, _calculations(grounding), primary, contradicted),
         grounding_score=grounding.grounding_score if grounding is not None else None,
         ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
         response_seconds=response_seconds(answer),
@@ -124,7 +124,16 @@ def body_and_references(
         rules=policy.url_rules,
         calculations=_calculations(grounding),
         primary=preferred_numbers(citations, grounding),
+        contradicted=contradicted_numbers(grounding),
     )
+
+
+def contradicted_numbers(grounding: GroundingReport | None) -> set[int]:
+    """Return the numbers of the sources that contradicted claims cite, or that contradict them."""
+    claims = [claim for claim in grounding.claims if claim.verdict == "contradicted"] if grounding is not None else []
+    return {number for claim in claims for number in claim.cited_numbers} | {
+        claim.evidence.number for claim in claims if claim.evidence is not None
+    }
 
 
 def citations_of(
@@ -164,7 +173,7 @@ BUTTONS = (("copy", "Copy"), ("helpful", "Helpful"), ("not_helpful", "Not helpfu
 
 
 def interactive_elements(
-    citations: Sequence[Citation], decision: Decision, primary: Collection[int] = ()
+    citations: Sequence[Citation], decision: Decision, primary: Collection[int] = (), contradicted: Collection[int] = ()
 ) -> dict[str, Any]:
     """Return elements for a user interface: citations to open, buttons to press.
 
@@ -173,7 +182,10 @@ def interactive_elements(
     buttons = [{"id": identifier, "label": label} for identifier, label in BUTTONS]
     if decision.state == "warned":
         buttons.append({"id": "request_review", "label": "Ask for a review"})
-    return {"citations": format_interactive(citations[:MAX_INTERACTIVE], primary=primary), "buttons": buttons}
+    return {
+        "citations": format_interactive(citations[:MAX_INTERACTIVE], primary=primary, contradicted=contradicted),
+        "buttons": buttons,
+    }
 
 
 def disclaimed_risk(decision: Decision, grounding: GroundingReport | None) -> RiskLevel | None:

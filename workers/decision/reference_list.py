@@ -36,10 +36,12 @@ def format_references(
     rules: Mapping[str, str] | None = None,
     calculations: Sequence[Calculation] = (),
     primary: Collection[int] = (),
+    contradicted: Collection[int] = (),
 ) -> str:
     """Format citations as the reference list that is appended to an answer.
 
-    The calculations of derived figures follow the sources. Primary sources are marked.
+    The calculations of derived figures follow the sources. Primary sources are marked. The confidence of a source is
+    left out where a claim that rests on it is contradicted: "High" would read as a confirmation of the claim.
 
     ``compact`` writes one line for each source, without update, confidence and excerpt. Unknown values are left out. A
     list beyond ``MAX_REFERENCES`` is cut, with the number of omitted sources.
@@ -54,7 +56,7 @@ def format_references(
         entry = (
             _compact_entry(citation, rules, is_primary)
             if style == "compact"
-            else "\n".join(_entry_lines(citation, rules, is_primary))
+            else "\n".join(_entry_lines(citation, rules, is_primary, citation.number not in contradicted))
         )
         length += len(entry) + len(separator)
         if length > MAX_REFERENCES:
@@ -78,6 +80,7 @@ def format_interactive(
     rules: Mapping[str, str] | None = None,
     calculations: Sequence[Calculation] = (),
     primary: Collection[int] = (),
+    contradicted: Collection[int] = (),
 ) -> list[dict[str, Any]]:
     """Describe citations for a user interface.
 
@@ -86,6 +89,7 @@ def format_interactive(
         rules: see ``source_address``, which gives ``url``; without an address it is null.
         calculations: calculations that derive figures of the answer from its sources.
         primary: numbers of the primary sources.
+        contradicted: numbers of the sources on which a contradicted claim rests; their confidence is null.
 
     Text is raw: the interface escapes it.
     """
@@ -105,7 +109,7 @@ def format_interactive(
             "displayText": citation.display_text,
             "metadata": {
                 "last_updated": citation.last_updated.isoformat() if citation.last_updated else None,
-                "confidence": citation.confidence,
+                "confidence": None if citation.number in contradicted else citation.confidence,
                 **_provenance(citation),
             },
         }
@@ -126,7 +130,9 @@ def _interactive_calculation(number: int, calculation: Calculation) -> dict[str,
     }
 
 
-def _entry_lines(citation: Citation, rules: Mapping[str, str] | None, is_primary: bool) -> Iterator[str]:
+def _entry_lines(
+    citation: Citation, rules: Mapping[str, str] | None, is_primary: bool, with_confidence: bool
+) -> Iterator[str]:
     yield f"[{citation.number}] **{citation.source_type.title()}**: {escape(_title(citation))}{PRIMARY * is_primary}"
     if source := _linked(citation, rules):
         yield f"    Source: {source}"
@@ -139,7 +145,7 @@ def _entry_lines(citation: Citation, rules: Mapping[str, str] | None, is_primary
     if citation.source_event:
         label = "Call" if citation.source_type == "tool" else "Event"
         yield f"    {label}: {escape(citation.source_event[:MAX_PATH])}"
-    if citation.confidence is not None:
+    if citation.confidence is not None and with_confidence:
         yield f"    Confidence: {_confidence_word(citation.confidence)}"
     if excerpt := escape(citation.excerpt):
         yield f"    > {excerpt}"

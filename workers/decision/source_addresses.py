@@ -14,12 +14,15 @@ never fetched.
 import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from typing import Protocol
 from urllib.parse import quote, urlsplit
 
-from schemas.citations import Citation
+from schemas.answers import ContextChunk
 
 MAX_MATCHED = 500
 """Maximum length of a path to match, code points: matching may take quadratic time."""
+MAX_VERSION = 100
+"""Maximum length of a source's version, code points."""
 FIELDS = ("path", "table", "record", "chunk")
 """Fields of a template."""
 
@@ -27,18 +30,27 @@ _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2
 _FIELD = re.compile(r"\{([^{}]*)\}")
 
 
-def source_address(citation: Citation, rules: Mapping[str, str] | None = None) -> str | None:
-    """Return the address of a citation's source, or ``None`` if there is none.
+class Located(Protocol):
+    """Source with its place: a citation, a context of an answer, or a stored description of one."""
+
+    chunk_id: str
+    source_path: str
+    source_table: str | None
+    record_id: str | None
+
+
+def source_address(source: Located, rules: Mapping[str, str] | None = None) -> str | None:
+    """Return the address of a source, or ``None`` if there is none.
 
     A path without a rule gives no address. An address with a user name ("bank.com@evil.com") is refused.
     """
-    if _is_web(citation.source_path):
-        return citation.source_path
-    record = "/".join(part for part in (citation.source_table, citation.record_id) if part)
+    if _is_web(source.source_path):
+        return source.source_path
+    record = "/".join(part for part in (source.source_table, source.record_id) if part)
     for pattern, template in (rules or {}).items():
-        for name in (citation.source_path, record):
+        for name in (source.source_path, record):
             if name and not _UNSAFE.search(name) and fnmatchcase(name[:MAX_MATCHED], pattern):
-                address = _filled(template, citation)
+                address = _filled(template, source)
                 return address if _is_web(address) else None
     return None
 
@@ -58,18 +70,16 @@ def check_template(template: str) -> str:
     return template
 
 
-def _filled(template: str, citation: Citation) -> str:
+def _filled(template: str, source: Located) -> str:
     # In "https://host{path}" a path without a leading slash would become part of the host.
     path = (
-        "/" + citation.source_path.lstrip("/")
-        if re.match(r"https?://[^/?#]*\{path\}", template)
-        else citation.source_path
+        "/" + source.source_path.lstrip("/") if re.match(r"https?://[^/?#]*\{path\}", template) else source.source_path
     )
     values = {
         "path": quote(path, safe="/"),
-        "table": quote(citation.source_table or "", safe=""),
-        "record": quote(citation.record_id or "", safe=""),
-        "chunk": quote(citation.chunk_id, safe=""),
+        "table": quote(source.source_table or "", safe=""),
+        "record": quote(source.record_id or "", safe=""),
+        "chunk": quote(source.chunk_id, safe=""),
     }
     return _FIELD.sub(lambda match: values[match[1]], template)
 
@@ -82,3 +92,10 @@ def _is_web(path: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.netloc) and "@" not in parts.netloc
+
+
+def source_version(chunk: ContextChunk) -> str:
+    """Return the version of a source that its retriever named, as ``version`` or ``revision``; empty without one."""
+    fields = chunk.metadata | (chunk.model_extra or {})
+    named = fields.get("version") or fields.get("revision")
+    return str(named)[:MAX_VERSION] if isinstance(named, str | int | float) else ""

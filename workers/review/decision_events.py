@@ -5,7 +5,16 @@ from datetime import datetime
 from typing import Any, Literal
 
 from schemas.identifiers import deadline_id, decision_id, fact_id
-from schemas.review import POLICY, ClaimVerdict, ReviewDecision, ReviewEvent, ReviewEventKind, ReviewRequest, UserAction
+from schemas.review import (
+    POLICY,
+    ClaimVerdict,
+    ReviewDecision,
+    ReviewEvent,
+    ReviewEventKind,
+    ReviewRequest,
+    UndoneDecision,
+    UserAction,
+)
 
 DeadlineAction = Literal["reject", "warn", "keep"]
 
@@ -125,8 +134,9 @@ def review_event(
     queue: str | None = None,
     deadline: datetime | None = None,
     assignee: str | None = None,
+    undone: ReviewDecision | None = None,
 ) -> ReviewEvent:
-    """Build an event that precedes the decision on a request."""
+    """Build an event that precedes the decision on a request; an event ``undone`` keeps the decision that it took back."""
     return ReviewEvent(
         event_id=fact_id(tenant, answer_id, f"review-{kind}-{by}-{at.isoformat()}"),
         review_id=review_id,
@@ -136,6 +146,14 @@ def review_event(
         reviewer=by,
         queue=queue,
         assignee=assignee,
+        undone=_kept(undone) if undone else None,
         deadline_at=deadline,
         occurred_at=at,
     )
+
+
+def _kept(decision: ReviewDecision) -> UndoneDecision:
+    return UndoneDecision(
+        action=decision.user_action, with_warning=decision.with_warning, reason=decision.reason,
+        comment=decision.user_comment, corrected_answer=decision.corrected_answer, decided_at=decision.timestamp,
+    )  # fmt: skip

@@ -72,29 +72,29 @@ class PendingDecisions:
         except SharedStateAway:
             return  # this process holds the decision in memory
 
-    async def take_back(self, decision_id: str) -> bool:
+    async def take_back(self, decision_id: str) -> ReviewDecision | None:
         """Undo a decision, also one that another console holds.
 
         Returns:
-            ``True`` if the decision was still pending and its undo window was open.
+            The decision; ``None`` if it was no longer pending or its undo window was over.
         """
         now = self._now()
         ours = self._ours.get(decision_id)
-        if ours is not None and ours.undo_until < now:
-            return False
+        known = ours
         try:
-            if ours is None:
+            if known is None:
                 copy = await self._shared.ask("hget", self._shared.key("pending"), decision_id)
-                if copy is None or _pending(copy).undo_until < now:
-                    return False
+                known = _pending(copy) if copy is not None else None
+            if known is None or known.undo_until < now:
+                return None
             # The note informs the console that holds the decision. A missing copy proves nothing: Redis may lose data.
             await self._shared.ask("set", self._shared.key("undone", decision_id), b"1", ex=UNDONE_SECONDS)
             await self._remove(decision_id)
         except SharedStateAway:
             if ours is None:
-                return False
+                return None
         self._ours.pop(decision_id, None)
-        return True
+        return known.decision if known else None
 
     async def run(self) -> None:
         """Publish due decisions until cancelled."""

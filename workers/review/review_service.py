@@ -159,9 +159,10 @@ class ReviewService(ReviewSteps):
         names = {review_id, await self._claim_name(place)}
         claims = {name: each for name, each in (await self._locks.claims(sorted(names))).items() if each.by == who.name}
         for name, claim in claims.items():
-            if await self._pending.take_back(claim.decision_id):
+            undone = await self._pending.take_back(claim.decision_id)
+            if undone is not None:
                 await self._locks.withdraw(name)
-                await self._tell("undone", place, who)
+                await self._tell("undone", place, who, undone=undone)
                 return
         left = await self._left.find(review_id, who.name)
         if left is not None and place.is_open and self._now() <= left.undo_until:

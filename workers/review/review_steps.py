@@ -254,10 +254,11 @@ class ReviewSteps(ReviewQueue):
         who: Reviewer,
         queue: str | None = None,
         deadline: datetime | None = None,
+        undone: ReviewDecision | None = None,
     ) -> ReviewEvent:
         event = review_event(
             kind, place.review_id, place.answer_id, place.tenant,
-            by=who.name, at=self._now(), queue=queue, deadline=deadline,
+            by=who.name, at=self._now(), queue=queue, deadline=deadline, undone=undone,
         )  # fmt: skip
         await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
         return event

@@ -185,3 +185,26 @@ def test_largest_answer_with_largest_references_fits(unit: str) -> None:
     report = CitationReport(**REPORT, agent="citations", citations=hostile)
     response = present(answer, report, None, None, Decision(state="warned"), "verbose")
     assert len(response.content) < 200_000
+
+
+@pytest.mark.parametrize(("verdict", "said"), [("contradicted", False), ("supported", True)])
+def test_a_reference_of_a_contradicted_claim_says_nothing_of_confidence(verdict: Verdict, said: bool) -> None:
+    answer = GeneratedAnswer(
+        answer_id="a", answer="Loki needs 16 GiB [1].", completed_at=COMPLETED,
+        contexts=[ContextChunk(chunk_id="c1", content="Loki needs 2 GiB.", confidence="high")],
+    )  # fmt: skip
+    claim = Claim(
+        claim_id="k", text="Loki needs 16 GiB", span=Span(start=0, end=17), kind="factual", verdict=verdict,
+        cited_numbers=[1],
+    )  # fmt: skip
+    response = present(
+        answer,
+        CitationReport(**REPORT, agent="citations", citations=[CITATION.model_copy(update={"confidence": 0.9})]),
+        GroundingReport(**REPORT, agent="grounding", hallucination_risk="high", claims=[claim]),
+        None,
+        Decision(state="warned"),
+    )
+    assert ("Confidence: High" in response.content) == said
+    assert ("Confidence" in response.content) == said
+    elements = [*response.interactive, *response.interactive_elements["citations"]]
+    assert [each["metadata"]["confidence"] for each in elements] == [0.9 if said else None] * 2

@@ -23,8 +23,6 @@ from workers.process.background import start_background
 from workers.stores.tables.operation_tables import AccessRow
 
 AGENT = "console"
-LOADED_AHEAD = "loaded_ahead"
-"""Kind of access of an answer that a page has loaded and not displayed; the display is recorded when it happens."""
 MAX_WAITING = 10_000
 """Maximum number of records that wait to be written."""
 MOST_NAMED = 1_000

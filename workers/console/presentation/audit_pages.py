@@ -3,6 +3,7 @@
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
+from starlette.responses import RedirectResponse
 
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
@@ -17,20 +18,28 @@ router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 PAGE_SIZE = 50
 
 
+@router.get("/audit")
+async def audit(request: Request, _: Auditing) -> Response:
+    """Redirect to the list of decisions, with the filters of the address."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"/audit/decisions{query}", 303)
+
+
 @router.get("/audit/{log}")
 async def audit_log(
     log: AuditLog, request: Request, principal: Auditing, resources: Shared, cursor: Cursor = None
 ) -> Response:
     """Show the decisions or the accesses that match, the latest first, with links to download them."""
     given, values = given_filters(request, AuditQuery)
+    options = await resources.audit.options(log, principal.chosen_tenants(None))
     try:
         wanted = AuditQuery.model_validate(values)
     except ValueError:
-        return page("audit.html", request, principal, 422, log=log, given=given, rows=None)
+        return page("audit.html", request, principal, 422, log=log, given=given, options=options, rows=None)
     rows, following = await logged(resources, principal, log, wanted, cursor or None, PAGE_SIZE)
     counted, hidden = await resources.audit.count(log, wanted.chosen(log, principal, blind_of(principal, resources)))
     return page(
         "audit.html", request, principal,
-        log=log, given=given, rows=rows, total=agreeing_total(counted, len(rows), first=not cursor, more=following is not None), hidden=hidden, address=urlencode(values), first=not cursor,
+        log=log, given=given, options=options, rows=rows, automatic_left_out=log == "decisions" and wanted.without_automatic, total=agreeing_total(counted, len(rows), first=not cursor, more=following is not None), hidden=hidden, address=urlencode(values), first=not cursor,
         more=urlencode(values | {"cursor": following}) if following else None,
     )  # fmt: skip

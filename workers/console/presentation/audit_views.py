@@ -44,6 +44,7 @@ class Access(View):
     who: str = Field(description="Name of the access token.")
     via: Literal["token", "session"]
     what: str = Field(description="Name of the route.")
+    kind: str = Field(description="reading (of one answer), list, or loaded_ahead (not displayed).")
     tenant: str
     answers: list[str] = Field(description="Identifiers; with the filter answer_id, that answer first.")
     questions: list[str] = Field(
@@ -59,17 +60,28 @@ class AccessPage(View):
 
 
 class LoggedDecision(View):
-    """A recorded decision on an answer, also one that was undone before it took effect."""
+    """A recorded decision on an answer, also one that was undone before it took effect; a step of its review; or its
+    automatic release.
+    """
 
-    decision_id: str = Field(description="Identifier of the decision; of the event for one that was undone.")
+    decision_id: str = Field(
+        description="Identifier of the decision; of the event for a step or an undone decision; else of the answer."
+    )
     decided_at: datetime
-    decided_by: str = Field(description="Name of the access token; policy for a decision by deadline.")
-    action: str = Field(description="What was decided; empty if it was undone.")
-    ruling: str = Field(description="final, second (a second opinion), vote, late (without effect), or undone.")
+    decided_by: str = Field(
+        description="Name of the access token; policy for a decision by deadline, pipeline for an automatic release."
+    )
+    action: str = Field(description="What was decided, also if it was undone; empty for steps and automatic releases.")
+    ruling: str = Field(
+        description="final, second (a second opinion), vote, late (without effect), undone, skipped, escalated, resumed "
+        "(a skip or escalation undone), given (to a person), or automatic (a release without a person)."
+    )
     state: str = Field(description="State to which the decision led; empty for one that is not final.")
-    outcome: str = Field(description="Sentence about what was decided, and what readers saw.")
-    reason: str
+    outcome: str = Field(description="Sentence about what was decided, and what readers saw before and after.")
+    reason: str = Field(description="Reason; of an automatic release the rules that failed, separated by commas.")
     comment: str
+    corrected_answer: str = Field(description="Text of a correction, also of one that was undone.")
+    target: str = Field(description="Queue of an escalation, or person of an assignment.")
     tenant: str
     answer_id: str
     query: str = Field(description="Beginning of the question; empty if the answer is no longer stored.")

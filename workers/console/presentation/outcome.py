@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 import orjson
 from pydantic import BaseModel, Field
@@ -15,6 +16,8 @@ from workers.stores.queries.answer_queries import StoredAnswer
 PIPELINE = "pipeline"
 """Author of what is shown without a decision."""
 
+HELD = "Readers were shown nothing yet. The answer is held for a reviewer."
+
 SEEN_AS: Mapping[str, str] = {
     "released": "readers saw it without a warning",
     "warned": "readers saw it with a warning",
@@ -24,31 +27,110 @@ SEEN_AS: Mapping[str, str] = {
     "held": "readers saw nothing yet",
 }
 """Words for what readers saw of an answer, by its state."""
+THEN_SEEN: Mapping[str, str] = {
+    "released": "the answer without a warning",
+    "warned": "the answer with a warning",
+    "replaced": "the corrected text",
+    "rejected": "a notice in its place",
+    "fallback": "a notice that the sources do not support an answer",
+    "held": "nothing",
+}
+"""Words for what readers saw in one part of a time, by state."""
 UNCHANGED = "nothing changed for readers"
+_RELEASED = {"released": "Released", "warned": "Released with a warning", "fallback": "Answered with the fallback"}
 _DONE = {
     "approve": "Approved", "reject": "Rejected", "correct": "Corrected", "upvote": "Voted up", "downvote": "Voted down",
 }  # fmt: skip
 
 
-def outcome_words(ruling: str, action: str, state: str, by: str) -> str:
-    """Return a sentence about a decision: what was decided by whom, and what readers saw.
+class SeenBefore(NamedTuple):
+    """Hold the state in which readers saw an answer before a decision.
+
+    Attributes:
+        state: state that the pipeline gave the answer.
+        since: time of that state, UTC.
+    """
+
+    state: str
+    since: datetime
+
+
+class Recorded(NamedTuple):
+    """A record of the audit: a decision, a step of a review, or an automatic release.
+
+    Attributes:
+        ruling: final, second, vote or late for a decision; automatic for a release without a person; else the kind of
+            the event, such as undone or escalated.
+        action: what was decided; empty for steps.
+        state: state to which it led; empty if it changed nothing.
+        by: name of the person; the policy decides what has passed its deadline.
+        at: time of the record, UTC.
+        with_warning: the decision approved with a warning.
+        target: queue of an escalation, or person of an assignment.
+    """
+
+    ruling: str
+    action: str
+    state: str
+    by: str
+    at: datetime
+    with_warning: bool = False
+    target: str = ""
+
+
+def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
+    """Return a sentence about a record: what was done by whom, and what readers saw before and after.
 
     Args:
-        ruling: final, second, vote, late or undone.
-        action: what was decided; empty for undone.
-        state: state to which the decision led; empty if it changed nothing.
-        by: name of the person; the policy decides what has passed its deadline.
+        record: the record.
+        before: what readers saw before; null if it is not known.
     """
-    who = "the policy at the deadline" if by == POLICY else by
-    done = f"{_DONE.get(action, action)} by {who}"
-    match ruling:
+    who = "the policy at the deadline" if record.by == POLICY else record.by
+    done = f"{_done(record)} by {who}"
+    match record.ruling:
+        case "automatic":
+            return f"{_RELEASED.get(record.state, record.state)} automatically, without a person; {SEEN_AS.get(record.state, UNCHANGED)} from {_time(record.at)}."
         case "undone":
-            return f"Decided and undone by {who} before it took effect; {UNCHANGED}."
+            known = f"{done} and undone" if record.action else f"Decided and undone by {who}"
+            return f"{known} before it took effect; {UNCHANGED}."
         case "second":
-            return f"{who} would {action} it (second opinion); {UNCHANGED}."
+            return f"{who} would {record.action} it (second opinion); {UNCHANGED}."
         case "late":
-            return f"{done} too late, after another decision; {UNCHANGED}."
-    return f"{done}; {SEEN_AS.get(state, UNCHANGED)}."
+            return f"{done} too late, the answer was already final; {UNCHANGED}."
+        case "skipped" | "escalated" | "resumed" | "given":
+            return f"{_step(record, who)}; {UNCHANGED}."
+    return f"{done}; {_seen(record, before)}."
+
+
+def _done(record: Recorded) -> str:
+    return f"{_DONE.get(record.action, record.action)}{' with a warning' * record.with_warning}"
+
+
+def _step(record: Recorded, who: str) -> str:
+    match record.ruling:
+        case "skipped":
+            return f"Skipped by {who}, left to other reviewers"
+        case "escalated":
+            return f"Escalated by {who} to the queue {record.target}"
+        case "resumed":
+            return f"{'Escalation' if record.target else 'Skip'} undone by {who}"
+    return f"Assigned to {record.target} by {who}" if record.target else f"Assignment ended by {who}"
+
+
+def _seen(record: Recorded, before: SeenBefore | None) -> str:
+    """Return what readers saw before a decision and since."""
+    if before is None or record.at <= before.since or record.state not in SEEN_AS:
+        return SEEN_AS.get(record.state, UNCHANGED)
+    if before.state == record.state:
+        return f"{SEEN_AS[record.state]} from {_time(before.since)} on"
+    if before.state == "held":
+        return f"readers saw nothing until {_time(record.at)}, then {THEN_SEEN[record.state]}"
+    earlier = THEN_SEEN.get(before.state, before.state)
+    return f"readers saw {earlier} from {_time(before.since)} to {_time(record.at)}, then {THEN_SEEN[record.state]}"
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 class ShownText(BaseModel):
@@ -66,6 +148,7 @@ class Outcome(BaseModel):
     state: ReleaseState
     decision: DecisionView | None
     shown: list[ShownText]
+    words: str = Field(description="Sentence about who decided, and what readers saw before and after.")
 
 
 def outcome_of(stored: StoredAnswer) -> Outcome:
@@ -78,7 +161,9 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
     shown = [ShownText(since=row["enriched_at"], by=PIPELINE, state=row["state"], content=content)]
     final = next((decision for decision in stored.decisions if decision["ruling"] == "final"), None)
     if final is None:
-        return Outcome(state=row["state"], decision=None, shown=shown)
+        record = Recorded("automatic", "", row["state"], PIPELINE, row["enriched_at"])
+        words = HELD if row["state"] == "held" else outcome_words(record)
+        return Outcome(state=row["state"], decision=None, shown=shown, words=words)
     decision = ReviewDecision.model_validate(
         {"original_answer": row["answer"]} | orjson.loads(final["decision"]) | {"releasable": _releasable(stored)}
     )
@@ -93,7 +178,11 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
     shown.append(
         ShownText(since=released.released_at, by=decision.decided_by, state=released.state, content=released.content)
     )
-    return Outcome(state=released.state, decision=view, shown=shown)
+    record = Recorded(
+        "final", decision.user_action, released.state, decision.decided_by, decision.timestamp, decision.with_warning
+    )
+    words = outcome_words(record, SeenBefore(row["state"], row["enriched_at"]))
+    return Outcome(state=released.state, decision=view, shown=shown, words=words)
 
 
 def _releasable(stored: StoredAnswer) -> ReleasableAnswer | None:

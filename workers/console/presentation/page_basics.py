@@ -17,10 +17,9 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from workers.console.http.problems import Problem, problem_response
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
-from workers.console.presentation.outcome import SEEN_AS, outcome_words
 from workers.console.presentation.rendering import citation_kind, markdown, web_address
 from workers.console.presentation.rule_words import rules_in_words, winning_words
-from workers.console.presentation.words import SCORES, level_of, words_of
+from workers.console.presentation.words import SCORES, SHOWN_BY, WHAT_HAPPENED, level_of, words_of
 from workers.console.routes.overview import PERIODS
 from workers.evaluation.text.visible_text import visible
 from workers.review.reader_outcomes import is_blank
@@ -108,7 +107,7 @@ ENVIRONMENT.filters |= {
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "DECIDED": DECIDED, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "outcome_words": outcome_words, "SEEN_AS": SEEN_AS, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
+    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 
 

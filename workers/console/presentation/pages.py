@@ -13,7 +13,6 @@ from schemas.base import Label
 from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
-from workers.console.identity.access_log import LOADED_AHEAD
 from workers.console.identity.principal import Principal
 from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
 from workers.console.presentation.rendering import (
@@ -26,6 +25,7 @@ from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, found_answers, stored_answer
 from workers.console.routes.citations import CitationId, found_citation
 from workers.console.routes.overview import PERIODS, PeriodName, overview_of
+from workers.decision.source_addresses import source_address
 from workers.review.review_models import Reviewer
 from workers.settings.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
@@ -122,17 +122,23 @@ async def answer(
         detail.tenant, detail.session_id, detail.answer_id, detail.completed_at, blind_of(principal, resources)
     )
     resources.accesses.note_page(principal, "conversation", [(turn["tenant"], turn["answer_id"]) for turn in turns])
-    looked: list[Row] | None = None
+    looked: dict[str, list[Row]] | None = None
     if Scope.ADMIN in principal.scopes:
-        displayed = AuditFilter([detail.tenant], detail.answer_id, without=(LOADED_AHEAD,))
-        looked = await resources.audit.listed("accesses", displayed, MOST_ACCESSES)
+        kinds = [AuditFilter([detail.tenant], detail.answer_id, state=kind) for kind in ("reading", "list")]
+        reading, lists = await asyncio.gather(
+            *(resources.audit.listed("accesses", kind, MOST_ACCESSES) for kind in kinds)
+        )
+        looked = {"reading": reading, "list": lists}
     return page(
         "answer.html", request, principal,
-        answer=detail, turns=turns, looked=looked,
+        answer=detail, turns=turns, looked=looked, MOST_ACCESSES=MOST_ACCESSES,
         runs=answer_runs(detail.answer, detail.claims, detail.citations),
         by_number={citation.number: citation for citation in detail.citations if citation.valid},
         primary={claim.primary_number for claim in detail.claims if claim.primary_number},
         explanation=explanation_of(stored, resources.settings),
+        addresses={
+            source.number: source_address(source, resources.settings.release.url_rules) for source in detail.sources
+        },
     )  # fmt: skip
 
 
@@ -162,4 +168,13 @@ async def _source(resources: Shared, principal: Principal, citation_id: str, ten
     if detail:
         cited = next((each for each in detail.citations if each.citation_id == citation_id), None)
     is_primary = any(cited and claim.primary_number == cited.number for claim in claims)
-    return {"citation": found, "cited": cited, "claims": claims, "runs": runs, "is_primary": is_primary}
+    sources = detail.sources if detail else []
+    version = next((source.version for source in sources if cited and source.number == cited.number), "")
+    return {
+        "version": version,
+        "citation": found,
+        "cited": cited,
+        "claims": claims,
+        "runs": runs,
+        "is_primary": is_primary,
+    }

@@ -14,7 +14,6 @@ from pydantic import Field
 from schemas.base import Identifier
 from workers.console.http.problems import Problem
 from workers.console.http.requests import StrictRoute
-from workers.console.identity.access_log import LOADED_AHEAD
 from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.minima import gate_words, minima_of
@@ -29,6 +28,7 @@ from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
 from workers.settings.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
+from workers.stores.queries.audit_queries import LOADED_AHEAD
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 

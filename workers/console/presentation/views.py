@@ -1,23 +1,20 @@
 """Define the response models of the console and build them from rows."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from pydantic import BaseModel, Field
 
 from schemas.base import RiskLevel
 from schemas.evaluations import EvaluatorScore
 from schemas.feedback import BehaviourSignals, ExplicitSignals, FeedbackEvent, FeedbackKind
+from workers.console.presentation.answer_history import Happening, history_of, is_of_reviewer, latest_feedback
 from workers.console.presentation.outcome import ShownText, outcome_of
-from workers.console.presentation.words import words_of
+from workers.console.presentation.source_list import SourceView, sources_of
 from workers.decision.explanation import DecisionView, Explanation, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
-from workers.feedback.observed_events import REVIEWER
 from workers.review.review_models import JudgedClaim
 from workers.settings import Settings
-from workers.stores.clickhouse.row_reading import Row
 from workers.stores.clickhouse.score_rows import stored_scores
 from workers.stores.queries.answer_queries import StoredAnswer
 
@@ -138,14 +135,6 @@ class RewardView(View):
     computed_at: datetime
 
 
-class Happening(View):
-    """An event in the history of an answer."""
-
-    at: datetime
-    what: str
-    detail: str = ""
-
-
 class AnswerDetail(View):
     """An answer with claims, citations, decision, feedback and history."""
 
@@ -174,6 +163,9 @@ class AnswerDetail(View):
         "were shown are hidden until then, and state is that of the evaluation."
     )
     decision: DecisionView | None = Field(description="The final decision; null without one.")
+    outcome: str | None = Field(
+        description="Sentence about who decided, and what readers saw before and after; null if it is hidden."
+    )
     shown: list[ShownText] = Field(description="Texts that readers were shown, the first one first.")
     reasons: list[str]
     review: bool
@@ -192,6 +184,9 @@ class AnswerDetail(View):
     claims_total: int
     claims: list[ClaimView]
     citations: list[CitationView]
+    sources: list[SourceView] = Field(
+        description="All sources that the model received; of answers from before they were kept, only the known ones."
+    )
     feedback: list[FeedbackView]
     reward: RewardView | None
     history: list[Happening]
@@ -233,7 +228,7 @@ def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
 
 def blinded(stored: StoredAnswer) -> StoredAnswer:
     """Remove what tells the decision or a reviewer's opinion, for an independent review."""
-    feedback = [row for row in stored.feedback if not _is_of_reviewer(FeedbackEvent.model_validate_json(row["event"]))]
+    feedback = [row for row in stored.feedback if not is_of_reviewer(FeedbackEvent.model_validate_json(row["event"]))]
     return replace(stored, decisions=[], review_events=[], rewards=[], feedback=feedback, blind=True)
 
 
@@ -256,65 +251,13 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
             "evaluations": stored_scores(stored.scores),
             "citations": stored.citations,
             "feedback": [
-                feedback for feedback in _feedback(stored.feedback) if feedback["kind"] in ("explicit", "behaviour")
+                feedback.model_dump(include=set(FeedbackView.model_fields))
+                for feedback in latest_feedback(stored.feedback)
+                if feedback.kind in ("explicit", "behaviour")
             ],
             "reward": stored.rewards[0] if stored.rewards else None,
-            "history": sorted(_history(stored), key=lambda happening: happening.at),
+            "history": history_of(stored),
+            "outcome": None if stored.blind else outcome.words,
+            "sources": sources_of(stored),
         }
     )
-
-
-def _feedback(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Yield the latest revision of each feedback event."""
-    latest: dict[str, FeedbackEvent] = {}
-    for row in rows:
-        event = FeedbackEvent.model_validate_json(row["event"])
-        latest[event.feedback_id] = event
-    for event in latest.values():
-        yield event.model_dump(include=set(FeedbackView.model_fields))
-
-
-def _is_of_reviewer(event: FeedbackEvent) -> bool:
-    decides = event.explicit is not None and event.explicit.review_action is not None
-    return decides or (event.user_id or "").startswith(REVIEWER)
-
-
-def _history(stored: StoredAnswer) -> Iterator[Happening]:
-    row = stored.answer
-    if row["requested_at"]:
-        yield Happening(at=row["requested_at"], what="asked")
-    yield Happening(at=row["completed_at"], what="answered", detail=row["model_id"])
-    yield Happening(
-        at=row["enriched_at"],
-        what="judged",
-        detail=f"{row['state']}: {', '.join(map(words_of, row['reasons'])) or 'nothing against it'}",
-    )
-    for alert in stored.alerts:
-        yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
-    for review in stored.reviews:
-        if review["reasons"]:
-            reasons = ", ".join(map(words_of, review["reasons"]))
-            yield Happening(at=review["requested_at"], what="review requested", detail=reasons)
-    for event in stored.review_events:
-        what = "decision undone" if event["kind"] == "undone" else f"review {event['kind']}"
-        yield Happening(at=event["occurred_at"], what=what, detail=f"by {event['reviewer']}")
-    for decision in stored.decisions:
-        what = {"final": "decided", "second": "second review", "vote": "vote"}.get(
-            decision["ruling"], "decision too late"
-        )
-        yield Happening(
-            at=decision["decided_at"], what=what, detail=f"{decision['action']} by {decision['decided_by']}"
-        )
-    for feedback in _feedback(stored.feedback):
-        yield Happening(at=feedback["occurred_at"], what="feedback", detail=_summary(feedback))
-
-
-def _summary(feedback: dict[str, Any]) -> str:
-    """Summarize feedback in a few words."""
-    part = feedback["explicit"] or feedback["behaviour"] or {}
-    said = [
-        f"{name.replace('_', ' ')} {value}"
-        for name, value in part.items()
-        if value not in (None, [], "") and name != "comment"
-    ]
-    return ", ".join(said) or str(feedback["kind"])

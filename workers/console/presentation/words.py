@@ -1,6 +1,6 @@
 """Words that the pages show for codes, and sentences that explain scores."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from workers.decision.policy import AUDIT, REASONS
 
@@ -54,3 +54,23 @@ def level_of(score: float | None) -> str:
     return next(
         name for least, name in ((0.9, "very high"), (0.7, "high"), (0.4, "medium"), (0.0, "low")) if score >= least
     )
+
+
+WHAT_HAPPENED: Sequence[tuple[str, str]] = (
+    ("", "any decision or step of a person or deadline"), ("released", "approved, shown without a warning"),
+    ("warned", "approved, shown with a warning"), ("replaced", "corrected"), ("rejected", "rejected"),
+    ("undone", "undone"), ("second", "second opinion"), ("vote", "vote"), ("late", "decided too late"),
+    ("skipped", "skipped"), ("escalated", "escalated"), ("resumed", "skip or escalation undone"),
+    ("given", "assigned"), ("automatic", "released automatically, without a person"), ("everything", "everything"),
+)  # fmt: skip
+"""Kinds of the records of decisions, with their words in the filter of the audit."""
+
+SHOWN_BY: Mapping[str, str] = {
+    "answer": "page or API of the answer", "review": "its review page", "get_review": "its review request by program",
+    "next_review": "next review request by program", "preview_outcome": "preview of a decision",
+    "citation": "a source of the answer", "search": "search", "queue": "review queue",
+    "list_reviews": "list of review requests by program", "conversation": "earlier turns of a conversation",
+    "audit": "audit", "memory": "search in memory", "source": "citations of a source",
+    "loaded_ahead": "loaded ahead, not displayed",
+}  # fmt: skip
+"""Words for the kinds of accesses."""

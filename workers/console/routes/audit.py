@@ -24,16 +24,18 @@ from workers.console.presentation.audit_views import (
     LoggedDecision,
     logged_citations,
 )
-from workers.console.presentation.outcome import outcome_words
+from workers.console.presentation.outcome import Recorded, SeenBefore, outcome_words
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, Until
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import Period, Place
-from workers.stores.queries.audit_queries import IDENTIFIER, AuditFilter, AuditLog
+from workers.stores.queries.audit_queries import AUTOMATIC, IDENTIFIER, AuditFilter, AuditLog
 from workers.stores.queries.blind_reviews import Sample
 
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
 
+EVERYTHING = "everything"
+"""Value of the filter by state that chooses automatic releases as well."""
 MAX_EXPORTED = 500_000
 """Maximum number of rows of a file: a year of a large team."""
 EXPORT_BATCH = 5_000
@@ -47,6 +49,7 @@ SCHEMAS = {
         [
             ("decided_at", _TIME),
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
+            *((name, pa.string()) for name in ("corrected_answer", "target")),
             ("outcome", pa.string()),
             *((name, pa.string()) for name in ("tenant", "answer_id", "query", "model_id")),
             ("review_duration", pa.float64()),
@@ -56,7 +59,7 @@ SCHEMAS = {
     "accesses": pa.schema(
         [
             ("at", _TIME),
-            *((name, pa.string()) for name in ("who", "via", "what", "tenant")),
+            *((name, pa.string()) for name in ("who", "via", "what", "kind", "tenant")),
             ("answers", pa.list_(pa.string())),
             ("questions", pa.list_(pa.string())),
             ("access_id", pa.string()),
@@ -71,11 +74,19 @@ class AuditQuery(BaseModel):
 
     tenant: Identifier | None = None
     answer_id: str = Field(default="", max_length=200, description="Only this answer.")
+    q: str = Field(
+        default="",
+        max_length=500,
+        description="Words that the question or the answer hold, all of them; a phrase in quotation marks; or a part of an answer_id.",
+    )
     person: str = Field(default="", max_length=200, description="Only what this person decided or saw.")
     state: str = Field(
         default="",
         max_length=100,
-        description="Only decisions that led to this state, or `undone` ones; of accesses, only those of this kind (what).",
+        description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `undone`, "
+        "`skipped`, `escalated`, `resumed`, `given`, `automatic` (releases without a person) or `everything`. Without it, "
+        "automatic releases are listed only for a chosen answer. Of accesses, only those of this kind (what), or `reading` "
+        "or `list`.",
     )
     model: str = Field(default="", max_length=200, description="Only decisions on answers of this model.")
     since: UtcDatetime | None = Field(default=None, description="Only records of this time or later.")
@@ -89,10 +100,16 @@ class AuditQuery(BaseModel):
         """
         if log == "accesses" and self.model:
             raise Problem(422, "accesses have no model; leave model out")
+        state = "" if self.state == EVERYTHING else self.state
         return AuditFilter(
-            principal.chosen_tenants(self.tenant), self.answer_id, self.person, self.state, self.model,
-            Period(self.since, self.until), blind,
+            principal.chosen_tenants(self.tenant), self.answer_id, self.person, state, self.model,
+            Period(self.since, self.until), blind, (AUTOMATIC,) if self.without_automatic else (), self.q.strip(),
         )  # fmt: skip
+
+    @property
+    def without_automatic(self) -> bool:
+        """Return true if releases without a person are left out: a day has more of them than a year has decisions."""
+        return not (self.state or self.answer_id or self.q.strip() or self.person)
 
 
 Wanted = Annotated[AuditQuery, Query()]
@@ -207,15 +224,13 @@ async def _described(resources: Shared, principal: Principal, log: AuditLog, row
     """Add questions, and what happened, to records; record who is shown questions and comments of reviewers."""
     named = [_answers_of(log, row) for row in rows]
     every = list(dict.fromkeys(answer for answers in named for answer in answers))
-    questions = await resources.audit.questions(every)
+    known = await resources.audit.answers(every)
     described = [
-        row | _added(log, row, [questions.get(answer, "") for answer in answers])
+        row | _added(log, row, [known.get(answer) for answer in answers])
         for row, answers in zip(rows, named, strict=True)
     ]
     # An access to an answer that is no longer stored shows its identifier alone.
-    resources.accesses.note_page(
-        principal, "audit", [each for each in every if log == "decisions" or each in questions]
-    )
+    resources.accesses.note_page(principal, "audit", [each for each in every if log == "decisions" or each in known])
     return described
 
 
@@ -224,13 +239,22 @@ def _answers_of(log: AuditLog, row: Row) -> list[tuple[str, str]]:
     return [(row["tenant"], name) for name in names]
 
 
-def _added(log: AuditLog, row: Row, questions: list[str]) -> Row:
+def _added(log: AuditLog, row: Row, answers: Sequence[Row | None]) -> Row:
+    questions = [answer["question"] if answer else "" for answer in answers]
     if log == "accesses":
         return {"questions": questions}
-    return {
-        "query": questions[0],
-        "outcome": outcome_words(row["ruling"], row["action"], row["state"], row["decided_by"]),
-    }
+    record = Recorded(
+        row["ruling"],
+        row["action"],
+        row["state"],
+        row["decided_by"],
+        row["decided_at"],
+        row["with_warning"],
+        row["target"],
+    )
+    answer = answers[0]
+    before = SeenBefore(answer["state"], answer["since"]) if answer else None
+    return {"query": questions[0], "outcome": outcome_words(record, before)}
 
 
 async def _audit(

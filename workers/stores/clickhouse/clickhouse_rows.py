@@ -15,6 +15,7 @@ from schemas.headers import TRACEPARENT
 from schemas.identifiers import invalid_citation_id
 from schemas.release import Alert
 from workers.decision.presentation import response_seconds
+from workers.decision.source_addresses import source_version
 from workers.evaluation.citations.citation_finder import content_digest
 from workers.stores.clickhouse.score_rows import score_rows
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationLogRow, CitationRow, ClaimRow, SourceRow
@@ -23,6 +24,8 @@ from workers.stores.tables.table_row import TableRow
 
 MAX_LOGGED = 200
 """Maximum number of citations, invalid references and claims in an audit row; all of them are counted."""
+DESCRIBED = ("chunk_id", "source_type", "source_path", "source_table", "record_id", "last_updated")
+"""Fields of a context that describe a source which the answer does not cite."""
 MAX_SOURCE_LABEL = 200
 """Maximum length of a source's name in figures."""
 
@@ -125,6 +128,7 @@ def _answer_row(enriched: EnrichedAnswer) -> AnswerRow:
         answer_partition=enriched.answer_partition,
         answer_offset=enriched.answer_offset,
         enriched_at=enriched.enriched_at,
+        sources=_sources(enriched),
     )
 
 
@@ -300,6 +304,19 @@ def _shown_citations(enriched: EnrichedAnswer) -> list[Citation]:
     if enriched.formatted is not None:
         return enriched.formatted.citations
     return enriched.citations.citations if enriched.citations is not None else []
+
+
+def _sources(enriched: EnrichedAnswer) -> str:
+    """Return the sources that the model received as JSON; empty if the citations say all that is known of them."""
+    cited = {citation.number for citation in _shown_citations(enriched)}
+    listed = []
+    for number, chunk in enumerate(enriched.answer.contexts or [], 1):
+        known = {"version": source_version(chunk)}
+        if number not in cited:
+            title = chunk.source_name or chunk.entity
+            known |= {"title": title} | chunk.model_dump(mode="json", include=set(DESCRIBED))
+        listed.append({"number": number} | {name: value for name, value in known.items() if value})
+    return _json(listed) if any(len(each) > 1 for each in listed) else ""
 
 
 def _source_rows(enriched: EnrichedAnswer) -> list[SourceRow]:

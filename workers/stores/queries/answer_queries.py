@@ -48,7 +48,7 @@ SELECT ruling, action, decided_by, reason, decided_at, decision FROM {database}.
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY decided_at, decision_id
 """
 REVIEW_EVENTS = """
-SELECT kind, reviewer, queue, occurred_at FROM {database}.review_events FINAL
+SELECT kind, reviewer, queue, assignee, undone, occurred_at FROM {database}.review_events FINAL
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY occurred_at, event_id
 """
 CITATIONS = f"""
@@ -201,7 +201,12 @@ class AnswerFilter:
     @property
     def words(self) -> list[str]:
         """Return the words and phrases of the text."""
-        return [phrase or word for phrase, word in _SEARCHED.findall(self.text)][:MOST_WORDS]
+        return words_of_search(self.text)
+
+
+def words_of_search(text: str) -> list[str]:
+    """Return the words and phrases of a search."""
+    return [phrase or word for phrase, word in _SEARCHED.findall(text)][:MOST_WORDS]
 
 
 @dataclass(slots=True)

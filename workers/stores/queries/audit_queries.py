@@ -5,53 +5,88 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from workers.stores.clickhouse.row_reading import Reading, Row
-from workers.stores.queries.answer_queries import Period, Place, place_values, times_of
+from workers.stores.queries.answer_queries import Period, Place, place_values, times_of, words_of_search
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 
 AuditLog = Literal["decisions", "accesses"]
+AUTOMATIC = "automatic"
+"""Kind of a release without a decision of a person."""
+LOADED_AHEAD = "loaded_ahead"
+"""Kind of access of an answer that a page has loaded and not displayed; the display is recorded when it happens."""
+READINGS = frozenset({"answer", "review", "get_review", "next_review", "preview_outcome", "citation"})
+"""Kinds of accesses by which somebody was shown one answer, its request or its source; others show a list."""
+
+_SEARCHED = """(tenant, %s) IN (
+    SELECT tenant, answer_id FROM {database}.answers
+    WHERE {{q:String}} != '' AND run = 'live'
+      AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+      AND arrayAll(place -> place > 0,
+          multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}})))
+"""
+_FOUND = "({{answer_id:String}} = '' OR %s = {{answer_id:String}}) AND ({{q:String}} = '' OR position(%s, {{q:String}}) > 0 OR %s)"
+
+
+def _found(name: str) -> str:
+    """Return the condition on an answer's identifier; it holds the words searched for, or is part of what was given."""
+    return _FOUND % (name, name, _SEARCHED % name)
+
 
 _OF_TENANTS = """
 WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-  AND ({{answer_id:String}} = '' OR %s)
+  AND (({{answer_id:String}} = '' AND {{q:String}} = '') OR %s)
   AND ({{person:String}} = '' OR %s = {{person:String}})
-  AND ({{state:String}} = '' OR %s = {{state:String}})
+  AND ({{state:String}} = '' OR {{state:String}} IN %s)
   AND ({{model:String}} = '' OR %s = {{model:String}})
   AND %s >= {{since:DateTime64(3, 'UTC')}} AND %s < {{until:DateTime64(3, 'UTC')}}
 """
+STEPS = ("undone", "skipped", "escalated", "resumed", "given")
+"""Kinds of events of a review that the list of decisions holds."""
+_KINDS = ", ".join(f"'{kind}'" for kind in STEPS)
 _DECISIONS = (
-    """
+    f"""
 FROM (
     SELECT decided_at, decision_id, tenant, answer_id, review_id, ruling, action, decided_by, reason, model_id,
            review_duration, JSONExtractString(decision, 'user_comment') AS comment,
            JSONExtractBool(decision, 'with_warning') AS with_warning,
+           JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
            multiIf(ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
-                   action = 'correct', 'replaced', 'rejected') AS state
-    FROM {database}.review_decisions FINAL
+                   action = 'correct', 'replaced', 'rejected') AS state, '' AS target
+    FROM {{database}}.review_decisions FINAL
     UNION ALL
-    -- A decision that was undone in time reached no topic; the event about it did.
-    SELECT occurred_at, event_id, tenant, answer_id, review_id, 'undone', '', reviewer, '', model, 0, '', false, ''
-    FROM (SELECT * FROM {database}.review_events FINAL WHERE kind = 'undone') AS events
+    -- A decision that was undone in time reached no topic; the event about it did, and keeps what was decided.
+    SELECT occurred_at, event_id, tenant, answer_id, review_id, kind, JSONExtractString(undone, 'action'), reviewer,
+           JSONExtractString(undone, 'reason'), model, 0, JSONExtractString(undone, 'comment'),
+           JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
+           if(kind = 'given', assignee, queue)
+    FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})) AS events
     ANY LEFT JOIN (
-        SELECT tenant, review_id, model_id AS model FROM {database}.review_queue
-        WHERE (tenant, review_id) IN (SELECT tenant, review_id FROM {database}.review_events WHERE kind = 'undone')
+        SELECT tenant, review_id, model_id AS model FROM {{database}}.review_queue
+        WHERE (tenant, review_id) IN (SELECT tenant, review_id FROM {{database}}.review_events WHERE kind IN ({_KINDS}))
     ) AS places USING (tenant, review_id)
+    UNION ALL
+    SELECT enriched_at, answer_id, tenant, answer_id, '', '{AUTOMATIC}', '', 'pipeline',
+           arrayStringConcat(reasons, ', '), model_id, 0, '', false, '', state, ''
+    FROM {{database}}.answers FINAL
+    WHERE run = 'live' AND state != 'held' AND NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
 )
 """
     + _OF_TENANTS
     % (
-        "answer_id = {{answer_id:String}}",
+        _found("answer_id"),
         "decided_by",
-        "if(ruling = 'undone', 'undone', state)",
+        "[ruling, if(ruling = 'final', state, '')]",
         "model_id",
         "decided_at",
         "decided_at",
     )
 )
+_READINGS = ", ".join(f"'{name}'" for name in sorted(READINGS))
+KIND = f"multiIf(what IN ({_READINGS}), 'reading', what = '{LOADED_AHEAD}', '{LOADED_AHEAD}', 'list')"
 _ACCESSES = (
     """
 FROM {database}.accesses FINAL
 """
-    + _OF_TENANTS % ("has(answers, {{answer_id:String}})", "who", "what", "''", "at", "at")
+    + _OF_TENANTS % (f"arrayExists(name -> {_found('name')}, answers)", "who", f"[what, {KIND}]", "''", "at", "at")
     + "  AND NOT has({{without:Array(String)}}, what)\n"
 )
 _AFTER = """
@@ -63,9 +98,9 @@ _HIDDEN = f"(tenant, answer_id) IN {HIDDEN_ANSWERS}"
 LISTED = {
     "decisions": f"SELECT *, toUnixTimestamp64Milli(decided_at) AS at_ms {_DECISIONS} AND NOT {_HIDDEN}"
     + _AFTER.format(time="decided_at", name="decision_id"),
-    "accesses": "SELECT access_id, at, toUnixTimestamp64Milli(at) AS at_ms, who, via, what, tenant, "
-    "arrayConcat(arrayFilter(name -> name = {{answer_id:String}}, answers), "
-    "arrayFilter(name -> name != {{answer_id:String}}, answers)) AS answers "
+    "accesses": f"SELECT access_id, at, toUnixTimestamp64Milli(at) AS at_ms, who, via, what, {KIND} AS kind, tenant, "
+    f"arrayConcat(arrayFilter(name -> {_found('name')}, answers), "
+    f"arrayFilter(name -> NOT ({_found('name')}), answers)) AS answers "
     + _ACCESSES
     + _AFTER.format(time="at", name="access_id"),
 }
@@ -73,11 +108,29 @@ COUNTED = {
     "decisions": f"SELECT countIf(NOT {_HIDDEN}) AS number, countIf({_HIDDEN}) AS hidden {_DECISIONS}",
     "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
-QUESTIONS = """
-SELECT tenant, answer_id, argMax(left(query, {{shown:UInt32}}), rank) AS question FROM {database}.answers
+ANSWERS = """
+SELECT tenant, answer_id, argMax(left(query, {{shown:UInt32}}), rank) AS question, argMax(state, rank) AS state,
+       argMax(enriched_at, rank) AS since
+FROM {database}.answers
 WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
 GROUP BY tenant, answer_id
 """
+_OURS = "(empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})"
+OPTIONS = {
+    "decisions": f"""
+SELECT groupUniqArray(person) AS person, groupUniqArray(owner) AS tenant, groupUniqArray(model) AS model FROM (
+    SELECT DISTINCT decided_by AS person, tenant AS owner, model_id AS model FROM {{database}}.review_decisions WHERE {_OURS}
+    UNION ALL SELECT DISTINCT reviewer, tenant, '' FROM {{database}}.review_events WHERE kind IN ({_KINDS}) AND {_OURS}
+    UNION ALL SELECT DISTINCT 'pipeline', tenant, model_id FROM {{database}}.answers WHERE run = 'live' AND {_OURS}
+    LIMIT {{{{most:UInt32}}}})
+""",
+    "accesses": f"""
+SELECT groupUniqArray(who) AS person, groupUniqArray(owner) AS tenant, groupUniqArray(what) AS state FROM (
+    SELECT DISTINCT who, tenant AS owner, what FROM {{database}}.accesses WHERE {_OURS} LIMIT {{{{most:UInt32}}}})
+""",
+}
+MOST_OPTIONS = 10_000
+"""Maximum number of combinations of values that are offered as filters."""
 MAX_QUESTION = 200
 """Maximum number of code points of a question in a list."""
 ASKED_AT_ONCE = 500
@@ -94,12 +147,13 @@ class AuditFilter:
     Attributes:
         tenants: tenants of the records.
         answer_id: answer that was decided or accessed.
+        q: words that question or answer hold, all of them, or a part of the answer's identifier.
         person: name of the access token that decided or looked.
-        state: state to which the decision led, or undone; for accesses, what was shown.
+        state: state to which the decision led, or the kind of the record; for accesses, what was shown, reading or list.
         model: model of the decided answer; accesses have none.
         period: time of the decision or access.
         blind: requests that the auditor may still review; their decisions are left out.
-        without: kinds of accesses that are left out.
+        without: kinds of accesses that are left out; of decisions, ``automatic`` for releases without a person.
     """
 
     tenants: Sequence[str] = ()
@@ -110,13 +164,15 @@ class AuditFilter:
     period: Period = EVER
     blind: Sample | None = None
     without: Sequence[str] = ()
+    q: str = ""
 
     @property
     def values(self) -> dict[str, Any]:
         """Return the filter as parameters of a query."""
         return {
             "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person, "state": self.state,
-            "model": self.model, "without": list(self.without), **times_of(self.period), **due_values(self.blind),
+            "model": self.model, "without": list(self.without), "q": self.q, "words": words_of_search(self.q) or [" "],
+            **times_of(self.period), **due_values(self.blind),
         }  # fmt: skip
 
 
@@ -137,21 +193,36 @@ class AuditStore(Reading):
         """
         return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
 
-    async def questions(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """Return the beginnings of the questions of answers, by tenant and answer; unknown answers are left out.
+    async def answers(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
+        """Return the beginning of the question, the pipeline's state and its time, by tenant and answer.
+
+        Unknown answers are left out.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        found: dict[tuple[str, str], str] = {}
+        found: dict[tuple[str, str], Row] = {}
         wanted = list(dict.fromkeys(answers))
         for first in range(0, len(wanted), ASKED_AT_ONCE):
             tenants, answer_ids = (
                 sorted(set(names)) for names in zip(*wanted[first : first + ASKED_AT_ONCE], strict=True)
             )
-            rows = await self.rows(QUESTIONS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION)
-            found |= {(row["tenant"], row["answer_id"]): row["question"] for row in rows}
+            rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION)
+            found |= {(row["tenant"], row["answer_id"]): row for row in rows}
         return found
+
+    async def options(self, log: AuditLog, tenants: Sequence[str]) -> dict[str, list[str]]:
+        """Return the values that the records of a log have, by filter: person, tenant, model and shown by.
+
+        Args:
+            log: the log.
+            tenants: tenants of the records; all if empty.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        (row,) = await self.rows(OPTIONS[log], tenants=list(tenants), most=MOST_OPTIONS)
+        return {name: sorted(filter(None, values)) for name, values in row.items()}
 
     async def count(self, log: AuditLog, chosen: AuditFilter) -> tuple[int, int]:
         """Count the records of a log, and those left out because the auditor may still review their requests.

@@ -95,6 +95,7 @@ class AnswerRow(TableRow):
     answer_partition: UInt32
     answer_offset: UInt64
     enriched_at: Millis
+    sources: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

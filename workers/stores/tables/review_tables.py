@@ -130,3 +130,4 @@ class ReviewEventRow(TableRow):
     occurred_at: Millis
     received_at: InsertMillis = None
     assignee: Label = ""
+    undone: Text = ""

@@ -1,0 +1,57 @@
+"""List the sources that the model received for an answer, cited or not."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, Field
+
+from workers.stores.queries.answer_queries import StoredAnswer
+
+
+class SourceView(BaseModel):
+    """A source that the model received for an answer, cited or not."""
+
+    number: int = Field(description="Position among the contexts, from 1.")
+    chunk_id: str
+    source_type: str
+    title: str = Field(default="", description="Name for readers, or the subject; empty if unknown.")
+    source_path: str = Field(default="", description="Path or URL; empty if unknown.")
+    source_table: str | None = None
+    record_id: str | None = None
+    version: str = Field(default="", description="Version that the retriever named; empty if unknown.")
+    last_updated: datetime | None = None
+    citation_id: str = Field(default="", description="Its citation; empty if the answer does not cite it.")
+
+
+def sources_of(stored: StoredAnswer) -> list[SourceView]:
+    """Return the sources of an answer in the order in which the model received them.
+
+    Citations describe the sources that are cited, and the stored list the others. Answers from before the list was
+    kept have the sources of their review request instead.
+    """
+    citations = {row["number"]: row for row in stored.citations if row["valid"] and row["number"]}
+    described = {each["number"]: each for each in _described(stored)}
+    return [
+        SourceView.model_validate(_cited(citations.get(number)) | described.get(number, {}) | {"number": number})
+        for number in sorted({*citations, *described})
+    ]
+
+
+def _described(stored: StoredAnswer) -> Iterator[dict[str, Any]]:
+    if stored.answer["sources"]:
+        yield from orjson.loads(stored.answer["sources"])
+        return
+    for request in stored.requests:
+        for context in orjson.loads(request["request"] or "{}").get("contexts", []):
+            yield {"title": context.get("source_name", "")} | {
+                name: context[name] for name in ("number", "chunk_id", "source_type", "source_path") if name in context
+            }
+
+
+def _cited(citation: Mapping[str, Any] | None) -> dict[str, Any]:
+    if citation is None:
+        return {}
+    names = ("chunk_id", "source_type", "source_path", "source_table", "record_id", "last_updated", "citation_id")
+    return {"title": citation["source_name"] or citation["entity"]} | {name: citation[name] for name in names}
