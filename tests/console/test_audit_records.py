@@ -137,6 +137,12 @@ def test_automatic_releases_skips_and_escalations_are_records_with_their_rule(
         "Released automatically, without a person; readers saw it without a warning "
         f"from {time_words(automatic.enriched_at)}."
     )
+    rejected = answers["rejected"]
+    since, at = rejected.enriched_at, rejected.enriched_at + timedelta(minutes=5)
+    assert outcome(console, rejected, "automatic") == (
+        "Released with a warning automatically, without a person; readers saw it with a warning "
+        f"from {time_words(since)} until the decision of {time_words(at)}."
+    )
     (row,) = [row for row in listed(console, state="automatic") if row["answer_id"] == answers["rejected"].answer_id]
     assert "high_hallucination_risk" in row["reason"].split(", ")
     assert row["outcome"].startswith("Released with a warning automatically, without a person;")
@@ -185,6 +191,11 @@ def test_a_history_agrees_with_the_decision_that_counts(
         assert [detail.startswith(found["outcome"]) for detail in decisions] == [True] * len(decisions), name
         assert len(decisions) == (found["decision"] is not None)
         assert not [what for what, _ in happened if what == "feedback"], "a decision is no second time feedback"
+    automatic = console.client().get(f"/api/answers/{answers['automatic'].answer_id}").json()["history"]
+    assert [(each["what"], each["detail"]) for each in automatic[-2:]] == [
+        ("answered", "by a model without a name"),
+        ("evaluated", "released: nothing against it; readers saw it without a warning"),
+    ]
     two = console.client().get(f"/api/answers/{answers['two'].answer_id}").json()["history"]
     assert [(each["what"], each["detail"]) for each in two[-3:]] == [
         ("second opinion", "ben would reject it (second opinion); nothing changed for readers."),
@@ -194,6 +205,28 @@ def test_a_history_agrees_with_the_decision_that_counts(
             "Rejected by dora too late, the answer was already final; nothing changed for readers.",
         ),
     ]
+
+
+def test_the_answer_says_what_speaks_against_its_state(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    contradicted = "Approved although the sources contradict 1 claim of 2."
+    expected = {
+        "two": [
+            contradicted,
+            "ben would reject it (second opinion); nothing changed for readers.",
+            "Voted down by cleo; nothing changed for readers.",
+            "Rejected by dora too late, the answer was already final; nothing changed for readers.",
+        ],
+        "undone": [contradicted], "expired": [contradicted], "rejected": [], "corrected": [], "automatic": [],
+        "moved": ["A review was requested, and nothing is decided yet."],
+    }  # fmt: skip
+    for name, sentences in expected.items():
+        answer_id = answers[name].answer_id
+        assert console.client().get(f"/api/answers/{answer_id}").json()["contrary"] == sentences, name
+        page = console.client().get(f"/answers/{answer_id}", headers={"Accept": "text/html"}).text
+        assert [each in page for each in sentences] == [True] * len(sentences)
+        assert f"answer_id <code>{answer_id}</code>" in page
 
 
 def test_records_are_found_by_words_of_the_question_and_part_of_an_identifier(

@@ -7,7 +7,7 @@ import orjson
 from pydantic import BaseModel, Field
 
 from schemas.feedback import FeedbackEvent
-from workers.console.presentation.outcome import Recorded, SeenBefore, outcome_words
+from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
 from workers.console.presentation.words import words_of
 from workers.decision.finality import state_after
 from workers.feedback.observed_events import REVIEWER
@@ -15,6 +15,13 @@ from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import StoredAnswer
 
 _KINDS = {"final": "decided", "second": "second opinion", "vote": "vote", "late": "decision without effect"}
+_AGAINST = {
+    decided: {
+        (ruling, action) for ruling in ("second", "late") for action in ("approve", "reject", "correct") if action != decided
+    } | {("vote", "upvote" if decided == "reject" else "downvote")}
+    for decided in ("approve", "reject", "correct")
+}  # fmt: skip
+"""Rulings and actions that speak against a final decision, by its action."""
 _LOCKS = {"assigned": "opened for review", "unassigned": "closed without a decision"}
 
 
@@ -30,6 +37,26 @@ def history_of(stored: StoredAnswer) -> list[Happening]:
     """Return what happened to an answer, the first one first."""
     every = [*_evaluated(stored), *_events(stored), *_decided(stored), *_given(stored)]
     return sorted(every, key=lambda happening: happening.at)
+
+
+def contrary_words(stored: StoredAnswer) -> list[str]:
+    """Return sentences about what speaks against the state of an answer: other opinions, claims, or an open review."""
+    final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
+    if final is None:
+        waits = any(review["state"] == "open" for review in stored.reviews)
+        return ["A review was requested, and nothing is decided yet."] if waits and not stored.blind else []
+    others = [row for row in stored.decisions if (row["ruling"], row["action"]) in _AGAINST[final["action"]]]
+    return [*_contradicted(stored, final), *(outcome_words(_recorded(row)) for row in others)]
+
+
+def _contradicted(stored: StoredAnswer, final: Row) -> Iterator[str]:
+    """Yield a sentence on contradicted claims of an approved answer that the reviewer did not find supported."""
+    found = {each["claim_id"]: each["verdict"] for each in orjson.loads(final["decision"]).get("claim_verdicts", [])}
+    claims = [claim["claim_id"] for claim in stored.claims if claim["verdict"] == "contradicted"]
+    doubtful = [claim for claim in claims if found.get(claim) != "supported"]
+    if final["action"] == "approve" and doubtful:
+        number = len(doubtful)
+        yield f"Approved although the sources contradict {number} claim{'s' * (number > 1)} of {len(stored.claims)}."
 
 
 def latest_feedback(rows: Sequence[Row]) -> list[FeedbackEvent]:
@@ -51,9 +78,12 @@ def _evaluated(stored: StoredAnswer) -> Iterator[Happening]:
     row = stored.answer
     if row["requested_at"]:
         yield Happening(at=row["requested_at"], what="asked")
-    yield Happening(at=row["completed_at"], what="answered", detail=row["model_id"])
+    model = "a model without a name" if row["model_id"] == "unknown" else row["model_id"]
+    yield Happening(at=row["completed_at"], what="answered", detail=f"by {model}")
     reasons = ", ".join(map(words_of, row["reasons"])) or "nothing against it"
-    yield Happening(at=row["enriched_at"], what="evaluated", detail=f"{row['state']}: {reasons}")
+    yield Happening(
+        at=row["enriched_at"], what="evaluated", detail=f"{row['state']}: {reasons}; {SEEN_AS[row['state']]}"
+    )
     for alert in stored.alerts:
         yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
     for review in stored.reviews:
@@ -85,15 +115,19 @@ def _decided(stored: StoredAnswer) -> Iterator[Happening]:
     before = SeenBefore(stored.answer["state"], stored.answer["enriched_at"])
     for row in stored.decisions:
         decision = orjson.loads(row["decision"])
-        warned = decision.get("with_warning", False)
-        state = state_after(row["action"], with_warning=warned) if row["ruling"] == "final" else ""
-        record = Recorded(row["ruling"], row["action"], state, row["decided_by"], row["decided_at"], warned)
         said = _said(row["reason"], decision.get("user_comment"))
         yield Happening(
             at=row["decided_at"],
             what=_KINDS.get(row["ruling"], row["ruling"]),
-            detail=f"{outcome_words(record, before)}{said}",
+            detail=f"{outcome_words(_recorded(row), before)}{said}",
         )
+
+
+def _recorded(row: Row) -> Recorded:
+    """Return a stored decision as a record."""
+    warned = orjson.loads(row["decision"]).get("with_warning", False)
+    state = state_after(row["action"], with_warning=warned) if row["ruling"] == "final" else ""
+    return Recorded(row["ruling"], row["action"], state, row["decided_by"], row["decided_at"], warned)
 
 
 def _given(stored: StoredAnswer) -> Iterator[Happening]:

@@ -67,6 +67,7 @@ class Recorded(NamedTuple):
         at: time of the record, UTC.
         with_warning: the decision approved with a warning.
         target: queue of an escalation, or person of an assignment.
+        until: time of the decision that followed an automatic release, UTC; null without one.
     """
 
     ruling: str
@@ -76,6 +77,7 @@ class Recorded(NamedTuple):
     at: datetime
     with_warning: bool = False
     target: str = ""
+    until: datetime | None = None
 
 
 def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
@@ -89,7 +91,13 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
     done = f"{_done(record)} by {who}"
     match record.ruling:
         case "automatic":
-            return f"{_RELEASED.get(record.state, record.state)} automatically, without a person; {SEEN_AS.get(record.state, UNCHANGED)} from {_time(record.at)}."
+            released = _RELEASED.get(record.state, record.state)
+            followed = record.until is not None and record.until > record.at
+            until = f" until the decision of {_time(record.until)}" if followed and record.until else ""
+            return (
+                f"{released} automatically, without a person; "
+                f"{SEEN_AS.get(record.state, UNCHANGED)} from {_time(record.at)}{until}."
+            )
         case "undone":
             known = f"{done} and undone" if record.action else f"Decided and undone by {who}"
             return f"{known} before it took effect; {UNCHANGED}."

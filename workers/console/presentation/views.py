@@ -8,7 +8,13 @@ from pydantic import BaseModel, Field
 from schemas.base import RiskLevel
 from schemas.evaluations import EvaluatorScore
 from schemas.feedback import BehaviourSignals, ExplicitSignals, FeedbackEvent, FeedbackKind
-from workers.console.presentation.answer_history import Happening, history_of, is_of_reviewer, latest_feedback
+from workers.console.presentation.answer_history import (
+    Happening,
+    contrary_words,
+    history_of,
+    is_of_reviewer,
+    latest_feedback,
+)
 from workers.console.presentation.outcome import ShownText, outcome_of
 from workers.console.presentation.source_list import SourceView, sources_of
 from workers.decision.explanation import DecisionView, Explanation, explain_row
@@ -167,6 +173,9 @@ class AnswerDetail(View):
         description="Sentence about who decided, and what readers saw before and after; null if it is hidden."
     )
     shown: list[ShownText] = Field(description="Texts that readers were shown, the first one first.")
+    contrary: list[str] = Field(
+        description="Sentences about what speaks against the state: other opinions, contradicted claims, an open review."
+    )
     reasons: list[str]
     review: bool
     degraded: bool
@@ -258,6 +267,7 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
             "reward": stored.rewards[0] if stored.rewards else None,
             "history": history_of(stored),
             "outcome": None if stored.blind else outcome.words,
+            "contrary": contrary_words(stored),
             "sources": sources_of(stored),
         }
     )

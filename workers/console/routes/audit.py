@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated
 
 import pyarrow as pa
@@ -225,8 +226,10 @@ async def _described(resources: Shared, principal: Principal, log: AuditLog, row
     named = [_answers_of(log, row) for row in rows]
     every = list(dict.fromkeys(answer for answers in named for answer in answers))
     known = await resources.audit.answers(every)
+    automatic = [answers[0] for row, answers in zip(rows, named, strict=True) if row.get("ruling") == AUTOMATIC]
+    decided = await resources.audit.decided(automatic)
     described = [
-        row | _added(log, row, [known.get(answer) for answer in answers])
+        row | _added(log, row, [known.get(answer) for answer in answers], decided.get(answers[0]) if answers else None)
         for row, answers in zip(rows, named, strict=True)
     ]
     # An access to an answer that is no longer stored shows its identifier alone.
@@ -239,19 +242,14 @@ def _answers_of(log: AuditLog, row: Row) -> list[tuple[str, str]]:
     return [(row["tenant"], name) for name in names]
 
 
-def _added(log: AuditLog, row: Row, answers: Sequence[Row | None]) -> Row:
+def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided_at: datetime | None) -> Row:
     questions = [answer["question"] if answer else "" for answer in answers]
     if log == "accesses":
         return {"questions": questions}
     record = Recorded(
-        row["ruling"],
-        row["action"],
-        row["state"],
-        row["decided_by"],
-        row["decided_at"],
-        row["with_warning"],
-        row["target"],
-    )
+        row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
+        row["target"], decided_at,
+    )  # fmt: skip
     answer = answers[0]
     before = SeenBefore(answer["state"], answer["since"]) if answer else None
     return {"query": questions[0], "outcome": outcome_words(record, before)}

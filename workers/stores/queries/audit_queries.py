@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
+from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row
 from workers.stores.queries.answer_queries import Period, Place, place_values, times_of, words_of_search
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
@@ -115,6 +117,10 @@ FROM {database}.answers
 WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
 GROUP BY tenant, answer_id
 """
+DECIDED_AT = """
+SELECT tenant, answer_id, min(decided_at) AS at FROM {database}.review_decisions FINAL
+WHERE ruling = 'final' AND review_id IN {{review_ids:Array(String)}} GROUP BY tenant, answer_id
+"""
 _OURS = "(empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})"
 OPTIONS = {
     "decisions": f"""
@@ -209,6 +215,20 @@ class AuditStore(Reading):
             )
             rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION)
             found |= {(row["tenant"], row["answer_id"]): row for row in rows}
+        return found
+
+    async def decided(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
+        """Return the time of the final decision, by tenant and answer; answers without one are left out.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found: dict[tuple[str, str], datetime] = {}
+        wanted = list(dict.fromkeys(answers))
+        for first in range(0, len(wanted), ASKED_AT_ONCE):
+            reviews = [name for answer in wanted[first : first + ASKED_AT_ONCE] for name in review_ids(*answer)]
+            rows = await self.rows(DECIDED_AT, review_ids=reviews)
+            found |= {(row["tenant"], row["answer_id"]): row["at"] for row in rows}
         return found
 
     async def options(self, log: AuditLog, tenants: Sequence[str]) -> dict[str, list[str]]:
