@@ -14,7 +14,7 @@ class ReleasedAnswer(Event):
     """The state of an answer for the gateway; keyed by answer, compacted, with a growing revision.
 
     Readers use the final release, otherwise the one with the highest revision, because a redelivery may repeat an older
-    one.
+    one. Of two final releases the one with the higher revision counts: the later one withdraws the earlier one.
     """
 
     release_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, 'release').")
@@ -22,8 +22,10 @@ class ReleasedAnswer(Event):
     tenant: Identifier = "default"
     session_id: Identifier | None = None
     state: ReleaseState
-    final: bool = Field(description="True if no later event changes it.")
-    revision: int = Field(ge=1, description="1 to 4 from the pipeline (completeness), 100 and more from decisions.")
+    final: bool = Field(description="True if only a withdrawal can change it.")
+    revision: int = Field(
+        ge=1, description="1 to 4 from the pipeline (completeness), 100 from decisions, 200 from withdrawals."
+    )
     content: str | None = Field(
         default=None,
         max_length=200_000,

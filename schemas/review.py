@@ -132,7 +132,7 @@ class ReviewDecision(HumanFeedback):
     """A decision on a review; it carries its subject, so that no lookup is necessary.
 
     The first decision on the log that approves, rejects or corrects is final. Votes and second reviews do not change
-    the state.
+    the state. A rejection that names the final decision in ``withdraws`` takes the answer back from readers.
     """
 
     review_id: Identifier
@@ -144,6 +144,9 @@ class ReviewDecision(HumanFeedback):
     with_warning: bool = Field(default=False, description="True if approved but shown with the disclaimer.")
     second_review: bool = Field(
         default=False, description="True for a blind second review, which is used for agreement only."
+    )
+    withdraws: Identifier | None = Field(
+        default=None, description="The final decision that this rejection withdraws; null for any other decision."
     )
     contexts: Many[Identifier] = Field(default_factory=list, description="Chunks that the model received.")
     releasable: ReleasableAnswer | None = Field(default=None, description="As in the request.")

@@ -89,7 +89,7 @@ ANSWERS_EVALUATIONS = Topic(
 ANSWERS_ENRICHED = Topic("answers.enriched", EnrichedAnswer, "answer_id", "out", "dashboards and exporters")
 ANSWERS_RELEASED = Topic(
     "answers.released", ReleasedAnswer, "answer_id", "out",
-    "the gateway; readers use the final release, else the highest revision", KEEP_FOREVER, "compact", joined=True,
+    "the gateway; readers use what is final, of two final releases and else the highest revision", KEEP_FOREVER, "compact", joined=True,
 )  # fmt: skip
 MEMORY_TURNS = Topic("memory.turns", ConversationTurn, "session_id", "out", "conversational memory")
 REVIEW_REQUESTS = Topic("review.requests", ReviewRequest, "answer_id", "out", "the review queue")

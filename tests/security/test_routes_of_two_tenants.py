@@ -105,6 +105,9 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("POST", "/api/reviews/{review_id}/escalate"): (Question("/api/reviews/{review}/escalate", 404),),
     ("POST", "/api/reviews/{review_id}/undo"): (Question("/api/reviews/{review}/undo", 404),),
     ("POST", "/api/reviews/{review_id}/outcome"): (Question("/api/reviews/{review}/outcome", 404, DECISION),),
+    ("POST", "/api/reviews/{review_id}/withdrawal"): (
+        Question("/api/reviews/{review}/withdrawal", 404, {"reason": "wrong_figure"}),
+    ),
     ("POST", "/api/reviews/{review_id}/decision"): (Question("/api/reviews/{review}/decision", 404, DECISION),),
     ("GET", "/review"): (Question("/review", 200),),
     ("GET", "/review/{review_id}"): (Question("/review/{review}", 404),),

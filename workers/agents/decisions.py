@@ -1,7 +1,7 @@
 """decisions: review.decisions → rule → answers.released (final), memory.turns, feedback.analytics,
 feedback.insights; review.events → feedback.analytics.
 
-The first valid decision of the log is final. Final states are read from answers.released
+The first valid decision of the log is final, until it is withdrawn. Final states are read from answers.released
 (``workers.delivery.followers.released_answers``) before every batch.
 """
 
@@ -23,7 +23,16 @@ from schemas.topics import (
 from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output
 from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
 from workers.agents.tasks.final_state_republisher import FinalStateRepublisher
-from workers.decision.finality import Ruling, Standing, decided_turn, released_by, rule, standing_of
+from workers.decision.finality import (
+    Ruling,
+    Standing,
+    decided_turn,
+    later_standing,
+    released_by,
+    rule,
+    standing_of,
+    withdrawn_turn,
+)
 from workers.delivery.followers.released_answers import ReleasedAnswers
 from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.feedback.insight_events import human_feedback_message
@@ -33,6 +42,8 @@ from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.tables.table_row import TableRow
 
 AGENT = "decisions"
+RELEASING = frozenset({"final", "withdrawal"})
+"""Rulings that give an answer a final state."""
 
 
 async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
@@ -83,8 +94,9 @@ def _decide(
     ruling = rule(known, decision)
     metrics.REVIEW_DECISIONS.labels(decision.user_action, ruling).inc()
     rows: list[TableRow] = [decision_row(decision, ruling)]
-    if ruling == "final":
-        batch[key] = standing_of(released_by(decision))
+    if ruling in RELEASING:
+        # The withdrawn decision, delivered again, must not take the place of its withdrawal.
+        batch[key] = later_standing(known, standing_of(released_by(decision)))
         rows.append(closing_row(decision))
     elif ruling == "late" and known is not None and known.decision_id is None:
         rows.append(withdrawing_row(decision))
@@ -100,13 +112,17 @@ def _decide(
 
 
 def _released(decision: ReviewDecision, ruling: Ruling, context: AgentContext, common: dict[str, Any]) -> list[Output]:
-    if ruling != "final":
+    if ruling not in RELEASING:
         return []
     released = released_by(decision)
     outputs = [event_output(ANSWERS_RELEASED, released, event_id=decision.feedback_id, **common)]
     settings = context.settings
-    turn = decided_turn(
-        decision, settings.grounding.grounding_minimum, without_context=settings.memory.remember_without_context
+    turn = (
+        withdrawn_turn(decision)
+        if ruling == "withdrawal"
+        else decided_turn(
+            decision, settings.grounding.grounding_minimum, without_context=settings.memory.remember_without_context
+        )
     )
     if turn is not None:
         session = record_key(turn.tenant, turn.session_id or turn.answer_id)

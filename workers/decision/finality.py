@@ -15,6 +15,9 @@ the same identifier, other content    ``late``
 a vote                                ``vote``: feedback, at any time
 a second review                       ``second``: for agreement, at any time
 the pipeline's "held" again           nothing: it is not final
+a withdrawal of the final decision    ``withdrawal``: final, revision 200, also as a repetition
+the withdrawn decision again          ``final`` again; its revision 100 no longer counts
+any other withdrawal                  ``late``; ``withdrawal`` if nothing final is known any more
 ====================================  ===================================================
 
 The result depends only on ``answers.released`` and the order of ``review.decisions``: not on a clock, on the order
@@ -36,10 +39,20 @@ from schemas.review import POLICY, ReviewDecision
 from workers.decision.mitigation import mitigate
 from workers.evaluation.text.markdown import closed
 
-Ruling = Literal["final", "late", "vote", "second"]
+Ruling = Literal["final", "late", "vote", "second", "withdrawal"]
 
 DECISION_REVISION = 100
 """Revision of a release by decision; releases of the pipeline have lower ones."""
+
+WITHDRAWAL_REVISION = 200
+"""Revision of a release that takes a decided answer back from readers."""
+
+WITHDRAWN = ":withdrawn:"
+"""Part of the identifier of a withdrawal, between that of the withdrawn decision and a digest: the withdrawal that stands
+tells which decision was final before it."""
+
+WITHDRAWAL_TEXT = "This response was withdrawn after a review. Please do not rely on it."
+"""Text shown instead of a withdrawn answer."""
 
 REJECTION_TEXT = "Response was not approved due to quality concerns."
 """Text shown instead of a rejected answer."""
@@ -81,9 +94,13 @@ def rule(standing: Standing | None, decision: ReviewDecision) -> Ruling:
         return "vote"
     if decision.second_review:
         return "second"
-    if standing is None or not standing.final:
-        return "final"
-    return "final" if standing == standing_of(released_by(decision)) else "late"
+    known = standing if standing is not None and standing.final else None
+    repeats = known is not None and known == standing_of(released_by(decision))
+    if decision.withdraws is not None:
+        takes_back = known is None or known.decision_id == decision.withdraws
+        return "withdrawal" if takes_back or repeats else "late"
+    was_withdrawn = known is not None and (known.decision_id or "").startswith(f"{decision.feedback_id}{WITHDRAWN}")
+    return "final" if known is None or repeats or was_withdrawn else "late"
 
 
 def released_by(decision: ReviewDecision) -> ReleasedAnswer:
@@ -95,7 +112,7 @@ def released_by(decision: ReviewDecision) -> ReleasedAnswer:
         session_id=decision.session_id,
         state=decided_state(decision),
         final=True,
-        revision=DECISION_REVISION,
+        revision=decided_revision(decision),
         content=_content(decision),
         citations=_citations(decision),
         reasons=decision.reasons,
@@ -108,6 +125,11 @@ def released_by(decision: ReviewDecision) -> ReleasedAnswer:
         pipeline_version=decision.pipeline_version,
         released_at=decision.timestamp,
     )
+
+
+def decided_revision(decision: ReviewDecision) -> int:
+    """Return the revision of the release of a decision."""
+    return DECISION_REVISION if decision.withdraws is None else WITHDRAWAL_REVISION
 
 
 def decided_state(decision: ReviewDecision) -> ReleaseState:
@@ -127,7 +149,7 @@ def state_after(action: str, *, with_warning: bool) -> ReleaseState:
 def _content(decision: ReviewDecision) -> str:
     """Return the text for the reader, formatted as by the pipeline if the decision carries formatted text."""
     if decision.user_action == "reject":
-        return REJECTION_TEXT
+        return REJECTION_TEXT if decision.withdraws is None else WITHDRAWAL_TEXT
     if decision.user_action == "correct":
         return decision.corrected_answer or ""
     shown = decision.releasable
@@ -184,6 +206,22 @@ def decided_turn(decision: ReviewDecision, minimum: float, *, without_context: b
         hallucination_risk=None if corrected else decision.hallucination_risk,
         grounding_score=None if corrected else decision.grounding_score,
         revision=DECISION_REVISION,
+        timestamp=shown.completed_at if shown else decision.timestamp,
+    )
+
+
+def withdrawn_turn(decision: ReviewDecision) -> ConversationTurn:
+    """Return the turn that takes a withdrawn answer out of memory: it keeps the place, and has no response."""
+    shown = decision.releasable
+    return ConversationTurn(
+        turn_id=turn_id(decision.tenant, decision.answer_id),
+        answer_id=decision.answer_id,
+        tenant=decision.tenant,
+        session_id=decision.session_id,
+        user_id=decision.user_id,
+        query=decision.query,
+        response="",
+        revision=WITHDRAWAL_REVISION,
         timestamp=shown.completed_at if shown else decision.timestamp,
     )
 

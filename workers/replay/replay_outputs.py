@@ -23,7 +23,7 @@ AGENT = "replay"
 
 REJECTED = """
 SELECT DISTINCT tenant, answer_id FROM {database}.review_decisions FINAL
-WHERE ruling = 'final' AND action = 'reject' AND answer_id IN {{answers:Array(String)}}
+WHERE ruling IN ('final', 'withdrawal') AND action = 'reject' AND answer_id IN {{answers:Array(String)}}
 """
 
 SHADOWED: tuple[Topic, ...] = (*JOINED_REPORTS, ANSWERS_ENRICHED)

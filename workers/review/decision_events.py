@@ -15,6 +15,7 @@ from schemas.review import (
     UndoneDecision,
     UserAction,
 )
+from workers.decision.finality import WITHDRAWN
 
 DeadlineAction = Literal["reject", "warn", "keep"]
 
@@ -111,6 +112,27 @@ def decided_by_deadline(request: ReviewRequest, action: DeadlineAction, deadline
         reason=DEADLINE_REASON,
         identifier=deadline_id(request.tenant, request.review_id, deadline.isoformat()),
     )
+
+
+def withdrawal(
+    request: ReviewRequest, decision_id: str, *, by: str, at: datetime, reason: str, comment: str | None
+) -> ReviewDecision:
+    """Build the decision that takes a decided answer back from readers.
+
+    Args:
+        request: the review request.
+        decision_id: the final decision that is withdrawn.
+        by: name of the author.
+        at: time of the withdrawal.
+        reason: short reason, one or two words.
+        comment: free text of the author.
+    """
+    name = fact_id(request.tenant, request.answer_id, f"withdrawal-{by}-{at.isoformat()}")
+    decision = decided(
+        request, by=by, profile={}, at=at, action="reject", reason=reason, comment=comment,
+        identifier=f"{decision_id}{WITHDRAWN}{name[:8]}",
+    )  # fmt: skip
+    return decision.model_copy(update={"withdraws": decision_id})
 
 
 def escalated(

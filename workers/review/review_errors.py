@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 from workers.errors import TouchstoneError
 
 FINAL_ADVICE = (
-    "A published decision is final. If it was wrong, ask the people who run the application to answer the question"
-    " again: the new answer gets a review of its own."
+    "A published decision is final. If it was wrong, ask an auditor to withdraw the answer, and ask the people who run"
+    " the application to answer the question again: the new answer gets a review of its own."
 )
-"""Advice on a published decision, which cannot be withdrawn."""
+"""Advice on a published decision, which only an auditor can withdraw."""
 
 
 class ReviewConflict(TouchstoneError):

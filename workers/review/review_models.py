@@ -196,6 +196,13 @@ class DecisionBody(Strict):
         return self
 
 
+class WithdrawalBody(Strict):
+    """The reason for taking a decided answer back from readers."""
+
+    reason: Label = Field(min_length=1, description="Short reason, one or two words.")
+    comment: LongText | None = None
+
+
 class DecisionReceipt(BaseModel):
     """The receipt of a decision."""
 

@@ -15,12 +15,13 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.errors import UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.process.background import start_background, stop_background
-from workers.review.decision_events import decided
+from workers.review.decision_events import decided, withdrawal
 from workers.review.locks import Claim
 from workers.review.pending import PendingDecisions
 from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank
 from workers.review.review_errors import (
     FINAL_ADVICE,
+    AlreadyDecided,
     InvalidDecision,
     RequestChanged,
     TooLate,
@@ -30,6 +31,7 @@ from workers.review.review_models import (
     DecisionReceipt,
     Lock,
     Reviewer,
+    WithdrawalBody,
 )
 from workers.review.review_steps import ReviewSteps, decided_by, locked_by
 from workers.review.shared_state import SharedState
@@ -147,6 +149,31 @@ class ReviewService(ReviewSteps):
         decision = self._decision(await self._request(place), body, who, self._now(), None, second=False)
         refuse_blank(decision)
         return place, reader_outcome(decision)
+
+    async def withdraw(self, review_id: str, body: WithdrawalBody, who: Reviewer) -> DecisionReceipt:
+        """Take a decided answer back from readers and from memory; the decision that it withdraws stays in the record.
+
+        Raises:
+            AlreadyDecided: readers no longer get the answer: it was rejected or withdrawn.
+            InvalidDecision: nothing is decided yet.
+            UnknownReview: the request does not exist, or the caller may not see it.
+        """
+        place = await self._place(review_id, who)
+        if place.is_open:
+            raise InvalidDecision("review_id", "nothing is decided yet; decide the request instead")
+        known = await self._store.final_decision(place.tenant, review_id)
+        if known is None or known.user_action == "reject":
+            raise AlreadyDecided(
+                "there is nothing to withdraw: readers do not get this answer", *await self._known_decision(place, who)
+            )
+        decision = self._privacy.event(
+            withdrawal(
+                await self._request(place), known.feedback_id, by=who.name, at=self._now(), reason=body.reason,
+                comment=body.comment,
+            )
+        )  # fmt: skip
+        await self._publish(decision)
+        return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
 
     async def undo(self, review_id: str, who: Reviewer) -> None:
         """Undo the reviewer's own decision before it is published, or their skip or escalation for as long.

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
@@ -15,6 +15,9 @@ from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.decision.finality import (
     DECISION_REVISION,
     REJECTION_TEXT,
+    WITHDRAWAL_REVISION,
+    WITHDRAWAL_TEXT,
+    WITHDRAWN,
     Standing,
     decided_turn,
     later_standing,
@@ -195,6 +198,31 @@ def test_votes_and_second_reviews_decide_nothing(final: ReviewDecision | None) -
 
 def test_what_the_pipeline_has_released_for_good_is_not_decided_any_more() -> None:
     assert rule(standing_of(pipeline("released", final=True)), decision()) == "late"
+
+
+def withdrawn(of: ReviewDecision, by: str = "lead") -> ReviewDecision:
+    return decision(f"{of.feedback_id}{WITHDRAWN}{by}", "reject", withdraws=of.feedback_id, decided_by=by)
+
+
+def test_a_withdrawal_takes_the_final_decision_back_once_and_whatever_is_delivered_again() -> None:
+    approved = decision("d1")
+    back, again = withdrawn(approved), withdrawn(approved, "other")
+    decided, taken = standing_of(released_by(approved)), standing_of(released_by(back))
+    assert rule(decided, back) == "withdrawal"
+    assert rule(taken, back) == "withdrawal", "a repetition gives the same outputs"
+    assert rule(taken, approved) == "final", "so does the withdrawn decision, for its record"
+    assert [rule(taken, each) for each in (again, decision("d2"), decision("d2", "reject"))] == ["late"] * 3
+    assert (released_by(back).revision, released_by(back).content) == (WITHDRAWAL_REVISION, WITHDRAWAL_TEXT)
+    records = [released_by(back), released_by(approved), pipeline("released", final=True)]
+    for order in permutations(records):
+        assert standing(order) == taken, "readers see the withdrawal in every order"
+
+
+def test_only_the_decision_that_is_final_can_be_withdrawn() -> None:
+    approved = decision("d1")
+    assert rule(None, withdrawn(approved)) == "withdrawal", "final states are forgotten after some weeks"
+    assert rule(standing_of(pipeline("released", final=True)), withdrawn(approved)) == "late"
+    assert rule(standing_of(released_by(decision("d2"))), withdrawn(approved)) == "late"
 
 
 # ------------------------------------------------------------------ what is released

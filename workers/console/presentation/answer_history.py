@@ -14,7 +14,13 @@ from workers.feedback.observed_events import REVIEWER
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import StoredAnswer
 
-_KINDS = {"final": "decided", "second": "second opinion", "vote": "vote", "late": "decision without effect"}
+_KINDS = {
+    "final": "decided",
+    "second": "second opinion",
+    "vote": "vote",
+    "late": "decision without effect",
+    "withdrawal": "decision withdrawn",
+}
 _AGAINST = {
     decided: {
         (ruling, action) for ruling in ("second", "late") for action in ("approve", "reject", "correct") if action != decided
@@ -45,6 +51,8 @@ def contrary_words(stored: StoredAnswer) -> list[str]:
     if final is None:
         waits = any(review["state"] == "open" for review in stored.reviews)
         return ["A review was requested, and nothing is decided yet."] if waits and not stored.blind else []
+    if any(row["ruling"] == "withdrawal" for row in stored.decisions):
+        return []
     others = [row for row in stored.decisions if (row["ruling"], row["action"]) in _AGAINST[final["action"]]]
     return [*_contradicted(stored, final), *(outcome_words(_recorded(row)) for row in others)]
 
@@ -113,20 +121,22 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
 
 def _decided(stored: StoredAnswer) -> Iterator[Happening]:
     before = SeenBefore(stored.answer["state"], stored.answer["enriched_at"])
+    decided = next((_recorded(row) for row in stored.decisions if row["ruling"] == "final"), None)
     for row in stored.decisions:
         decision = orjson.loads(row["decision"])
         said = _said(row["reason"], decision.get("user_comment"))
+        earlier = SeenBefore(decided.state, decided.at) if decided and row["ruling"] == "withdrawal" else before
         yield Happening(
             at=row["decided_at"],
             what=_KINDS.get(row["ruling"], row["ruling"]),
-            detail=f"{outcome_words(_recorded(row), before)}{said}",
+            detail=f"{outcome_words(_recorded(row), earlier)}{said}",
         )
 
 
 def _recorded(row: Row) -> Recorded:
     """Return a stored decision as a record."""
     warned = orjson.loads(row["decision"]).get("with_warning", False)
-    state = state_after(row["action"], with_warning=warned) if row["ruling"] == "final" else ""
+    state = state_after(row["action"], with_warning=warned) if row["ruling"] in ("final", "withdrawal") else ""
     return Recorded(row["ruling"], row["action"], state, row["decided_by"], row["decided_at"], warned)
 
 

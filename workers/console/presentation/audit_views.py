@@ -73,7 +73,7 @@ class LoggedDecision(View):
     )
     action: str = Field(description="What was decided, also if it was undone; empty for steps and automatic releases.")
     ruling: str = Field(
-        description="final, second (a second opinion), vote, late (without effect), undone, skipped, escalated, resumed "
+        description="final, second (a second opinion), vote, late (without effect), withdrawal, undone, skipped, escalated, resumed "
         "(a skip or escalation undone), given (to a person), or automatic (a release without a person)."
     )
     state: str = Field(description="State to which the decision led; empty for one that is not final.")

@@ -11,6 +11,7 @@ from schemas.enriched import ReleaseState
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.decision.explanation import DecisionView
 from workers.decision.finality import released_by
+from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import StoredAnswer
 
 PIPELINE = "pipeline"
@@ -59,7 +60,7 @@ class Recorded(NamedTuple):
     """A record of the audit: a decision, a step of a review, or an automatic release.
 
     Attributes:
-        ruling: final, second, vote or late for a decision; automatic for a release without a person; else the kind of
+        ruling: final, second, vote, late or withdrawal for a decision; automatic for a release without a person; else the kind of
             the event, such as undone or escalated.
         action: what was decided; empty for steps.
         state: state to which it led; empty if it changed nothing.
@@ -101,6 +102,8 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
         case "undone":
             known = f"{done} and undone" if record.action else f"Decided and undone by {who}"
             return f"{known} before it took effect; {UNCHANGED}."
+        case "withdrawal":
+            return f"Withdrawn by {who}; {_seen(record, before)}."
         case "second":
             return f"{who} would {record.action} it (second opinion); {UNCHANGED}."
         case "late":
@@ -150,11 +153,21 @@ class ShownText(BaseModel):
     content: str | None = Field(description="Markdown; null if readers were shown nothing.")
 
 
+class WithdrawalView(BaseModel):
+    """The withdrawal of a final decision."""
+
+    by: str
+    at: datetime
+    reason: str
+    comment: str
+
+
 class Outcome(BaseModel):
     """The state of an answer after its review."""
 
     state: ReleaseState
     decision: DecisionView | None
+    withdrawal: WithdrawalView | None = None
     shown: list[ShownText]
     words: str = Field(description="Sentence about who decided, and what readers saw before and after.")
 
@@ -167,14 +180,13 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
     row = stored.answer
     content = None if row["state"] == "held" else row["content"]
     shown = [ShownText(since=row["enriched_at"], by=PIPELINE, state=row["state"], content=content)]
-    final = next((decision for decision in stored.decisions if decision["ruling"] == "final"), None)
+    final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
+    withdrawn = next((row for row in stored.decisions if row["ruling"] == "withdrawal"), None)
     if final is None:
         record = Recorded("automatic", "", row["state"], PIPELINE, row["enriched_at"])
         words = HELD if row["state"] == "held" else outcome_words(record)
         return Outcome(state=row["state"], decision=None, shown=shown, words=words)
-    decision = ReviewDecision.model_validate(
-        {"original_answer": row["answer"]} | orjson.loads(final["decision"]) | {"releasable": _releasable(stored)}
-    )
+    decision = _decision(stored, final)
     released = released_by(decision)
     view = DecisionView(
         action=decision.user_action, state=released.state, with_warning=decision.with_warning,
@@ -190,7 +202,28 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
         "final", decision.user_action, released.state, decision.decided_by, decision.timestamp, decision.with_warning
     )
     words = outcome_words(record, SeenBefore(row["state"], row["enriched_at"]))
-    return Outcome(state=released.state, decision=view, shown=shown, words=words)
+    if withdrawn is None:
+        return Outcome(state=released.state, decision=view, shown=shown, words=words)
+    taken = _decision(stored, withdrawn)
+    back = released_by(taken)
+    shown.append(ShownText(since=back.released_at, by=taken.decided_by, state=back.state, content=back.content))
+    record = Recorded("withdrawal", "reject", back.state, taken.decided_by, taken.timestamp)
+    before = SeenBefore(released.state, released.released_at)
+    return Outcome(
+        state=back.state, decision=view, shown=shown, words=f"{outcome_words(record, before)} Before: {words}",
+        withdrawal=WithdrawalView(
+            by=taken.decided_by, at=taken.timestamp, reason=taken.reason or "", comment=taken.user_comment or ""
+        ),
+    )  # fmt: skip
+
+
+def _decision(stored: StoredAnswer, row: Row) -> ReviewDecision:
+    """Return the decision of a row with the parts of its request that the row does not repeat."""
+    return ReviewDecision.model_validate(
+        {"original_answer": stored.answer["answer"]}
+        | orjson.loads(row["decision"])
+        | {"releasable": _releasable(stored)}
+    )
 
 
 def _releasable(stored: StoredAnswer) -> ReleasableAnswer | None:

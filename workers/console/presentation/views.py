@@ -15,7 +15,7 @@ from workers.console.presentation.answer_history import (
     is_of_reviewer,
     latest_feedback,
 )
-from workers.console.presentation.outcome import ShownText, outcome_of
+from workers.console.presentation.outcome import ShownText, WithdrawalView, outcome_of
 from workers.console.presentation.source_list import SourceView, sources_of
 from workers.decision.explanation import DecisionView, Explanation, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
@@ -169,6 +169,8 @@ class AnswerDetail(View):
         "were shown are hidden until then, and state is that of the evaluation."
     )
     decision: DecisionView | None = Field(description="The final decision; null without one.")
+    withdrawal: WithdrawalView | None = Field(description="The withdrawal of the decision; null without one.")
+    review_id: str = Field(description="Identifier of the review; empty without a decision or vote.")
     outcome: str | None = Field(
         description="Sentence about who decided, and what readers saw before and after; null if it is hidden."
     )
@@ -254,6 +256,8 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
             "blind": stored.blind,
             "content": None if stored.blind else outcome.shown[-1].content,
             "decision": outcome.decision,
+            "withdrawal": outcome.withdrawal,
+            "review_id": next((row["review_id"] for row in stored.decisions), ""),
             "shown": [] if stored.blind else outcome.shown,
             "characteristics": {name: row[name] for name in CHARACTERISTICS},
             "claims": stored.claims,

@@ -58,7 +58,7 @@ def level_of(score: float | None) -> str:
 
 WHAT_HAPPENED: Sequence[tuple[str, str]] = (
     ("", "any decision or step of a person or deadline"), ("released", "approved, shown without a warning"),
-    ("warned", "approved, shown with a warning"), ("replaced", "corrected"), ("rejected", "rejected"),
+    ("warned", "approved, shown with a warning"), ("replaced", "corrected"), ("rejected", "rejected"), ("withdrawal", "withdrawn after it was decided"),
     ("undone", "undone"), ("second", "second opinion"), ("vote", "vote"), ("late", "decided too late"),
     ("skipped", "skipped"), ("escalated", "escalated"), ("resumed", "skip or escalation undone"),
     ("given", "assigned"), ("automatic", "released automatically, without a person"), ("everything", "everything"),

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Annotated
 
 import pyarrow as pa
@@ -28,6 +27,7 @@ from workers.console.presentation.audit_views import (
 from workers.console.presentation.outcome import Recorded, SeenBefore, outcome_words
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, Until
+from workers.decision.finality import state_after
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import Period, Place
 from workers.stores.queries.audit_queries import AUTOMATIC, IDENTIFIER, AuditFilter, AuditLog
@@ -84,7 +84,7 @@ class AuditQuery(BaseModel):
     state: str = Field(
         default="",
         max_length=100,
-        description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `undone`, "
+        description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `withdrawal`, `undone`, "
         "`skipped`, `escalated`, `resumed`, `given`, `automatic` (releases without a person) or `everything`. Without it, "
         "automatic releases are listed only for a chosen answer. Of accesses, only those of this kind (what), or `reading` "
         "or `list`.",
@@ -226,8 +226,11 @@ async def _described(resources: Shared, principal: Principal, log: AuditLog, row
     named = [_answers_of(log, row) for row in rows]
     every = list(dict.fromkeys(answer for answers in named for answer in answers))
     known = await resources.audit.answers(every)
-    automatic = [answers[0] for row, answers in zip(rows, named, strict=True) if row.get("ruling") == AUTOMATIC]
-    decided = await resources.audit.decided(automatic)
+    # The end of what readers saw automatically, and what they saw before a withdrawal.
+    followed = [
+        answers[0] for row, answers in zip(rows, named, strict=True) if row.get("ruling") in (AUTOMATIC, "withdrawal")
+    ]
+    decided = await resources.audit.decided(followed)
     described = [
         row | _added(log, row, [known.get(answer) for answer in answers], decided.get(answers[0]) if answers else None)
         for row, answers in zip(rows, named, strict=True)
@@ -242,16 +245,18 @@ def _answers_of(log: AuditLog, row: Row) -> list[tuple[str, str]]:
     return [(row["tenant"], name) for name in names]
 
 
-def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided_at: datetime | None) -> Row:
+def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row | None) -> Row:
     questions = [answer["question"] if answer else "" for answer in answers]
     if log == "accesses":
         return {"questions": questions}
     record = Recorded(
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
-        row["target"], decided_at,
+        row["target"], decided["at"] if decided else None,
     )  # fmt: skip
     answer = answers[0]
     before = SeenBefore(answer["state"], answer["since"]) if answer else None
+    if decided and row["ruling"] == "withdrawal":
+        before = SeenBefore(state_after(decided["action"], with_warning=decided["with_warning"]), decided["at"])
     return {"query": questions[0], "outcome": outcome_words(record, before)}
 
 

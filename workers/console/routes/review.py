@@ -12,7 +12,7 @@ from schemas.base import Identifier, Label
 from workers.console.http.problems import FieldProblem, Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
-from workers.console.identity.security import require
+from workers.console.identity.security import Admin, require
 from workers.console.resources import ConsoleResources, Shared
 from workers.console.routes.answers import Tenant
 from workers.review.reader_outcomes import ReaderOutcome
@@ -30,6 +30,7 @@ from workers.review.review_models import (
     ReviewerFigures,
     ReviewItem,
     Strict,
+    WithdrawalBody,
 )
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import BulkBody, BulkOutcome, TeamActions
@@ -238,6 +239,15 @@ async def decide_review(review_id: Identifier, body: DecisionBody, service: Serv
     """Record a decision, a vote or a second review."""
     with refusals():
         return await service.decide(review_id, body, _reviewer(who))
+
+
+@router.post("/{review_id}/withdrawal", status_code=202, responses=documented(*ERRORS, 404, 409, 422))
+async def withdraw_decision(
+    review_id: Identifier, body: WithdrawalBody, service: Service, who: Admin
+) -> DecisionReceipt:
+    """Take an approved or corrected answer back from readers and from memory; needs the scope admin."""
+    with refusals():
+        return await service.withdraw(review_id, body, _reviewer(who))
 
 
 def _reviewer(who: Principal) -> Reviewer:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
-from workers.decision.finality import DECISION_REVISION, Ruling, decided_state
+from workers.decision.finality import DECISION_REVISION, Ruling, decided_revision, decided_state
 from workers.stores.tables.review_tables import DecisionRow, QueueRow, ReviewEventRow, ReviewRow
 
 MAX_TITLE = 200
@@ -40,8 +40,8 @@ def review_rows(request: ReviewRequest) -> tuple[ReviewRow, QueueRow]:
 def closing_row(decision: ReviewDecision) -> QueueRow:
     """Return the row that takes a decided review out of the queue. Its rank differs from that of any request."""
     return QueueRow(
-        tenant=decision.tenant, review_id=decision.review_id, answer_id=decision.answer_id, rank=DECISION_REVISION,
-        state=decided_state(decision), model_id=decision.model_id, completed_at=_decided_on(decision),
+        tenant=decision.tenant, review_id=decision.review_id, answer_id=decision.answer_id,
+        rank=decided_revision(decision), state=decided_state(decision), model_id=decision.model_id, completed_at=_decided_on(decision),
         decision_id=decision.feedback_id, action=decision.user_action, decided_by=decision.decided_by,
         decided_at=decision.timestamp,
     )  # fmt: skip

@@ -26,6 +26,8 @@ from workers.stores.lancedb.memory_upkeep import (
 
 TABLE = "episodic_memory"
 FEEDBACK_TABLE = "turn_feedback"
+REMEMBERED = "response != ''"
+"""Condition on turns: a withdrawn answer keeps its place without a response, so that an older turn cannot return."""
 """Table of feedback on turns, including turns that are not stored yet."""
 
 ANSWER = ("tenant", "answer_id")
@@ -229,9 +231,8 @@ class MemoryStore:
 
     async def turns(self, session_id: str | None = None) -> list[dict[str, Any]]:
         """Return the stored turns of one session or of all, without vectors."""
-        query = self._table.query()
-        if session_id is not None:
-            query = query.where(f"session_id = {_quoted(session_id)}")
+        session = "" if session_id is None else f" AND session_id = {_quoted(session_id)}"
+        query = self._table.query().where(REMEMBERED + session)
         rows: list[dict[str, Any]] = (await query.select(TURN_COLUMNS).to_arrow()).to_pylist()
         return rows
 
@@ -252,7 +253,7 @@ class MemoryStore:
         """
         # Turns of earlier versions have no digest until the keeper of memory has added it.
         where = (
-            f"(question = '{question_digest(tenant, query)}' OR question IS NULL) "
+            f"{REMEMBERED} AND (question = '{question_digest(tenant, query)}' OR question IS NULL) "
             f"AND tenant = {_quoted(tenant)} AND lower(query) = lower({_quoted(query)}) "
             f"AND timestamp < TIMESTAMP '{before.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
         )
@@ -283,7 +284,7 @@ class MemoryStore:
         """
         conditions = {"tenant": tenant} | ({"user_id": user_id} if user_id else {})
         conditions |= {"session_id": session_id} if session_id else {}
-        where = " AND ".join(f"{name} = {_quoted(value)}" for name, value in conditions.items())
+        where = " AND ".join([REMEMBERED, *(f"{name} = {_quoted(value)}" for name, value in conditions.items())])
         search = self._table.query().nearest_to(vector).distance_type("cosine").where(where).limit(limit)
         # Of one person or conversation there are few turns: all of them are compared. Else the index finds candidates,
         # and goes on until there are enough; they are compared by their vectors.

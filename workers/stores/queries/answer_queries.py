@@ -22,6 +22,9 @@ ORDER BY rank DESC, completed_at DESC LIMIT 1
 FOUND = select_rows(AnswerRow) + _ONE
 EXISTS = "SELECT tenant, model_id, query_type, session_id FROM {database}.answers FINAL" + _ONE
 
+WITHDRAWAL_RANK = 200
+"""Rank of the row of the queue of a withdrawn decision."""
+
 # The first three key columns of these tables, so that one or two granules are read.
 OF_ANSWER = """
 tenant = {{tenant:String}} AND toDate(completed_at) = toDate({{completed_at:DateTime64(3, 'UTC')}})
@@ -44,7 +47,7 @@ SELECT request FROM {database}.reviews WHERE review_id IN {{review_ids:Array(Str
 ORDER BY rank DESC LIMIT 1
 """
 DECISIONS = """
-SELECT ruling, action, decided_by, reason, decided_at, decision FROM {database}.review_decisions FINAL
+SELECT review_id, ruling, action, decided_by, reason, decided_at, decision FROM {database}.review_decisions FINAL
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY decided_at, decision_id
 """
 REVIEW_EVENTS = """
@@ -62,9 +65,11 @@ WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}} ORDER BY o
 """
 REWARD = select_rows(RewardRow) + " WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}}"
 
-# Any row of a final decision counts: no later row takes its state back, so the queries do without FINAL.
+# Any row of a final decision counts, unless a withdrawal took its state back, so the queries do without FINAL.
 _CLOSED = f"""FROM {{database}}.review_queue
-WHERE state NOT IN ('open', 'withdrawn') AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}"""
+WHERE state NOT IN ('open', 'withdrawn') AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}
+AND (rank >= {WITHDRAWAL_RANK} OR (tenant, review_id) NOT IN (
+    SELECT tenant, review_id FROM {{database}}.review_queue WHERE rank >= {WITHDRAWAL_RANK}))"""
 DECIDED = f"""
 SELECT DISTINCT tenant, answer_id, state {_CLOSED} AND review_id IN {{{{review_ids:Array(String)}}}}
 """

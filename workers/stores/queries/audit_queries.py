@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
 from schemas.identifiers import review_ids
@@ -51,7 +50,7 @@ FROM (
            review_duration, JSONExtractString(decision, 'user_comment') AS comment,
            JSONExtractBool(decision, 'with_warning') AS with_warning,
            JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
-           multiIf(ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
+           multiIf(ruling = 'withdrawal', 'rejected', ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
                    action = 'correct', 'replaced', 'rejected') AS state, '' AS target
     FROM {{database}}.review_decisions FINAL
     UNION ALL
@@ -118,7 +117,9 @@ WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{an
 GROUP BY tenant, answer_id
 """
 DECIDED_AT = """
-SELECT tenant, answer_id, min(decided_at) AS at FROM {database}.review_decisions FINAL
+SELECT tenant, answer_id, min(decided_at) AS at, argMin(action, decided_at) AS action,
+       argMin(JSONExtractBool(decision, 'with_warning'), decided_at) AS with_warning
+FROM {database}.review_decisions FINAL
 WHERE ruling = 'final' AND review_id IN {{review_ids:Array(String)}} GROUP BY tenant, answer_id
 """
 _OURS = "(empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})"
@@ -217,18 +218,18 @@ class AuditStore(Reading):
             found |= {(row["tenant"], row["answer_id"]): row for row in rows}
         return found
 
-    async def decided(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
-        """Return the time of the final decision, by tenant and answer; answers without one are left out.
+    async def decided(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
+        """Return time, action and warning of the final decision, by tenant and answer; those without one are left out.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        found: dict[tuple[str, str], datetime] = {}
+        found: dict[tuple[str, str], Row] = {}
         wanted = list(dict.fromkeys(answers))
         for first in range(0, len(wanted), ASKED_AT_ONCE):
             reviews = [name for answer in wanted[first : first + ASKED_AT_ONCE] for name in review_ids(*answer)]
             rows = await self.rows(DECIDED_AT, review_ids=reviews)
-            found |= {(row["tenant"], row["answer_id"]): row["at"] for row in rows}
+            found |= {(row["tenant"], row["answer_id"]): row for row in rows}
         return found
 
     async def options(self, log: AuditLog, tenants: Sequence[str]) -> dict[str, list[str]]:

@@ -167,7 +167,11 @@ FROM {_LISTED.format(table="claims")} ORDER BY start, end LIMIT {MAX_CLAIMS} BY 
 
 # An answer that the policy decided after a deadline was not reviewed. An approval with a warning is neither good nor
 # bad.
-_DECISIONS = "{database}.review_decisions FINAL WHERE ruling = 'final' AND decided_by != 'policy'"
+# A withdrawn decision says nothing either.
+_DECISIONS = (
+    "{database}.review_decisions FINAL WHERE ruling = 'final' AND decided_by != 'policy' AND (tenant, review_id) NOT IN"
+    " (SELECT tenant, review_id FROM {database}.review_decisions WHERE ruling = 'withdrawal')"
+)
 _DECIDED = f"SELECT answer_id FROM {_DECISIONS}"
 _DECIDED_PAIRS = f"SELECT tenant, answer_id FROM {_DECISIONS}"
 _RATED = "{database}.rewards FINAL WHERE explicit_reward IS NOT NULL"

@@ -206,7 +206,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
     async def final_decisions(
         self, since: datetime, *, tenant: str = "", after: tuple[str, str] = ("", ""), limit: int = 200
     ) -> list[tuple[ReviewDecision, tuple[str, str]]]:
-        """Return a page of final decisions, ordered by review, each with tenant and review identifier.
+        """Return a page of final decisions that were not withdrawn, by review, each with tenant and review identifier.
 
         Args:
             since: earliest time of the decision.
@@ -216,12 +216,22 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         """
         rows = await self.named_rows(
             f"SELECT tenant, review_id, decision FROM {self._database}.review_decisions FINAL WHERE ruling = 'final'"
-            " AND decided_at >= {since:DateTime64(3, 'UTC')}"
+            f" AND (tenant, review_id) NOT IN (SELECT tenant, review_id FROM {self._database}.review_decisions"
+            " WHERE ruling = 'withdrawal') AND decided_at >= {since:DateTime64(3, 'UTC')}"
             " AND (review_id, tenant) > ({review:String}, {owner:String})"
             " AND (tenant = {tenant:String} OR {tenant:String} = '') ORDER BY review_id, tenant LIMIT {limit:UInt32}",
             {"since": without_zone(since), "owner": after[0], "review": after[1], "tenant": tenant, "limit": limit},
         )
         return [(_decision(row["decision"]), _name(row)) for row in rows]
+
+    async def final_decision(self, tenant: str, review_id: str) -> ReviewDecision | None:
+        """Return the final decision on a request; ``None`` if there is none, or it was withdrawn."""
+        rows = await self.named_rows(
+            f"SELECT ruling, decision FROM {self._database}.review_decisions FINAL WHERE review_id = {{review:String}}"
+            " AND tenant = {tenant:String} AND ruling IN ('final', 'withdrawal')",
+            {"review": review_id, "tenant": tenant},
+        )
+        return _decision(rows[0]["decision"]) if [row["ruling"] for row in rows] == ["final"] else None
 
     async def claims(self, tenant: str, answer_id: str, completed_at: datetime) -> list[dict[str, Any]]:
         """Return all claims of an answer in their order, with verdicts and evidence."""

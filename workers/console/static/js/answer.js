@@ -57,3 +57,20 @@ for (const button of document.querySelectorAll("button.vote")) {
 
 const correction = document.getElementById("correction-diff");
 if (correction) correction.replaceChildren(...differences(correction.dataset.before, correction.dataset.after));
+
+document.querySelector("#withdraw form")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  const chosen = form.reason.value.trim();
+  const known = [...document.querySelectorAll("#usual-reasons option")].find((option) => option.value === chosen);
+  try {
+    await send(`/api/reviews/${encodeURIComponent(form.dataset.review)}/withdrawal`, {
+      reason: known?.dataset.code ?? chosen,
+      comment: form.comment.value.trim() || null,
+    });
+    document.getElementById("withdraw").hidden = true;
+    say("The answer is withdrawn. Readers get a notice in its place within seconds; load this page again to see it.");
+  } catch (error) {
+    complain(error);
+  }
+});
