@@ -4,8 +4,9 @@ PYTHON ?= python3.11
 # Further arguments for pip, for example an index with CPU builds of PyTorch:
 #   make install PIP_ARGS="--extra-index-url <address of the index>"
 PIP_ARGS ?=
-# Processes of the tests. Three are faster on two idle cores; on a busy machine tests with deadlines may then fail.
-PROCESSES ?= 2
+# Processes of the tests. Many tests wait for groups that form and leases that expire, so that two cores have work
+# for three processes.
+PROCESSES ?= 3
 # Python keeps compiled modules, also where the environment forbids it: hundreds of processes of the tests would compile
 # the same ones again.
 export PYTHONDONTWRITEBYTECODE :=

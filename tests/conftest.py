@@ -1,6 +1,7 @@
 """Fixtures that many tests share: real services, a prefix of its own for each test."""
 
 import fcntl
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -46,6 +47,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marked = metafunc.definition.get_closest_marker("both_brokers") is not None
     if marked and metafunc.config.getoption("--broker") == "light" and "KAFKA_BOOTSTRAP_SERVERS" not in os.environ:
         metafunc.parametrize("broker_kind", BROKERS, indirect=True, scope="session")
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and collected tests out of garbage collections: to look through them again and again costs a run
+    a seventh of its CPU."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 @pytest.fixture(scope="session")

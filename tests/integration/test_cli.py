@@ -1,5 +1,6 @@
 """The command line: help with examples, and errors in words with a way out."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from tests.harness.command import bare_environment, run_command_as_text
+from tests.harness.forked_process import run_forked
 from tests.harness.paths import ROOT
 from workers.cli.main import app
 from workers.cli.operation.bench import benchmarks
@@ -38,8 +40,20 @@ def touchstone(tmp_path: Path) -> Touchstone:
 
 
 @pytest.fixture
+def forked(tmp_path: Path) -> Touchstone:
+    """The same as a process of its own, forked from one with the libraries imported."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        around = bare_environment() | {"NO_COLOR": "1", "COLUMNS": "200"} | environment
+        done = asyncio.run(run_forked(*arguments, folder=tmp_path, environment=around))
+        return subprocess.CompletedProcess(arguments, *done)
+
+    return run
+
+
+@pytest.fixture
 def process(tmp_path: Path) -> Touchstone:
-    """The same as a process of its own."""
+    """The same as a process that starts an interpreter."""
     clean = bare_environment() | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "200"}
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -109,10 +123,10 @@ def test_without_services_a_command_says_what_to_set_or_start(
 
 @pytest.mark.parametrize("command", [["worker"], ["ingest", "a.jsonl"], ["topics", "create"], ["migrate"]], ids=str)
 def test_services_that_do_not_answer_are_told_by_address(
-    process: Touchstone, tmp_path: Path, command: list[str]
+    forked: Touchstone, tmp_path: Path, command: list[str]
 ) -> None:
     (tmp_path / "a.jsonl").write_text("{}\n")
-    done = process(
+    done = forked(
         *command,
         KAFKA_BOOTSTRAP_SERVERS="127.0.0.1:1", REDIS_URL="redis://127.0.0.1:1", CLICKHOUSE_URL="http://127.0.0.1:1",
     )  # fmt: skip
@@ -197,9 +211,9 @@ def test_a_worker_is_told_which_agents_run_or_which_do_not(touchstone: Touchston
 
 
 def test_a_worker_without_topics_says_how_to_make_them(
-    process: Touchstone, addresses: Addresses, settings: Settings
+    forked: Touchstone, addresses: Addresses, settings: Settings
 ) -> None:
-    done = process("worker", "--agents", "analytics", **at(addresses, settings))
+    done = forked("worker", "--agents", "analytics", **at(addresses, settings))
     assert_told(done, 1, f"{settings.topic_name('answers.generated')}: is missing", "touchstone topics create")
 
 
