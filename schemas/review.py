@@ -189,4 +189,5 @@ class ReviewEvent(Event):
     assignee: Label | None = Field(default=None, description="Person of an event given; empty if the assignment ends.")
     undone: UndoneDecision | None = Field(default=None, description="The decision that an event undone took back.")
     deadline_at: UtcDatetime | None = None
+    reason: ShortText | None = Field(default=None, description="Why a request was escalated, for the next reviewer.")
     occurred_at: UtcDatetime

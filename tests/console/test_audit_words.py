@@ -158,7 +158,7 @@ def test_the_rules_of_a_decision_say_what_was_measured_and_needed_and_which_one_
         assert cells[0].startswith("high risk of hallucination")
         assert cells[1:] == ["hallucination_risk", "high", "low or medium", "failed: held, with a review"]
         assert won.last.locator("td").all_inner_texts()[0] == "gate_score"
-        gate = rules.locator("tr", has=page.get_by_role("rowheader", name="gate score unknown"))
+        gate = rules.locator("tr", has=page.get_by_role("rowheader", name="overall score unknown"))
         score = answers[0].evaluation.score
         assert score is not None
         assert gate.locator("td").all_inner_texts() == ["gate_score", f"{score:.2f}", "a known score", "passed"]

@@ -13,7 +13,7 @@ from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS
-from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, serious_violations
+from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, reject, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.decisions import Values, decisions_on, waited_for
 from tests.harness.held_answers import held, risky
@@ -92,7 +92,7 @@ def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told
         expect(second.locator("#status")).to_contain_text("first-racer holds the lock of this request")
         # Who was too late goes on with another one, and never with one that somebody else has.
         expect(second.locator(f'[data-review="{review}"]')).to_have_count(0)
-        first.keyboard.press("r")
+        reject(first)
         expect(first.locator(f'[data-review="{review}"]')).to_have_count(0)
         expect(first.locator("#status")).to_contain_text("rejected")
         assert shown(first) != shown(second)
@@ -136,7 +136,7 @@ def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, 
             page.keyboard.press("u")
             page.wait_for_url(f"**/review/{review}")
         expect(page.locator("#question")).to_be_focused()
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator("#status")).to_contain_text("rejected")
     (decision,) = decisions_on(values, answer.answer_id)
     assert decision.user_action == "reject"
@@ -193,7 +193,7 @@ def test_what_is_looked_at_stays_locked_and_a_refused_correction_keeps_its_text(
         (ahead,) = {item["review_id"] for item in listed if item["lock"]} - {first}
         patient.post(f"/api/reviews/{ahead}/unlock")
         assert rival.post(f"/api/reviews/{ahead}/lock").status_code == 200
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
         expect(page.locator("#question")).to_be_focused()
         (last,) = set(reviews) - {first, ahead}
@@ -258,7 +258,7 @@ def test_a_reviewer_sees_what_is_urgent_votes_and_says_why(
             request.model_copy(update={"rank": request.rank + 1, "gate_score": 0.01, "queue": "night"})
         )
         page.locator(".queue-filters > summary").click()
-        page.get_by_label("Gate score up to").fill("0.02")
+        page.get_by_label("Overall score up to").fill("0.02")
         page.keyboard.press("Enter")
         expect(page.locator(f'[data-review="{wanted}"]')).to_be_visible()
         facts = page.locator("#review-item")
@@ -717,6 +717,7 @@ def test_a_question_that_was_closed_does_not_answer_the_next_one(
             document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "r", bubbles: true })); }"""
         )
         page.get_by_role("button", name="Discard it and reject").click()
+        page.keyboard.press("Enter")
         expect(page.locator("#queue-empty")).to_be_visible()
     (decision,) = decisions_on(values, answer.answer_id)
     assert decision.user_action == "reject"
@@ -771,7 +772,7 @@ def test_a_message_covers_no_button(browser: Browser, console: ConsoleThread) ->
     with logged_in(browser, console, "messenger") as (page, _):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator("#status")).to_contain_text("rejected")
         status = page.locator("#status").bounding_box()
         assert status is not None
@@ -793,7 +794,7 @@ def test_an_expired_session_offers_to_log_in_again(browser: Browser, console: Co
         expect(page.locator("#question")).to_be_focused()
         later = datetime.now(UTC) + timedelta(days=30)
         with clock_at(console, later):
-            page.keyboard.press("r")
+            reject(page)
             expect(page.locator("#status")).to_contain_text("Your session has ended")
             page.get_by_role("button", name="Log in again").click()
             page.wait_for_url("**/login?next=%2Freview%2F*")

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, serious_violations
+from tests.harness.browser import PATIENCE_MS, chromium_path, escalate, logged_in, reject, serious_violations
 from tests.harness.console import ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT, review_request, store_decision
@@ -126,6 +126,8 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
         page.keyboard.press("r")
         tab_to(page, with_id("unsent-discard"))
         page.keyboard.press("Enter")
+        expect(page.locator("#rejection-reason")).to_be_focused()
+        page.keyboard.press("Enter")
         expect(page.locator("#status")).to_contain_text("rejected")
         page.keyboard.press("u")
         page.wait_for_url(f"**/review/{seen[1]}*")
@@ -138,7 +140,7 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
     page.keyboard.press("Control+Enter")
     expect(page.locator("#status")).to_contain_text("corrected")
     expect(question).to_be_focused()
-    page.keyboard.press("r")
+    reject(page)
     expect(page.locator("#status")).to_contain_text("rejected")
     # An answer from the search, its citation, and the audit.
     tab_to(page, named("Search"), backwards=True)
@@ -232,7 +234,7 @@ WRITES: list[tuple[str, Callable[[Page], None]]] = [
     ("warn", lambda page: page.keyboard.press("w")),
     ("reject", lambda page: page.keyboard.press("r")),
     ("skip", lambda page: page.keyboard.press("s")),
-    ("escalate", lambda page: page.keyboard.press("e")),
+    ("escalate", escalate),
     ("vote", lambda page: page.keyboard.press("g")),
     ("correct", lambda page: page.locator("#corrected").press("Control+Enter")),
 ]
@@ -267,6 +269,8 @@ def test_every_write_offers_the_login_and_keeps_what_was_typed(
         assert page.locator("[data-verdict]:checked").count() == 1
         if name == "correct":
             expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        if name == "escalate":
+            expect(page.locator("#escalation-reason")).to_have_value("It is not for me.")
 
 
 def test_a_vote_and_a_bulk_action_offer_the_login(browser: Browser, console: ConsoleThread) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import chromium_path, logged_in
+from tests.harness.browser import chromium_path, logged_in, reject
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from workers.inference.backends import SentenceTransformerBackend
@@ -70,7 +70,7 @@ WATCH = """() => { window.told = []; new MutationObserver(() => {
 
 
 WRITES: dict[str, tuple[str, Callable[[Page], None]]] = {
-    "decide": ("/review", lambda page: page.keyboard.press("r")),
+    "decide": ("/review", reject),
     "vote": ("/review", lambda page: page.keyboard.press("g")),
     "skip": ("/review", lambda page: page.keyboard.press("s")),
     "vote of a reader": ("/answers/frozen-0", lambda page: page.get_by_role("button", name="Yes").click()),

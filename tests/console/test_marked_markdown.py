@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.console.presentation.marked_markdown import marked_markdown
-from workers.console.presentation.page_basics import VERDICTS
+from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
 
 EMPTY = dict.fromkeys(ClaimView.model_fields)

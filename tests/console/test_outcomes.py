@@ -56,7 +56,7 @@ def test_the_outcome_that_is_shown_is_the_text_that_the_decision_releases(
     item = client.get(address).json()
     if name is not None:
         assert item["outcomes"][name] == foreseen.json()
-    assert set(item["outcomes"]) == {"approve", "warn", "reject"}
+    assert set(item["outcomes"]) == {"approve", "warn", "reject", "deadline"}
     assert client.post(f"{address}/decision", json=body).status_code == 202
     (decision,) = decisions_on(values, answer.answer_id)
     released = released_by(decision)

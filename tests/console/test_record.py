@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, serious_violations
+from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, reject, serious_violations
 from tests.harness.console import ConsoleThread, secret
 from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
@@ -179,7 +179,7 @@ def test_an_undo_is_offered_while_it_is_possible_and_an_error_does_not_look_like
         expect(page.locator("#status")).to_contain_text("skipped")
         expect(page.locator("#open-count")).to_have_text("2")
         with page.expect_response(lambda response: response.url.endswith("/decision")) as decided:
-            page.keyboard.press("r")
+            reject(page)
         status = page.locator("#status")
         expect(status).to_contain_text("rejected")
         button = page.get_by_role("button", name="Undo (u)")
@@ -216,7 +216,7 @@ def test_second_opinions_come_between_open_requests_and_agreement_is_shown(
             expect(page.locator("#question")).to_be_focused()
             review = page.locator("[data-review]").get_attribute("data-review")
             kinds.append(page.locator(".tag", has_text="second opinion").count())
-            page.keyboard.press("r")
+            reject(page)
             expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
         assert kinds.count(1) == 3, "one of two, as the target asks"
         expect(page.locator("#question")).to_be_focused()

@@ -194,4 +194,5 @@ def test_on_a_phone_the_decision_is_in_reach_of_a_thumb(browser: Browser, consol
         expect(page.locator("#comment")).to_be_focused()
         page.keyboard.press("Escape")
         page.locator('[data-action="reject"]').tap()
+        page.locator('#rejection [value="reject"]').tap()
         expect(page.locator("#status")).to_contain_text("rejected")

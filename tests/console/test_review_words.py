@@ -47,10 +47,10 @@ def test_each_button_says_what_readers_get_and_the_page_what_they_see_now(
         expect(page.locator(".decide .final-note")).to_contain_text(
             "A decision is final after 3 s; undo it before that"
         )
-        assert described(page, "approve") == "Readers get the text above"
-        assert described(page, "warn") == "Readers get it with a warning"
+        assert described(page, "approve") == "Readers get it with references"
+        assert described(page, "warn") == "Readers get “With a warning”"
         assert described(page, "correct") == "Readers get your text"
-        assert described(page, "reject") == "Readers get a rejection text"
+        assert described(page, "reject") == "Readers get “If rejected”"
         assert described(page, "skip") == "Readers get nothing new"
         expect(page.locator(".choice small:visible")).to_have_count(5)
         for action, words in (("escalate", "others decide"), ("upvote", "a vote decides nothing")):
@@ -76,7 +76,9 @@ def test_scores_stand_beside_the_minimum_that_they_need_and_symbols_are_explaine
     with logged_in(browser, console, "thresholds") as (page, _):
         page.goto(f"/review/{review_of(answer)}")
         figure = page.locator(".figures .figure")
-        expect(figure.filter(has_text="gate").locator("dd")).to_have_text(f"{score:.2f} of {minimum:.2f} needed")
+        expect(figure.filter(has_text="overall score").locator("dd")).to_have_text(
+            f"{score:.2f} of {minimum:.2f} needed"
+        )
         grounding = console.settings.grounding.grounding_minimum
         expect(figure.filter(has_text="grounding").first.locator("dd")).to_contain_text(f"of {grounding:.2f} needed")
         legend = page.get_by_label("Legend")

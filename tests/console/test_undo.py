@@ -1,13 +1,14 @@
 """The undo of a reviewer's last step, and the address of the request that is shown."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import chromium_path, escalate, logged_in, reject, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
 from tests.harness.held_answers import held
@@ -40,10 +41,10 @@ def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
         expect(page.locator("#question")).to_be_focused()
         first, asked = shown(page), question(page)
         with page.expect_response(lambda response: response.url.endswith("/decision")) as decided:
-            page.keyboard.press("r")
+            reject(page)
         status = page.locator("#status")
         expect(status).to_contain_text(f"rejected: “{asked}”")
-        button = page.get_by_role("button", name=f"Undo (u): “{asked}”")
+        button = page.get_by_role("button", name=f"Undo{' (u)' if window['width'] > 900 else ''}: “{asked}”")
         expect(button.locator(".countdown")).to_have_text(re.compile(r"^ ?[123] s$"))
         before = button.locator(".countdown").inner_text()
         expect(button.locator(".countdown")).not_to_have_text(before)
@@ -106,16 +107,18 @@ def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_t
 
 
 @needs_chromium
-@pytest.mark.parametrize(("key", "words"), [("s", "skipped"), ("e", "escalated")])
+@pytest.mark.parametrize(
+    ("leave", "words"), [(lambda page: page.keyboard.press("s"), "skipped"), (escalate, "escalated")]
+)
 def test_a_skip_and_an_escalation_are_undone_like_a_decision(
-    browser: Browser, console: ConsoleThread, key: str, words: str
+    browser: Browser, console: ConsoleThread, leave: Callable[[Page], None], words: str
 ) -> None:
     held(console, "escalations", 2)
     with logged_in(browser, console, "escalating") as (page, seen):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         left, asked = shown(page), question(page)
-        page.keyboard.press(key)
+        leave(page)
         expect(page.locator("#status")).to_contain_text(f"{words}: “{asked}”")
         expect(page.locator(f'[data-review="{left}"]')).to_have_count(0)
         page.keyboard.press("u")
@@ -135,10 +138,10 @@ def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         first, first_question = shown(page), question(page)
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
         second, second_question = shown(page), question(page)
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator("#status")).to_contain_text(f"rejected: “{second_question}”")
         page.keyboard.press("u")
         expect(page.locator("#status")).to_contain_text(f"Undone: “{second_question}”")
@@ -162,14 +165,14 @@ def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         first, asked = shown(page), question(page)
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator("#status")).to_contain_text("rejected")
         page.goto("/queue")
         expect(page.locator("#status")).to_contain_text(f"rejected: “{asked}”")
         page.get_by_role("button", name=f"Undo: “{asked}”").click()
         expect(page).to_have_url(f"{console.url}/review/{first}")
         expect(page.locator("#question")).to_be_focused()
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator("#status")).to_contain_text("rejected")
         page.goto("/queue")
         page.goto("/review")
@@ -191,14 +194,14 @@ def test_an_undo_after_a_vote_says_that_the_vote_stays_before_it_undoes_an_older
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         first, asked = shown(page), question(page)
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
         second = shown(page)
         page.keyboard.press("b")
         expect(page.locator("#status")).to_contain_text("downvoted")
         page.keyboard.press("u")
         expect(page.locator("#status")).to_contain_text(
-            f"A vote cannot be undone. Press u again to undo this instead: rejected: “{asked}”"
+            f"A vote cannot be undone. Undo again to undo this instead: rejected: “{asked}”"
         )
         assert shown(page) == second
         page.keyboard.press("u")
@@ -250,7 +253,7 @@ def test_counters_agree_with_a_reload_and_the_list_while_decisions_can_be_undone
         expect(page.locator("#question")).to_be_focused()
         assert counters(page) == ["0", "3", "3"]
         first = shown(page)
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator("#status")).to_contain_text("rejected")
         assert counters(page) == ["1", "2", "2"]
         page.keyboard.press("u")
@@ -260,7 +263,7 @@ def test_counters_agree_with_a_reload_and_the_list_while_decisions_can_be_undone
         expect(page.locator("#question")).to_be_focused()
         assert counters(page) == ["0", "3", "3"]
         assert shown(page) == first
-        page.keyboard.press("r")
+        reject(page)
         expect(page.locator("#status")).to_contain_text("rejected")
         assert counters(page) == ["1", "2", "2"]
         page.reload()

@@ -80,6 +80,20 @@ def logged_in(
     opened.close()
 
 
+def reject(page: Page) -> None:
+    """Reject the request that the page shows, without a reason."""
+    page.keyboard.press("r")
+    expect(page.locator("#rejection-reason")).to_be_focused()
+    page.keyboard.press("Enter")
+
+
+def escalate(page: Page, reason: str = "It is not for me.") -> None:
+    """Escalate the request that the page shows."""
+    page.keyboard.press("e")
+    page.locator("#escalation-reason").fill(reason)
+    page.keyboard.press("Enter")
+
+
 def serious_violations(page: Page) -> list[str]:
     """What axe finds on a page that keeps people out."""
     found = Axe().run(page).response["violations"]

@@ -23,7 +23,8 @@ MAX_PATH = 300
 PRIMARY = " (primary source)"
 """Mark of the source that supports a statement better than the other listed ones."""
 
-_HEADING = "\n\n## References\n\n"
+HEADING = "\n\n## References\n\n"
+"""Beginning of the list of references below an answer."""
 _SPACE = re.compile(r"\s+")
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _MARKDOWN = re.compile(r"[\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z])")
@@ -65,7 +66,7 @@ def format_references(
         parts.append(entry)
     cited = frozenset(citation.number for citation in citations)
     parts.extend(_calculation_entry(each, cited, style) for each in calculations)
-    return _HEADING + separator.join(parts) + "\n"
+    return HEADING + separator.join(parts) + "\n"
 
 
 def _calculation_entry(calculation: Calculation, cited: frozenset[int], style: Style) -> str:

@@ -157,6 +157,7 @@ def review_event(
     deadline: datetime | None = None,
     assignee: str | None = None,
     undone: ReviewDecision | None = None,
+    reason: str | None = None,
 ) -> ReviewEvent:
     """Build an event that precedes the decision on a request; an event ``undone`` keeps the decision that it took back."""
     return ReviewEvent(
@@ -170,6 +171,7 @@ def review_event(
         assignee=assignee,
         undone=_kept(undone) if undone else None,
         deadline_at=deadline,
+        reason=reason,
         occurred_at=at,
     )
 

@@ -1,10 +1,13 @@
 """Remember which requests reviewers skipped or escalated a moment ago, so that it can be undone."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import orjson
 
+from workers.review.review_models import Escalation
 from workers.review.shared_state import SharedState, SharedStateAway
 
 KEPT_SECONDS = 900
@@ -66,6 +69,23 @@ class LeftRequests:
             await self._shared.ask("delete", key)
         except SharedStateAway:
             return
+
+
+def standing_escalations(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Escalation]:
+    """Return the last escalation of each request that was not undone, by tenant and review identifier.
+
+    Args:
+        rows: escalations and their undos in order of time, with ``tenant``, ``review_id``, ``kind``, ``by``, ``at`` and
+            ``reason``. An undo (``resumed``) takes back the last escalation by the same person.
+    """
+    standing: dict[tuple[str, str], list[Escalation]] = {}
+    for row in rows:
+        known = standing.setdefault((row["tenant"], row["review_id"]), [])
+        if row["kind"] == "escalated":
+            known.append(Escalation(by=row["by"], at=row["at"], reason=row["reason"]))
+        elif own := next((each for each in reversed(known) if each.by == row["by"]), None):
+            known.remove(own)
+    return {name: known[-1] for name, known in standing.items() if known}
 
 
 def _left(value: bytes) -> Left:

@@ -1,18 +1,25 @@
 """Show what readers get from a decision before it is made, by the code that releases it."""
 
+import re
 import unicodedata
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from schemas.enriched import ReleaseState
 from schemas.review import ReviewDecision, ReviewRequest
 from workers.decision.finality import released_by
+from workers.decision.reference_list import HEADING
 from workers.privacy.record_masking import Privacy
-from workers.review.decision_events import decided
+from workers.review.decision_events import DeadlineAction, decided, decided_by_deadline
 from workers.review.review_errors import InvalidDecision
 
 INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 """Unicode categories of blanks and of characters without a picture of their own."""
+
+
+_LINK = re.compile(r"\[(\[[^\[\]\n]*\])\]\((?:<[^<>\n]*>|[^()\s]*)\)")
+"""A citation with a link, as the formatting writes it."""
 
 
 class ReaderOutcome(BaseModel):
@@ -28,27 +35,41 @@ def reader_outcome(decision: ReviewDecision) -> ReaderOutcome:
     return ReaderOutcome(state=released.state, content=released.content or "")
 
 
-def reader_outcomes(request: ReviewRequest, privacy: Privacy) -> dict[str, ReaderOutcome]:
+def reader_outcomes(
+    request: ReviewRequest, privacy: Privacy, at_deadline: DeadlineAction | None = None
+) -> dict[str, ReaderOutcome]:
     """Return what readers get from each decision that needs no text of the reviewer.
 
     Args:
         request: the review request.
         privacy: masks decisions as before they are sent.
+        at_deadline: decision of the policy if nobody decides; ``None`` without a deadline.
 
     Returns:
-        Outcomes of ``approve``, ``warn`` (approve with a warning) and ``reject``.
+        Outcomes of ``approve``, ``warn`` (approve with a warning), ``reject`` and, with a deadline, ``deadline``.
     """
-    return {
-        name: reader_outcome(
-            privacy.event(
-                decided(
-                    request, by="reviewer", profile={}, at=request.requested_at,
-                    action="reject" if name == "reject" else "approve", with_warning=name == "warn",
-                )
-            )
+    decisions = {
+        name: decided(
+            request, by="reviewer", profile={}, at=request.requested_at,
+            action="reject" if name == "reject" else "approve", with_warning=name == "warn",
         )
         for name in ("approve", "warn", "reject")
     }  # fmt: skip
+    if at_deadline is not None:
+        decisions["deadline"] = decided_by_deadline(request, at_deadline, request.requested_at)
+    return {name: reader_outcome(privacy.event(decision)) for name, decision in decisions.items()}
+
+
+def change_of(answer: str, content: str) -> Literal["none", "references", "text"]:
+    """Return what differs between an answer and the text that readers get from it.
+
+    Links on citations and the list below the answer are ``references``; all other differences are ``text``.
+    """
+    if content.strip() == answer.strip():
+        return "none"
+    body, heading, _ = content.rpartition(HEADING)
+    body = body if heading else content
+    return "references" if _LINK.sub(r"\1", body).strip() == _LINK.sub(r"\1", answer).strip() else "text"
 
 
 def is_blank(text: str) -> bool:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
 from schemas.enriched import ReleaseState
 from schemas.review import ClaimVerdict, ReviewContext, UserAction
+from workers.review.decision_events import DeadlineAction
 from workers.review.reader_outcomes import ReaderOutcome
 from workers.stores.queries.review_queue_rows import QueueState
 from workers.stores.queries.review_team_queries import AcceptanceBy, Interval
@@ -60,6 +61,14 @@ class Lock(BaseModel):
     holder: str
     since: datetime
     expires_at: datetime
+
+
+class Escalation(BaseModel):
+    """The escalation by which a request came to its queue."""
+
+    by: str = Field(description="Reviewer, or policy for a passed deadline.")
+    at: datetime
+    reason: str = Field(description="Why others should decide; empty if no reason was given.")
 
 
 class EvidenceView(BaseModel):
@@ -130,6 +139,7 @@ class ReviewSummary(BaseModel):
     reviews_done: int = Field(default=0, description="Independent reviews, the decision included.")
     reviews_wanted: int = Field(default=1, description="Target of independent reviews; 1 outside of the sample.")
     lock: Lock | None = None
+    escalation: Escalation | None = Field(default=None, description="The last escalation; null if there is none.")
     assignee: str | None = Field(default=None, description="Person to whom the request is assigned.")
     decided_by: str | None = None
     decided_at: datetime | None = None
@@ -155,7 +165,11 @@ class ReviewItem(ReviewSummary):
     )
     outcomes: dict[str, ReaderOutcome] = Field(
         default_factory=dict,
-        description="What readers get from approve, warn (approve with a warning) and reject; empty if nothing is to be decided, and for a second review, which releases nothing.",
+        description="What readers get from approve, warn (approve with a warning), reject and deadline (nobody decides); empty if nothing is to be decided, and for a second review, which releases nothing.",
+    )
+    at_deadline: DeadlineAction | Literal["escalate"] | None = Field(
+        default=None,
+        description="What the policy does at the deadline if nobody decides: reject, warn (approve with a warning), keep what readers see, or escalate; null without a deadline.",
     )
     history: list[HistoryEntry]
 

@@ -12,12 +12,15 @@ from schemas.review import ReviewRequest
 from workers.privacy.record_masking import Privacy
 from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
 from workers.review.cursors import decided_cursor, open_cursor, write_cursor
+from workers.review.deadlines import deadline_action, last_action
+from workers.review.left_requests import standing_escalations
 from workers.review.locks import SECOND, Claim, ReviewLocks, is_second
 from workers.review.reader_outcomes import reader_outcomes
 from workers.review.review_errors import UnknownReview
 from workers.review.review_models import (
     ClaimView,
     Disagreement,
+    Escalation,
     EvidenceView,
     Filters,
     HistoryEntry,
@@ -79,17 +82,20 @@ class ReviewQueue:
         if filters.state == "second":
             shown = await self._unclaimed(shown)
         names = [place.key for place in shown]
-        locks, people, seconds = await asyncio.gather(
+        locks, people, seconds, escalations = await asyncio.gather(
             self._locks.known([place.review_id for place in shown]),
             self._store.assignees(names),
             self._store.second_reviews([] if filters.state == "open" else names),
+            self._store.escalations([] if filters.state == "second" else names),
         )
+        standing = standing_escalations(escalations)
         items = [
             self._summary(
                 place,
                 locks.get(place.review_id),
                 people.get(place.key),
                 seconds.get(place.key, 0),
+                standing.get(place.key),
                 second=filters.state == "second",
             )
             for place in shown
@@ -243,8 +249,9 @@ class ReviewQueue:
         # A second review is blind: the reviewer must not see the first decision.
         history = [] if second else await self._store.history(place)
         person = (await self._store.assignees([place.key])).get(place.key)
+        escalations = standing_escalations([] if second else await self._store.escalations([place.key]))
         number = 0 if place.is_open else (await self._store.second_reviews([place.key])).get(place.key, 0)
-        summary = self._summary(place, lock, person, number, second=second).model_dump()
+        summary = self._summary(place, lock, person, number, escalations.get(place.key), second=second).model_dump()
         if not place.is_open:
             # The row of the decision lacks these columns of the request.
             summary |= request.model_dump(
@@ -253,6 +260,10 @@ class ReviewQueue:
                     "gate_score", "requested_at", "deadline_at", "queue",
                 }
             )  # fmt: skip
+        action = last = None
+        if place.is_open and place.deadline_at is not None:
+            action = deadline_action(self._settings, place.queue, held=place.held)
+            last = last_action(self._settings, held=place.held) if action == "escalate" else action
         return ReviewItem(
             **summary | {"query": request.query},
             answer=request.answer,
@@ -265,7 +276,8 @@ class ReviewQueue:
             evaluator_versions=request.evaluator_versions,
             query_type=request.releasable.query_type if request.releasable else None,
             shown_state=request.releasable.state if place.is_open and request.releasable else None,
-            outcomes=reader_outcomes(request, self._privacy) if place.is_open else {},
+            outcomes=reader_outcomes(request, self._privacy, last) if place.is_open else {},
+            at_deadline=action,
             history=[HistoryEntry(**entry) for entry in history],
         )
 
@@ -295,7 +307,14 @@ class ReviewQueue:
         ]
 
     def _summary(
-        self, place: QueueRow, lock: Lock | None, assignee: str | None, second_reviews: int, *, second: bool
+        self,
+        place: QueueRow,
+        lock: Lock | None,
+        assignee: str | None,
+        second_reviews: int,
+        escalation: Escalation | None,
+        *,
+        second: bool,
     ) -> ReviewSummary:
         """Build the summary of a request.
 
@@ -304,6 +323,7 @@ class ReviewQueue:
             lock: lock of the request.
             assignee: person to whom the request is assigned.
             second_reviews: number of people who reviewed the request after its decision.
+            escalation: the last escalation of the request.
             second: the request is shown for a blind second review.
         """
         columns = {
@@ -323,6 +343,7 @@ class ReviewQueue:
             reviews_done=0 if place.is_open else 1 + second_reviews,
             reviews_wanted=target.reviews if is_sampled(place.review_id, target.second_share) else 1,
             lock=lock,
+            escalation=escalation,
             # A second review is blind: most requests are decided by the person whom they were assigned to.
             assignee=None if second else assignee,
             decided_by=place.decided_by if closed else None,

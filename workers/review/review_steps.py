@@ -153,13 +153,16 @@ class ReviewSteps(ReviewQueue):
             await self._refuse_unless_open(place, who)
         await self._leave("skipped", place, who)
 
-    async def escalate(self, review_id: str, who: Reviewer, queue: str | None = None) -> ReviewEvent:
+    async def escalate(
+        self, review_id: str, who: Reviewer, queue: str | None = None, reason: str | None = None
+    ) -> ReviewEvent:
         """Move a request to another queue with a new deadline.
 
         Args:
             review_id: the request.
             who: the reviewer.
             queue: target queue; the queue of the settings by default.
+            reason: why others should decide, for the next reviewer.
 
         Raises:
             InvalidDecision: the request is due for a second review, which cannot be escalated.
@@ -169,7 +172,7 @@ class ReviewSteps(ReviewQueue):
             raise InvalidDecision("queue", "a second review cannot be escalated; decide or skip it")
         await self._refuse_unless_open(place, who)
         deadline = self._now() + timedelta(hours=self._settings.escalation_hours)
-        return await self._leave("escalated", place, who, queue or self._settings.escalation_queue, deadline)
+        return await self._leave("escalated", place, who, queue or self._settings.escalation_queue, deadline, reason)
 
     async def _leave(
         self,
@@ -178,9 +181,10 @@ class ReviewSteps(ReviewQueue):
         who: Reviewer,
         queue: str | None = None,
         deadline: datetime | None = None,
+        reason: str | None = None,
     ) -> ReviewEvent:
         """Leave a request to others; the step can be undone as long as a decision."""
-        event = await self._tell(kind, place, who, queue, deadline)
+        event = await self._tell(kind, place, who, queue, deadline, reason)
         until = event.occurred_at + timedelta(seconds=self._settings.undo_seconds)
         left = Left(kind, place.queue, place.deadline_at, until)
         await self._left.note(place.review_id, who.name, left, event.occurred_at)
@@ -255,11 +259,15 @@ class ReviewSteps(ReviewQueue):
         queue: str | None = None,
         deadline: datetime | None = None,
         undone: ReviewDecision | None = None,
+        reason: str | None = None,
     ) -> ReviewEvent:
         event = review_event(
             kind, place.review_id, place.answer_id, place.tenant,
             by=who.name, at=self._now(), queue=queue, deadline=deadline, undone=undone,
+            reason=reason,
         )  # fmt: skip
+        # A reason is free text and may hold personal data.
+        event = self._privacy.event(event) if reason else event
         await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
         return event
 

@@ -32,7 +32,7 @@ class BulkBody(Strict):
     assignee: Label | None = Field(
         default=None, min_length=1, description="Person for assign; `nobody` takes the requests back."
     )
-    reason: Label | None = Field(default=None, description="Reason of approve and reject.")
+    reason: Label | None = Field(default=None, description="Reason of approve, reject and escalate.")
     comment: LongText | None = None
     preview: bool = Field(default=True, description="Report the outcome, and change nothing.")
 
@@ -165,7 +165,7 @@ class TeamActions:
                 assignee = "" if body.assignee == NOBODY else str(body.assignee)
                 await self._service.assign(place, who, assignee)
             case "escalate":
-                await self._service.escalate(review_id, who)
+                await self._service.escalate(review_id, who, reason=body.reason)
             case _:
                 await self._service.decide(review_id, decision, who)
 

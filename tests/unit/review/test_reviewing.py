@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,11 +10,11 @@ from hypothesis import strategies as st
 
 from schemas.review import POLICY
 from tests.harness.reviews import AT, review_request
-from workers.agents.tasks.deadline_sweeper import deadline_action
 from workers.decision.finality import released_by
 from workers.decision.release_events import fitted_request
 from workers.feedback.observed_events import review_event
 from workers.review.agreement import cohens_kappa
+from workers.review.deadlines import deadline_action
 from workers.review.decision_events import decided, decided_by_deadline
 from workers.settings import ReviewSettings
 from workers.stores.clickhouse.review_rows import review_rows
@@ -63,8 +62,7 @@ def test_a_deadline_decides_the_same_whoever_finds_it_passed(state: Any, action:
 
 def test_what_the_policy_does_is_told_by_settings_and_ends_after_one_escalation() -> None:
     def does(held: bool, queue: str, **settings: Any) -> str:
-        place: Any = SimpleNamespace(held=held, queue=queue)
-        return deadline_action(place, ReviewSettings(**settings))
+        return deadline_action(ReviewSettings(**settings), queue, held=held)
 
     assert (does(True, "default"), does(False, "default")) == ("reject", "keep")
     assert does(True, "default", deadline_held="warn") == "warn"

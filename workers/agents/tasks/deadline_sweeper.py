@@ -4,7 +4,6 @@ If two workers both count as elected for a moment, they write the same event wit
 """
 
 from datetime import datetime, timedelta
-from typing import Literal
 
 from schemas.headers import Headers, event_headers
 from schemas.identifiers import record_key
@@ -16,8 +15,8 @@ from workers.delivery.records import Output
 from workers.errors import UnavailableError
 from workers.observability import metrics
 from workers.observability.logs import get_logger
+from workers.review.deadlines import deadline_action
 from workers.review.decision_events import DeadlineAction, decided_by_deadline, escalated
-from workers.settings import ReviewSettings
 from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 
@@ -78,7 +77,7 @@ class DeadlineSweeper:
             request = requests.get(place.key)
             if request is None:
                 continue  # the other row follows
-            action = deadline_action(place, self._context.settings.review)
+            action = deadline_action(self._context.settings.review, place.queue, held=place.held)
             outputs.append(
                 self._escalation(place, now) if action == "escalate" else self._decision(place, request, action)
             )
@@ -124,13 +123,6 @@ class DeadlineSweeper:
         metrics.REVIEWS_OPEN.labels("no").set(figures.open - figures.held)
         age = (now - figures.oldest_at).total_seconds() if figures.oldest_at else 0.0
         metrics.REVIEW_OLDEST_SECONDS.set(age)
-
-
-def deadline_action(place: QueueRow, settings: ReviewSettings) -> DeadlineAction | Literal["escalate"]:
-    """Return what the policy does about a passed deadline: reject, warn, keep or escalate."""
-    if not place.held:
-        return "keep" if place.queue == settings.escalation_queue else settings.deadline_shown
-    return settings.deadline_last if place.queue == settings.escalation_queue else settings.deadline_held
 
 
 def _deadline(place: QueueRow) -> _Deadline:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from schemas.feedback import FeedbackEvent
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
-from workers.console.presentation.words import words_of
+from workers.console.presentation.words import review_event_words, words_of
 from workers.decision.finality import state_after
 from workers.feedback.observed_events import REVIEWER
 from workers.stores.clickhouse.row_reading import Row
@@ -28,7 +28,7 @@ _AGAINST = {
     for decided in ("approve", "reject", "correct")
 }  # fmt: skip
 """Rulings and actions that speak against a final decision, by its action."""
-_LOCKS = {"assigned": "opened for review", "unassigned": "closed without a decision"}
+_LOCKS = ("assigned", "unassigned")
 
 
 class Happening(BaseModel):
@@ -104,14 +104,14 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
     for event in stored.review_events:
         kind, at, by = event["kind"], event["occurred_at"], event["reviewer"]
         if kind in _LOCKS:
-            yield Happening(at=at, what=_LOCKS[kind], detail=f"by {by}")
+            yield Happening(at=at, what=review_event_words(kind), detail=f"by {by}")
             continue
         undone = orjson.loads(event["undone"] or "{}")
         target = event["assignee"] if kind == "given" else event["queue"]
         record = Recorded(kind, undone.get("action", ""), "", by, at, undone.get("with_warning", False), target)
         what = "decision undone" if kind == "undone" else f"review {'assigned' if kind == 'given' else kind}"
         corrected = undone.get("corrected_answer")
-        said = _said(undone.get("reason"), undone.get("comment"))
+        said = _said(undone.get("reason") or event["reason"], undone.get("comment"))
         yield Happening(
             at=at,
             what=what,

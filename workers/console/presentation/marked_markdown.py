@@ -12,6 +12,7 @@ from itertools import pairwise
 from markupsafe import Markup, escape
 
 from workers.console.presentation.rendering import Run, Span, answer_runs, rendered_markdown
+from workers.console.presentation.verdicts import shade_of
 from workers.console.presentation.views import ClaimView
 from workers.evaluation.text.visible_text import MAX_SHOWN, visible
 
@@ -33,7 +34,7 @@ def marked_markdown(text: str, claims: Sequence[ClaimView], signs: dict[str, tup
     Args:
         text: the raw answer; shown up to ``MAX_SHOWN`` code points.
         claims: claims with their offsets.
-        signs: sign and label of each verdict.
+        signs: sign and label of each verdict by its classes.
 
     Returns:
         Safe HTML; ``None`` if a claim has no place in the rendered text, so that the raw text must be shown.
@@ -104,9 +105,9 @@ def _marked(parts: Sequence[str], owners: Sequence[ClaimView], signs: dict[str, 
 
 
 def _mark(owner: ClaimView) -> str:
-    return f'<mark class="claim {escape(owner.verdict)}" data-claim="{escape(owner.claim_id)}" tabindex="-1">'
+    return f'<mark class="claim {escape(shade_of(owner.verdict, owner.score))}" data-claim="{escape(owner.claim_id)}" tabindex="-1">'
 
 
 def _sign(owner: ClaimView, signs: dict[str, tuple[str, str]]) -> str:
-    sign, label = signs[owner.verdict]
+    sign, label = signs[shade_of(owner.verdict, owner.score)]
     return f'<span class="sign" aria-hidden="true">{sign}</span><span class="sr"> ({label}) </span>'

@@ -11,6 +11,10 @@ from schemas.enriched import ReleaseState
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.decision.explanation import DecisionView
 from workers.decision.finality import released_by
+from workers.review.deadlines import last_action
+from workers.review.reader_outcomes import ReaderOutcome
+from workers.review.review_models import ReviewItem
+from workers.settings import ReviewSettings
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import StoredAnswer
 
@@ -142,6 +146,43 @@ def _seen(record: Recorded, before: SeenBefore | None) -> str:
 
 def _time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def readers_get(outcome: ReaderOutcome, shown_state: str | None) -> str:
+    """Return what readers get from a decision, as a part of a sentence.
+
+    Args:
+        outcome: state and text that the decision releases.
+        shown_state: state that readers see until then; ``None`` if it is unknown.
+    """
+    if outcome.state == "rejected":
+        return f"readers get “{outcome.content}” instead of the answer"
+    verb = "keep" if outcome.state == shown_state else "get"
+    return f"readers {verb} the answer {'with' if outcome.state == 'warned' else 'without'} a warning"
+
+
+def deadline_words(item: ReviewItem, settings: ReviewSettings) -> str:
+    """Return what happens at the deadline of a request if nobody decides; empty without a deadline."""
+    if item.at_deadline is None:
+        return ""
+    then = readers_get(item.outcomes["deadline"], item.shown_state)
+    if item.at_deadline != "escalate":
+        return f"If nobody decides by then, {then}."
+    moved = f"the request goes to the queue “{settings.escalation_queue}” for {settings.escalation_hours:g} h"
+    return f"If nobody decides by then, {moved}; if nobody decides there, {then}."
+
+
+def escalation_words(item: ReviewItem, settings: ReviewSettings) -> str:
+    """Return what happens to the deadline of a request that is escalated; empty if nothing is to be decided."""
+    if not item.outcomes:
+        return ""
+    action = last_action(settings, held=item.held)
+    kept = "warn" if item.shown_state == "warned" else "approve"
+    then = readers_get(item.outcomes[kept if action == "keep" else action], item.shown_state)
+    return (
+        f"Other reviewers find the request in the queue “{settings.escalation_queue}”. Its deadline moves to"
+        f" {settings.escalation_hours:g} h from now; if nobody decides by then, {then}. Until then nothing changes for readers."
+    )
 
 
 class ShownText(BaseModel):

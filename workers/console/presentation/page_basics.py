@@ -14,15 +14,25 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from schemas.review import POLICY
 from workers.console.http.problems import Problem, problem_response
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
 from workers.console.presentation.rendering import citation_kind, markdown, web_address
 from workers.console.presentation.rule_words import rules_in_words, winning_words
-from workers.console.presentation.words import SCORES, SHOWN_BY, WHAT_HAPPENED, level_of, words_of
+from workers.console.presentation.verdicts import ESTIMATE, MEANINGS, OWN_VERDICTS, VERDICTS, score_words, shade_of
+from workers.console.presentation.words import (
+    SCORES,
+    SHOWN_BY,
+    STATES,
+    WHAT_HAPPENED,
+    level_of,
+    review_event_words,
+    words_of,
+)
 from workers.console.routes.overview import PERIODS
 from workers.evaluation.text.visible_text import visible
-from workers.review.reader_outcomes import is_blank
+from workers.review.reader_outcomes import change_of, is_blank
 from workers.review.review_errors import FINAL_ADVICE
 from workers.review.review_models import USUAL_REASONS
 from workers.settings.scopes import Scope
@@ -34,15 +44,6 @@ ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-VERDICTS = {
-    "supported": ("✓", "supported"),
-    "contradicted": ("✗", "contradicted"),
-    "unsupported": ("?", "unsupported"),
-    "said_before": ("↩", "said before, not in the sources"),
-    "not_checked": ("–", "not checked"),
-}
-"""Sign and label of each verdict, because some readers cannot distinguish the colours."""
-
 DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected"}
 """Words for final decisions."""
 
@@ -51,6 +52,7 @@ OUTCOMES = (
     ("warn", "With a warning"),
     ("correct", "If corrected"),
     ("reject", "If rejected"),
+    ("deadline", "If nobody decides"),
 )
 """Decisions for which a reviewer sees what readers get."""
 
@@ -58,7 +60,7 @@ SHOWN_NOW = {
     "held": "Readers see nothing yet.",
     "released": "Readers already see the answer; your decision replaces it.",
     "warned": "Readers already see the answer with a warning; your decision replaces it.",
-    "fallback": "Readers see the fallback text until you decide.",
+    "fallback": "Readers see a notice that the sources do not support an answer, until you decide.",
 }
 """Words for what readers see before the decision, by state."""
 
@@ -97,17 +99,12 @@ def _behind(since: datetime, at: datetime, seconds: int) -> str:
     return urlencode({"evaluated_since": since.isoformat(), "evaluated_until": until.isoformat()})
 
 
-OWN_VERDICTS = (
-    ("supported", "supported"), ("contradicted", "contradicted"), ("unsupported", "unsupported"), ("cannot_tell", "can't tell"),
-)  # fmt: skip
-"""Verdicts of a reviewer on a claim, in the order of their keys, with their words."""
-
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "DECIDED": DECIDED, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
+    "VERDICTS": VERDICTS, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
+from workers.console.presentation.minima import minima_of
 from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
 from workers.console.presentation.rendering import (
     answer_runs,
@@ -139,6 +140,7 @@ async def answer(
         addresses={
             source.number: source_address(source, resources.settings.release.url_rules) for source in detail.sources
         },
+        minima=minima_of(resources.settings, detail.tenant, detail.query_type or None),
     )  # fmt: skip
 
 

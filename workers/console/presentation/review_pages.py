@@ -17,8 +17,10 @@ from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.minima import gate_words, minima_of
-from workers.console.presentation.page_basics import VERDICTS, Reviewing, page
+from workers.console.presentation.outcome import deadline_words, escalation_words
+from workers.console.presentation.page_basics import Reviewing, page
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
+from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
 from workers.console.resources import ConsoleResources, Shared, blind_of
 from workers.console.routes.review import Service, Team, refusals
@@ -230,6 +232,8 @@ async def _review_values(
         "item": item,
         "undo_seconds": resources.settings.review.undo_seconds,
         "now": resources.now(),
+        "at_deadline": deadline_words(item, resources.settings.review),
+        "on_escalation": escalation_words(item, resources.settings.review),
         "minima": minima_of(resources.settings, item.tenant, item.query_type),
         "claims": claims,
         "runs": answer_runs(item.answer, claims, []),

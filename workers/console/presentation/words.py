@@ -7,7 +7,7 @@ from workers.decision.policy import AUDIT, REASONS
 SCORES: Mapping[str, str] = {
     "grounding": "How well the sources support the claims of the answer: the mean support of all checked claims. 1 is fully supported, 0 is not at all.",
     "quality": "How well the answer is written for its question: the mean of relevance, completeness, clarity and actionability, lowered by failure signals. 1 is best.",
-    "gate": "Weighted mean of the seven characteristics. A gatekeeper holds answers below the minimum of the settings. 1 is best.",
+    "gate": "The weighted mean of the seven characteristics of an answer; programs call it gate_score. In the mode gatekeeper, readers do not see an answer below the minimum before somebody decides. 1 is best.",
     "faithfulness": "Mean support of the claims, lowered by the share of claims that the sources contradict. 1 is best.",
     "relevance": "How closely the answer fits the question, in meaning and words. 1 is best.",
     "correctness": "Agreement with the reference answer, if there is one, lowered by the share of contradicted claims. 1 is best.",
@@ -17,13 +17,14 @@ SCORES: Mapping[str, str] = {
     "traceability": "Share of claims with a source, of references that resolve, and of citations whose source supports the claim, multiplied. 1 is all.",
     "reward": "What feedback says of the answer, from 0 (bad) to 1 (good).",
     "verifier": "Probability by the verifier model that the evidence supports the claim.",
-    "claim": "How strongly the evidence supports this claim. 1 is fully supported.",
 }  # fmt: skip
 """Explanation of each score that a page shows."""
 
 REASON_WORDS: Mapping[str, str] = {
     "grounding_below_minimum": "too little support in the sources",
-    "gate_score_below_minimum": "gate score below the minimum",
+    "gate": "overall score",
+    "gate_score_below_minimum": "overall score below the minimum",
+    "gate_score_unknown": "overall score unknown",
     "high_hallucination_risk": "high risk of hallucination",
     "medium_hallucination_risk": "medium risk of hallucination",
     "failed_tool": "failed call of a tool that the answer does not admit",
@@ -32,12 +33,36 @@ REASON_WORDS: Mapping[str, str] = {
 }
 """Words for reasons that their code does not say plainly."""
 
+STATES: Mapping[str, str] = {
+    "released": "Readers see the answer without a warning.",
+    "warned": "Readers see the answer with a warning.",
+    "held": "Readers see nothing until somebody decides.",
+    "fallback": "Readers see a notice that the sources do not support an answer.",
+    "replaced": "Readers see a corrected text instead of the answer.",
+    "rejected": "Readers see a notice instead of the answer.",
+}
+"""Explanation of each state of an answer."""
+
+REVIEW_EVENTS: Mapping[str, str] = {
+    "assigned": "opened for review",
+    "unassigned": "closed without a decision",
+    "given": "assigned",
+    "resumed": "skip or escalation undone",
+    "undone": "decision undone",
+}
+"""Words for events of a review whose code does not say them plainly."""
+
 USUAL_QUEUE = "default"
 
 
 def words_of(code: str) -> str:
     """Return the words that a page shows for a code."""
     return REASON_WORDS.get(code, code.replace("_", " "))
+
+
+def review_event_words(kind: str) -> str:
+    """Return the words of an event of a review."""
+    return REVIEW_EVENTS.get(kind, words_of(kind))
 
 
 def code_of(words: str) -> str:

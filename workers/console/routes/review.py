@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
 
-from schemas.base import Identifier, Label
+from schemas.base import Identifier, Label, ShortText
 from workers.console.http.problems import FieldProblem, Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
@@ -65,10 +65,13 @@ class QueueFacets(BaseModel):
 
 
 class EscalationBody(Strict):
-    """The target queue of an escalation."""
+    """The target queue of an escalation, and why others should decide."""
 
     queue: Label | None = Field(
         default=None, min_length=1, description="Target queue; by default the queue of the settings."
+    )
+    reason: ShortText | None = Field(
+        default=None, description="Why others should decide; the next reviewer and the history show it."
     )
 
 
@@ -213,7 +216,7 @@ async def escalate_review(
 ) -> None:
     """Move a request to another queue with a new deadline."""
     with refusals():
-        await service.escalate(review_id, _reviewer(who), body.queue if body else None)
+        await service.escalate(review_id, _reviewer(who), *((body.queue, body.reason) if body else ()))
 
 
 @router.post("/{review_id}/undo", status_code=204, responses=documented(*ERRORS, 404, 409, 422))

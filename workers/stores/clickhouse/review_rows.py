@@ -80,6 +80,6 @@ def review_event_row(event: ReviewEvent) -> ReviewEventRow:
     return ReviewEventRow(
         tenant=event.tenant, review_id=event.review_id, answer_id=event.answer_id, event_id=event.event_id,
         kind=event.kind, reviewer=event.reviewer, queue=event.queue or "", deadline_at=event.deadline_at,
-        assignee=event.assignee or "", occurred_at=event.occurred_at,
+        assignee=event.assignee or "", reason=event.reason or "", occurred_at=event.occurred_at,
         undone=event.undone.model_dump_json(exclude_none=True) if event.undone else "",
     )  # fmt: skip

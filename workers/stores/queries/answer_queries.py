@@ -51,7 +51,7 @@ SELECT review_id, ruling, action, decided_by, reason, decided_at, decision FROM 
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY decided_at, decision_id
 """
 REVIEW_EVENTS = """
-SELECT kind, reviewer, queue, assignee, undone, occurred_at FROM {database}.review_events FINAL
+SELECT kind, reviewer, queue, assignee, undone, reason, occurred_at FROM {database}.review_events FINAL
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY occurred_at, event_id
 """
 CITATIONS = f"""
@@ -80,6 +80,8 @@ WHERE review_id IN {{{{review_ids:Array(String)}}}} AND (tenant, answer_id) IN {
 
 MAX_TEXT = 300
 """Maximum number of code points of query and answer in a list."""
+MAX_TURN = 2_000
+"""Maximum number of code points of query and answer of an earlier turn."""
 
 _MATCHING = (
     """
@@ -328,10 +330,11 @@ class AnswerStore(Reading):
         if not session_id:
             return []
         found = await self.rows(
-            EARLIER, shown=MAX_TEXT, tenant=tenant, session_id=session_id, answer_id=answer_id, limit=MOST_TURNS,
+            EARLIER, shown=MAX_TURN + 1, tenant=tenant, session_id=session_id, answer_id=answer_id, limit=MOST_TURNS,
             since=without_zone(completed_at - timedelta(days=SESSION_DAYS)), until=without_zone(completed_at),
         )  # fmt: skip
-        return await self._decided(found[::-1], blind)
+        turns = [row | {name: cut_at_word(row[name], MAX_TURN) for name in ("query", "answer")} for row in found[::-1]]
+        return await self._decided(turns, blind)
 
     async def hidden(self, answers: Sequence[tuple[str, str]], blind: Sample | None) -> set[tuple[str, str]]:
         """Return those of some answers whose decision is hidden, by tenant and answer.
@@ -390,3 +393,12 @@ def times_of(period: Period) -> dict[str, datetime]:
 def place_values(place: Place) -> dict[str, Any]:
     """Return a place as parameters of a query."""
     return {"after": place.identifier, "after_ms": place.milliseconds}
+
+
+def cut_at_word(text: str, length: int) -> str:
+    """Return the beginning of a text that is longer than ``length`` code points, up to a word's end, with an ellipsis."""
+    if len(text) <= length:
+        return text
+    beginning = text[: length + 1]
+    words = beginning.rstrip() if beginning[-1].isspace() else beginning.rpartition(" ")[0].rstrip()
+    return f"{words or text[:length]} …"

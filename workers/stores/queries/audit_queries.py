@@ -56,7 +56,8 @@ FROM (
     UNION ALL
     -- A decision that was undone in time reached no topic; the event about it did, and keeps what was decided.
     SELECT occurred_at, event_id, tenant, answer_id, review_id, kind, JSONExtractString(undone, 'action'), reviewer,
-           JSONExtractString(undone, 'reason'), model, 0, JSONExtractString(undone, 'comment'),
+           JSONExtractString(undone, 'reason'), model, 0,
+           if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
            if(kind = 'given', assignee, queue)
     FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})) AS events

@@ -247,7 +247,8 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         """Return the events of a request in order of time, each with kind, by, at and detail."""
         return await self.named_rows(
             "SELECT kind, by, at, detail FROM ("
-            " SELECT kind, reviewer AS by, occurred_at AS at, if(kind = 'given', assignee, queue) AS detail FROM "
+            " SELECT kind, reviewer AS by, occurred_at AS at, if(kind = 'given', assignee,"
+            " if(reason = '', queue, concat(queue, ': ', reason))) AS detail FROM "
             f"{self._database}.review_events FINAL"
             " WHERE review_id = {review:String} AND tenant = {tenant:String} UNION ALL"
             " SELECT concat(action, if(ruling IN ('final', 'vote'), '', concat(' (', ruling, ')'))), decided_by,"

@@ -69,6 +69,22 @@ class ReviewTeamQueries(Reading):
         )
         return {(row["tenant"], row["review_id"]): row["person"] for row in rows if row["person"]}
 
+    async def escalations(self, names: Sequence[tuple[str, str]]) -> list[Row]:
+        """Return the escalations of requests and those that were undone (``resumed``), in order of time.
+
+        Returns:
+            Rows with ``tenant``, ``review_id``, ``kind``, ``by``, ``at`` and ``reason``.
+        """
+        if not names:
+            return []
+        return await self.named_rows(
+            "SELECT tenant, review_id, kind, reviewer AS by, occurred_at AS at, reason"
+            f" FROM {self._database}.review_events FINAL"
+            " WHERE kind IN ('escalated', 'resumed') AND queue != '' AND review_id IN {reviews:Array(String)}"
+            " AND (tenant, review_id) IN {names:Array(Tuple(String, String))} ORDER BY occurred_at, kind",
+            {"names": list(names), "reviews": [review_id for _, review_id in names]},
+        )
+
     async def reviewers(self, tenants: Sequence[str], since: datetime) -> list[Row]:
         """Return what each person has decided since a time, the busiest first."""
         counted = "ruling IN ('final', 'second')"

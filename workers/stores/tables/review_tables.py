@@ -131,3 +131,4 @@ class ReviewEventRow(TableRow):
     received_at: InsertMillis = None
     assignee: Label = ""
     undone: Text = ""
+    reason: Text = ""

@@ -2,6 +2,9 @@
 
 export const csrf = document.querySelector('meta[name="csrf-token"]')?.content ?? "";
 
+/** Whether the window is that of a phone: messages name no keys there. */
+export const small = matchMedia("(max-width: 56rem)");
+
 const status = document.getElementById("status");
 const SHOWN_MS = 8_000; // for what went well; an error stays until the next message or until it is closed
 const SLOW_MS = 3_000;

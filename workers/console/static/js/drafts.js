@@ -1,6 +1,6 @@
 // What a reviewer has typed and chosen for a request, kept in this tab until another request was decided after it.
 
-const FIELDS = ["corrected", "comment", "decision-reason"];
+const FIELDS = ["corrected", "comment", "decision-reason", "escalation-reason"];
 const PREFIX = "draft:";
 const MOST = 20;
 

@@ -18,7 +18,7 @@ const KINDS = {
   quality: [
     ["grounding", (p) => p.grounding],
     ["quality", (p) => p.quality],
-    ["gate", (p) => p.gate],
+    ["overall", (p) => p.gate],
   ],
   throughput: [["a minute", (p, bucket) => (60 * p.answers) / bucket]],
   delay: [

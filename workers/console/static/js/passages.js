@@ -5,7 +5,7 @@ export function showPassages(root, claim) {
   const chosen = [];
   for (const mark of root.querySelectorAll("[data-passages]")) {
     const verdict = mark.dataset.passages.split(" ").map((each) => each.split(":")).find(([id]) => id === claim)?.[1];
-    mark.className = verdict ? `passage selected ${verdict}` : "passage";
+    mark.className = verdict ? `passage selected ${verdict.replace(".", " ")}` : "passage";
     if (verdict) chosen.push(mark);
   }
   return chosen;

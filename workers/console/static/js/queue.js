@@ -12,16 +12,15 @@ const chosen = () => boxes.filter((box) => box.checked).map((box) => box.dataset
 function showChoice() {
   document.getElementById("chosen-count").textContent = `${chosen().length} chosen`;
   bulk.querySelector('[data-for="assign"]').hidden = action.value !== "assign";
-  bulk.querySelector('[data-for="decision"]').hidden = !["approve", "reject"].includes(action.value);
+  bulk.querySelector('[data-for="decision"]').hidden = action.value === "assign";
 }
 
 function body(preview) {
-  const decides = ["approve", "reject"].includes(action.value);
   return {
     action: action.value,
     review_ids: chosen(),
     assignee: action.value === "assign" ? document.getElementById("bulk-assignee").value : null,
-    reason: decides ? reasonOf(document.getElementById("bulk-reason")) : null,
+    reason: action.value === "assign" ? null : reasonOf(document.getElementById("bulk-reason")),
     preview,
   };
 }
@@ -45,6 +44,11 @@ async function preview(event) {
   event.preventDefault();
   if (!chosen().length) {
     complain({ status: 422, message: "Choose requests first." });
+    return;
+  }
+  if (action.value === "escalate" && !body(true).reason) {
+    complain({ status: 422, message: "Write a reason: say why others should decide." });
+    document.getElementById("bulk-reason").focus();
     return;
   }
   try {

@@ -1,29 +1,27 @@
 // The review queue: one request after the other, on keys, with the next one loaded ahead.
 
+import { active } from "./active_time.js";
+import { judge, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw } from "./claims.js";
 import { complain, parsed, reasonOf, say, send } from "./common.js";
-import { differences } from "./diff.js";
+import { closeCorrection, correctionOpen, discardCorrection, isEdited, openCorrection, showDiffSoon } from "./correction.js";
+import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
-import { beginOutcomes, nextOutcome, showCorrection, showOutcome } from "./outcomes.js";
-import { showPassages } from "./passages.js";
+import { beginOutcomes, nextOutcome } from "./outcomes.js";
+import { notePaint, wasPainted } from "./painted.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";
+import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
+import { beginLayout, toggleGuidelines } from "./review_layout.js";
 import { addressOf } from "./saved_filters.js";
 import { noteVote, offerUndo, questionOf, undo } from "./undo.js";
 
-const holder = document.getElementById("review-item");
 const help = document.getElementById("help");
-const unsent = document.getElementById("unsent");
 const keysOn = document.getElementById("keys-on");
 const filters = document.getElementById("queue-filters");
 const ownCount = document.getElementById("own-count");
 const openCount = document.getElementById("open-count");
 const heldCount = document.getElementById("held-count");
 
-const IDLE_MS = 60_000;
 const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "cannot_tell" };
-const OWN_WORDS = { supported: "supported", contradicted: "contradicted", unsupported: "unsupported", cannot_tell: "can't tell" };
-const OWN_SIGNS = { supported: "✓", contradicted: "✗", unsupported: "?", cannot_tell: "–" };
-const small = matchMedia("(max-width: 56rem)");
-const DIFF_WAIT_MS = 150;
 const UNDO_MS = Number(holder.dataset.undoSeconds) * 1000;
 const LOOK_AGAIN_MS = 15_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -37,14 +35,8 @@ let done = []; // identifiers decided or left here: the rows of the queue are a 
 let filtered = location.search; // the filters of what is shown
 let busy = false;
 let renewed = 0; // when the lock of what is shown was taken or renewed
-let diffTimer = 0;
 
 // ---------------------------------------------------------------- loading
-
-const item = () => holder.querySelector("[data-review]");
-
-/** Whether the request that is shown waits for a decision: a decided one is only shown. */
-const isOpen = () => item() !== null && item().dataset.closed === undefined;
 
 function wanted() {
   const entries = [...new FormData(filters)].filter(([, value]) => value !== "");
@@ -192,27 +184,13 @@ function begin(focus = true) {
     writeDraft(holder, draft);
     if (isEdited()) openCorrection(false);
   }
-  if (focus) {
-    document.getElementById("question")?.focus({ preventScroll: true });
-    scrollTo(0, 0);
-  }
-  foldMore();
-  const guidelines = document.getElementById("guidelines");
-  if (guidelines) {
-    guidelines.open = sessionStorage.getItem("guidelines") === "open";
-    guidelines.addEventListener("toggle", () => {
-      sessionStorage.setItem("guidelines", guidelines.open ? "open" : "closed");
-      if (holder.dataset.selected) select(holder.dataset.selected, false); // the passage has moved
-    });
-  }
+  if (focus) scrollTo(0, 0);
+  notePaint(() => {
+    if (focus && !holder.contains(document.activeElement)) document.getElementById("question").focus({ preventScroll: true });
+  });
   showOwnVerdicts();
-  barSize.disconnect();
-  const bar = holder.querySelector(".decide");
-  if (bar) barSize.observe(bar);
-  fitBar();
-  const claims = claimsOf();
-  const first = worstOf(claims) ?? claims[0];
-  if (first) select(first.dataset.claimRow, false);
+  beginLayout();
+  selectFirst();
 }
 
 // ---------------------------------------------------------------- locks
@@ -236,136 +214,6 @@ function forget(review, conflict) {
   if (conflict !== "locked") done.push(review);
   taken = taken.filter((each) => each !== review);
 }
-
-// ---------------------------------------------------------------- active time
-
-const active = {
-  seconds: 0,
-  since: 0,
-  seen: 0,
-  reset() {
-    this.seconds = 0;
-    this.since = this.seen = performance.now();
-  },
-  /** Count the time up to now, but no more than a minute behind the last sign of life. */
-  count() {
-    const now = performance.now();
-    if (document.visibilityState === "visible") this.seconds += Math.max(0, Math.min(now, this.seen + IDLE_MS) - this.since) / 1000;
-    this.since = now;
-  },
-  touch() {
-    this.count();
-    this.seen = performance.now();
-  },
-};
-for (const name of ["keydown", "pointermove", "pointerdown", "wheel", "scroll"]) {
-  document.addEventListener(name, () => active.touch(), { passive: true, capture: true });
-}
-document.addEventListener("visibilitychange", () => {
-  // While hidden nothing counts: what came before is counted, what follows begins anew.
-  if (document.visibilityState === "hidden") {
-    active.seconds += Math.max(0, Math.min(performance.now(), active.seen + IDLE_MS) - active.since) / 1000;
-  }
-  active.since = performance.now();
-});
-
-// ---------------------------------------------------------------- claims and evidence
-
-/** The first claim that is contradicted; without one, the first that is unsupported. */
-const worstOf = (claims) => ["contradicted", "unsupported"].map((verdict) => claims.find((claim) => claim.dataset.verdictOf === verdict)).find(Boolean);
-const claimsOf = () => [...holder.querySelectorAll("[data-claim-row]")];
-const marksOf = (claim) => [...holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`)];
-
-function select(claim, focus = true) {
-  holder.dataset.selected = claim;
-  holder.querySelectorAll("mark[data-claim]").forEach((each) => each.classList.toggle("selected", each.dataset.claim === claim));
-  const [mark] = marksOf(claim);
-  if (focus) mark?.focus({ preventScroll: true });
-  claimsOf().forEach((row) => row.classList.toggle("selected-row", row.dataset.claimRow === claim));
-  holder.querySelectorAll(".chip").forEach((chip) => chip.setAttribute("aria-current", String(chip.dataset.show === claim)));
-  holder.querySelector('.chip[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
-  const [passage] = showPassages(holder, claim);
-  const pane = holder.querySelector(".contexts");
-  if (passage) pane.scrollTop += passage.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
-  if (!small.matches) passage?.scrollIntoView({ block: "nearest" }); // on a phone the answer stays in sight
-  const excerpt = holder.querySelector(`[data-claim-row="${CSS.escape(claim)}"]`)?.dataset.evidence;
-  document.getElementById("no-passage").textContent = passage ? "" : missingPassage(excerpt);
-  mark?.scrollIntoView({ block: "nearest" }); // the bar of the decision counts as outside: see fitBar
-}
-
-const missingPassage = (excerpt) =>
-  excerpt ? `The evidence of the selected claim is in a context that is not shown here: “${excerpt}”` : "No passage of the contexts was found for the selected claim.";
-
-function step(direction) {
-  const claims = claimsOf();
-  if (!claims.length) return;
-  const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
-  select(claims[(index + direction + claims.length) % claims.length].dataset.claimRow);
-}
-
-/** Select the next claim that the evaluation found contradicted, or unsupported where none is contradicted. */
-function stepToDoubt() {
-  const claims = claimsOf();
-  const doubtful = claims.filter((claim) => claim.dataset.verdictOf === worstOf(claims)?.dataset.verdictOf);
-  const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
-  const next = doubtful.find((claim) => claims.indexOf(claim) > index) ?? doubtful[0];
-  if (next) select(next.dataset.claimRow);
-}
-
-function judge(verdict) {
-  const claim = holder.dataset.selected;
-  if (!claim) return;
-  const choice = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.value === verdict);
-  if (!choice) return;
-  choice.checked = true;
-  showOwnVerdicts();
-  keepDraft(holder, item().dataset.review);
-}
-
-/** Show the reviewer's verdict beside each claim, and its sign on the claim's button. */
-function showOwnVerdicts() {
-  for (const words of holder.querySelectorAll("[data-own]")) {
-    const claim = words.dataset.own;
-    const chosen = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.checked)?.value;
-    words.textContent = chosen ? `you: ${OWN_WORDS[chosen]}` : "no verdict of yours";
-    words.className = chosen ? `own-words verdict ${chosen}` : "own-words";
-    holder.querySelector(`[data-own-sign="${CSS.escape(claim)}"]`).textContent = chosen ? ` · you: ${OWN_SIGNS[chosen]}` : "";
-  }
-}
-
-/** Show the answer as the model wrote it, or rendered. */
-function toggleRaw() {
-  const view = document.getElementById("answer-view");
-  const other = document.getElementById("answer-raw");
-  const shown = [...view.childNodes];
-  view.replaceChildren(...other.content.childNodes);
-  other.content.replaceChildren(...shown);
-  const button = buttonOf("raw");
-  button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-  if (holder.dataset.selected) select(holder.dataset.selected, false);
-}
-
-/** Open or close the guidelines; they stay as they are for the next request. */
-function toggleGuidelines() {
-  const guidelines = document.getElementById("guidelines");
-  if (!guidelines) return;
-  guidelines.open = !guidelines.open;
-  guidelines.scrollIntoView({ block: "nearest" });
-}
-
-/** Fold in the less used fields of the bar on a phone. */
-function foldMore() {
-  const more = document.getElementById("more");
-  if (more) more.open = !small.matches;
-}
-small.addEventListener("change", foldMore);
-
-/** Tell the page how high the bar of the decision is, so that nothing is scrolled behind it. */
-function fitBar() {
-  const bar = holder.querySelector(".decide");
-  document.documentElement.style.setProperty("--bar", `${bar ? bar.offsetHeight : 0}px`);
-}
-const barSize = new ResizeObserver(fitBar);
 
 // ---------------------------------------------------------------- deciding
 
@@ -391,7 +239,7 @@ async function vote(action) {
   }
 }
 
-async function decide(action) {
+async function decide(action, discarded = false) {
   const article = item();
   if (!isOpen() || busy) return;
   const review = article.dataset.review;
@@ -404,7 +252,7 @@ async function decide(action) {
     complain({ status: 422, message: "The text is unchanged. Edit it, or approve the answer." });
     return;
   }
-  if (action !== "correct" && isEdited() && !(await discards(action))) return;
+  if (action !== "correct" && !discarded && isEdited() && !(await discards(action))) return;
   active.count();
   keepDraft(holder, review, action === "correct");
   const body = {
@@ -475,38 +323,6 @@ async function refused(review, error, correcting) {
   complain(error);
 }
 
-const correctionOpen = () => document.getElementById("correction")?.hidden === false;
-
-/** Whether a correction was typed that differs from the answer. */
-const isEdited = () => {
-  const corrected = document.getElementById("corrected");
-  return corrected !== null && corrected.value.trim() !== corrected.defaultValue.trim();
-};
-
-let questions = 0;
-
-/** Ask what to do with a correction that was typed when another decision is taken; true to discard it. */
-async function discards(action) {
-  document.getElementById("unsent-discard").textContent = `Discard it and ${action === "warn" ? "approve with a warning" : action}`;
-  const question = ++questions;
-  unsent.returnValue = "";
-  unsent.showModal();
-  await new Promise((resolve) => {
-    unsent.addEventListener("close", function closed() {
-      // The event of a dialog that was closed comes late: the next question may stand there already.
-      if (question === questions && unsent.open) return;
-      unsent.removeEventListener("close", closed);
-      resolve();
-    });
-  });
-  if (question !== questions) return false;
-  if (unsent.returnValue === "send") {
-    openCorrection(false);
-    decide("correct");
-  }
-  return unsent.returnValue === "discard";
-}
-
 /** Show a request as it is now, with what was typed. */
 async function reload(review) {
   const correcting = correctionOpen();
@@ -527,9 +343,9 @@ const ACTIONS = {
   approve: () => decide("approve"),
   warn: () => decide("warn"),
   correct: () => decide("correct"),
-  reject: () => decide("reject"),
+  reject,
   skip: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),
-  escalate: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/escalate`, {}), "escalated"),
+  escalate,
   upvote: () => vote("upvote"),
   downvote: () => vote("downvote"),
   raw: toggleRaw,
@@ -538,6 +354,35 @@ const ACTIONS = {
   next: showNext,
 };
 
+/** Ask about a correction that was typed when another decision is taken; true to discard it. */
+async function discards(action) {
+  const answer = await askUnsent(action);
+  if (answer === "send") {
+    openCorrection(false);
+    decide("correct");
+  }
+  return answer === "discard";
+}
+
+/** Ask why others should decide, then escalate. */
+function escalate() {
+  if (busy || !isOpen()) return;
+  const review = item().dataset.review;
+  ask("escalation", (field) => leave(review, () => send(`/api/reviews/${review}/escalate`, { reason: field.value.trim() }), "escalated"));
+}
+
+/** Ask why an answer is rejected unless it was said already, then reject it. */
+async function reject() {
+  const { reason, user_comment: comment } = said();
+  if (busy || !isOpen() || (isEdited() && !(await discards("reject")))) return;
+  if (reason || comment) decide("reject", true);
+  else
+    ask("rejection", (field) => {
+      document.getElementById("decision-reason").value = field.value;
+      decide("reject", true);
+    });
+}
+
 /** Go to a field of the bar, which may be folded in. */
 function enter(name) {
   const more = document.getElementById("more");
@@ -545,94 +390,43 @@ function enter(name) {
   document.getElementById(name)?.focus();
 }
 
-const buttonOf = (action) => holder.querySelector(`[data-action="${action}"]`);
+/** Actions on the request that is shown, which must have been seen. */
+const ON_REQUEST = new Set(["approve", "warn", "correct", "reject", "skip", "escalate", "upvote", "downvote"]);
 
 /** A key does what its button does, and nothing where there is none. */
-const press = (action) => buttonOf(action) && ACTIONS[action]();
+const press = (action, event) => buttonOf(action) && act(action, event);
 
-// ---------------------------------------------------------------- correction with its diff
-
-function openCorrection(focus = true) {
-  document.getElementById("correction").hidden = false;
-  showOutcome("correct");
-  if (focus) {
-    document.getElementById("corrected").focus();
-    if (!isEdited()) chooseClaim();
-  }
-  showDiff();
-}
-
-/** Choose the text of the selected claim in the editor and scroll to it, so that it is found in a long answer. */
-function chooseClaim() {
-  const row = holder.querySelector(".selected-row");
-  if (!row) return;
-  const corrected = document.getElementById("corrected");
-  const text = corrected.value;
-  const characters = [...text]; // offsets count code points
-  const [start, end] = [row.dataset.start, row.dataset.end].map((offset) => characters.slice(0, Number(offset)).join("").length);
-  // Browsers tell the height of a text, not of a place in it.
-  corrected.value = text.slice(0, end);
-  const below = corrected.scrollHeight;
-  corrected.value = text;
-  corrected.setSelectionRange(start, end);
-  corrected.scrollTop = below - corrected.clientHeight / 2;
-}
-
-/** Close the editor; its text stays in the draft and comes back when the editor is opened again. */
-function closeCorrection() {
-  document.getElementById("correction").hidden = true;
-  showOutcome("approve");
-  document.getElementById("question").focus({ preventScroll: true });
-  if (isEdited()) say("The editor is closed. Your text is kept and not sent; open it with c.");
-}
-
-function discardCorrection() {
-  const corrected = document.getElementById("corrected");
-  corrected.value = corrected.defaultValue;
-  keepDraft(holder, item().dataset.review);
-  closeCorrection();
-}
-
-function showDiff() {
-  if (!isOpen()) return; // the request was decided while the diff waited
-  const corrected = document.getElementById("corrected");
-  document.getElementById("diff").replaceChildren(...differences(corrected.defaultValue, corrected.value));
-  if (isEdited() && item().dataset.second === undefined) showCorrection(item().dataset.review, corrected.value);
+function act(action, event) {
+  if (wasPainted(event) || !ON_REQUEST.has(action)) ACTIONS[action]();
 }
 
 for (const name of ["input", "change"]) {
   holder.addEventListener(name, (event) => {
     if (!isOpen()) return;
-    keepDraft(holder, item().dataset.review);
+    keep();
     if (event.target.dataset.verdict) showOwnVerdicts();
-    if (event.target.id !== "corrected") return;
-    clearTimeout(diffTimer);
-    diffTimer = setTimeout(showDiff, DIFF_WAIT_MS);
+    if (event.target.id === "corrected") showDiffSoon();
   });
 }
-
-addEventListener("beforeunload", (event) => {
-  if (isOpen() && isEdited()) event.preventDefault();
-});
 
 // ---------------------------------------------------------------- keys and clicks
 
 const KEYS = {
-  a: () => press("approve"),
-  w: () => press("warn"),
-  c: () => press("correct"),
-  r: () => press("reject"),
-  s: () => press("skip"),
-  e: () => press("escalate"),
-  g: () => press("upvote"),
-  b: () => press("downvote"),
+  a: (event) => press("approve", event),
+  w: (event) => press("warn", event),
+  c: (event) => press("correct", event),
+  r: (event) => press("reject", event),
+  s: (event) => press("skip", event),
+  e: (event) => press("escalate", event),
+  g: (event) => press("upvote", event),
+  b: (event) => press("downvote", event),
   u: undo,
   j: () => step(1),
   k: () => step(-1),
   n: stepToDoubt,
   y: () => enter("decision-reason"),
   m: () => enter("comment"),
-  t: () => press("raw"),
+  t: (event) => press("raw", event),
   i: toggleGuidelines,
   p: nextOutcome,
   "?": () => help.showModal(),
@@ -640,28 +434,29 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   const field = event.target.closest?.("input:not([type=radio]):not([type=checkbox]), textarea, select");
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.id === "corrected") {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    // Elsewhere it presses nothing: browsers take it for Enter on a button.
     event.preventDefault();
-    decide("correct");
+    if (event.target.id === "corrected") decide("correct");
     return;
   }
-  if (event.key === "Escape" && !help.open && !unsent.open && (field || correctionOpen())) {
+  if (event.key === "Escape" && !document.querySelector("dialog[open]") && (field || correctionOpen())) {
     if (correctionOpen() && (!field || field.id === "corrected")) closeCorrection();
     else document.getElementById("question")?.focus({ preventScroll: true });
     return;
   }
-  if (field || help.open || unsent.open || event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked) return;
+  if (field || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked) return;
   const run = KEYS[event.key] ?? (VERDICT_KEYS[event.key] && (() => judge(VERDICT_KEYS[event.key])));
   if (run) {
     event.preventDefault();
     // A key that is held down goes through claims, but decides once.
-    if (!event.repeat || [KEYS.j, KEYS.k, KEYS.n].includes(run)) run();
+    if (!event.repeat || [KEYS.j, KEYS.k, KEYS.n].includes(run)) run(event);
   }
 });
 
 holder.addEventListener("click", (event) => {
   const action = event.target.closest("[data-action]")?.dataset.action;
-  if (action) ACTIONS[action]();
+  if (action) act(action, event);
   const shown = event.target.closest("[data-show]")?.dataset.show ?? event.target.closest("mark[data-claim]")?.dataset.claim;
   if (shown) select(shown, false);
 });

@@ -1,6 +1,6 @@
 // The last step of a reviewer that can be undone: on which request, and for how long.
 
-import { complain, say, send } from "./common.js";
+import { complain, say, send, small } from "./common.js";
 
 const MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
 const LONGEST_QUESTION = 60;
@@ -31,7 +31,7 @@ export function offerUndo({ reviews, question, words, until, at, run }) {
     reopening.set(reviews[0], run);
     keep();
   }
-  const name = location.pathname.startsWith("/review") ? "Undo (u)" : "Undo";
+  const name = location.pathname.startsWith("/review") && !small.matches ? "Undo (u)" : "Undo";
   say(`${words}: ${question}`, until && forMs > 0 ? { name, about: question, run: undo, forMs } : undefined);
 }
 
@@ -57,7 +57,7 @@ export async function undo() {
   const { reviews, question, words } = step;
   if (voted) {
     voted = false;
-    say(`A vote cannot be undone. Press u again to undo this instead: ${words}: ${question}`);
+    say(`A vote cannot be undone. Undo again to undo this instead: ${words}: ${question}`);
     return;
   }
   try {

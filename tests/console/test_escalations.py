@@ -1,0 +1,132 @@
+"""Escalations with their reasons, and what happens at the deadline of a request."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from schemas.identifiers import fact_id
+from schemas.review import ReviewEvent
+from schemas.topics import REVIEW_EVENTS
+from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.console import ConsoleThread
+from tests.harness.decisions import Values
+from tests.harness.held_answers import held
+from workers.decision.finality import released_by
+from workers.decision.release_events import review_request
+from workers.review.decision_events import DeadlineAction, decided_by_deadline
+from workers.review.left_requests import standing_escalations
+from workers.stores.clickhouse.review_rows import review_event_row
+
+needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+REASON = "The figure is in a contract that I may not read."
+
+
+def steps(*told: str) -> dict[tuple[str, str], str]:
+    """Return who escalated each request last, after steps such as ``anna escalated``."""
+    rows = [
+        {"tenant": "t", "review_id": "r", "by": by, "kind": kind, "at": AT + timedelta(minutes=number), "reason": ""}
+        for number, (by, kind) in enumerate(step.split() for step in told)
+    ]
+    return {name: each.by for name, each in standing_escalations(rows).items()}
+
+
+def test_an_undone_escalation_leaves_the_one_before() -> None:
+    assert steps("anna escalated", "anna resumed") == {}
+    assert steps("anna escalated", "ben escalated") == {("t", "r"): "ben"}
+    assert steps("anna escalated", "ben escalated", "ben resumed") == {("t", "r"): "anna"}
+    assert steps("anna escalated", "ben escalated", "anna resumed") == {("t", "r"): "ben"}
+
+
+@needs_chromium
+@pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
+    browser: Browser, console: ConsoleThread, values: Values, window: dict[str, int]
+) -> None:
+    (answer,) = held(console, "passed-on", 1)
+    review = fact_id(answer.tenant, answer.answer_id, "review")
+    with logged_in(browser, console, "escalator", viewport=window) as (page, seen):
+        page.goto(f"/review/{review}")
+        expect(page.locator("#question")).to_be_focused()
+        before = len(values(REVIEW_EVENTS, answer.answer_id))
+        page.keyboard.press("e")
+        dialog = page.locator("#escalation")
+        expect(dialog).to_contain_text("Its deadline moves to 24 h from now; if nobody decides by then, readers get")
+        assert serious_violations(page) == []
+        page.keyboard.press("Escape")
+        expect(dialog).to_be_hidden()
+        page.keyboard.press("e")
+        expect(page.locator("#escalation-reason")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(dialog).to_be_visible()
+        page.keyboard.type(REASON)
+        page.keyboard.press("Enter")
+        expect(page.locator("#status")).to_contain_text("escalated")
+        expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
+        assert seen.complaints == []
+    events = [ReviewEvent.from_bytes(value) for value in values(REVIEW_EVENTS, answer.answer_id)][before:]
+    (escalated,) = (each for each in events if each.kind == "escalated")
+    assert escalated.reason == REASON
+    console.call(console.resources.analytics.store([review_event_row(escalated)]))
+    (listed,) = console.client("next-reviewer").get("/api/reviews").json()["items"]
+    assert (listed["escalation"]["by"], listed["escalation"]["reason"]) == ("escalator", REASON)
+    marked = f"escalated by escalator on {escalated.occurred_at:%Y-%m-%d %H:%M:%S} UTC: {REASON}"
+    with logged_in(browser, console, "next-reviewer", viewport=window) as (page, seen):
+        page.goto("/queue")
+        expect(page.locator(f'[data-row="{review}"] .escalation')).to_have_text(marked)
+        page.goto(f"/review/{review}")
+        expect(page.locator("p.escalation")).to_have_text(f"This request was {marked}.")
+        expect(page.locator(".history")).to_contain_text(REASON)
+        assert serious_violations(page) == []
+        page.goto(f"/answers/{answer.answer_id}")
+        expect(page.locator(".history")).to_contain_text(REASON)
+        assert seen.complaints == []
+
+
+@needs_chromium
+def test_several_are_escalated_with_a_reason_alone(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "passed-on", 2)
+    with logged_in(browser, console, "escalator") as (page, seen):
+        page.goto("/queue")
+        page.get_by_label("Choose all of this page").check()
+        page.get_by_label("With the chosen").select_option("escalate")
+        page.get_by_role("button", name="Preview").click()
+        expect(page.locator("#status")).to_contain_text("say why others should decide")
+        expect(page.locator("#bulk-reason")).to_be_focused()
+        page.keyboard.type(REASON)
+        page.keyboard.press("Enter")
+        expect(page.locator("#bulk-preview")).to_contain_text("will be escalated")
+        assert seen.complaints == []
+
+
+@needs_chromium
+@pytest.mark.parametrize(
+    ("held_by", "last", "words"),
+    [
+        ("reject", "reject", "If nobody decides by then, readers get “Response was not approved due to quality concerns.” instead"),
+        ("warn", "reject", "If nobody decides by then, readers get the answer with a warning."),
+        ("escalate", "warn", "If nobody decides by then, the request goes to the queue “escalated” for 24 h; if nobody decides there, readers get the answer with a warning."),
+    ],
+)  # fmt: skip
+def test_beside_the_deadline_stands_what_readers_get_if_nobody_decides(
+    browser: Browser, console: ConsoleThread, monkeypatch: pytest.MonkeyPatch,
+    held_by: str, last: DeadlineAction, words: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(console.settings.review, "deadline_held", held_by)
+    monkeypatch.setattr(console.settings.review, "deadline_last", last)
+    (answer,) = held(console, "deadlines", 1)
+    request = review_request(answer, answer.enriched_at, deadline_hours=24)
+    assert request is not None and request.deadline_at is not None
+    review = request.review_id
+    item = console.client("deadlined").get(f"/api/reviews/{review}").json()
+    assert item["at_deadline"] == held_by
+    done: DeadlineAction = "warn" if "warn" in (held_by, last) else "reject"
+    released = released_by(decided_by_deadline(request, done, request.deadline_at))
+    assert item["outcomes"]["deadline"] == {"state": released.state, "content": released.content}
+    with logged_in(browser, console, "deadlined") as (page, seen):
+        page.goto(f"/review/{review}")
+        expect(page.locator(".at-deadline")).to_contain_text(words)
+        page.locator('[data-outcome="deadline"]').click()
+        expect(page.locator('[data-outcome-of="deadline"]')).to_contain_text(words)
+        assert seen.complaints == []

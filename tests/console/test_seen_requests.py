@@ -1,0 +1,139 @@
+"""A request is seen before it is decided: its question stays in sight, and keys from before decide nothing."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.harness.browser import chromium_path, logged_in
+from tests.harness.console import ConsoleThread
+from tests.harness.held_answers import held, risky
+
+pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+
+READABLE = """question => {
+  const { left, right, top, bottom } = question.getBoundingClientRect();
+  const heights = [top + 3, (top + bottom) / 2, bottom - 3];
+  return top >= 0 && bottom <= innerHeight
+    && heights.every((height) => question.contains(document.elementFromPoint((left + right) / 2, height)));
+}"""
+
+
+def shown(page: Page) -> str:
+    """Return the request that the page shows."""
+    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
+
+
+def assert_readable(page: Page) -> None:
+    """Fail if something of the question is outside the window or behind something else."""
+    assert page.locator("#question").evaluate(READABLE)
+
+
+@pytest.mark.parametrize("window", [{"width": 1280, "height": 800}, {"width": 390, "height": 844}])
+def test_the_question_stays_readable_after_each_decision_and_beside_each_claim(
+    browser: Browser, console: ConsoleThread, window: dict[str, int]
+) -> None:
+    filler = " ".join(f"Zone {number} has its own ring." for number in range(60))
+    for number in range(window["width"], window["width"] + 3):
+        answer = risky(number, "moves")
+        long = " ".join([answer.query, *["And how much does each of its replicas need in a zone of its own?"] * 8])
+        changes = {"answer": f"{filler} {answer.answer}", "query": long if number % 3 == 0 else answer.query}
+        console.store([answer.model_copy(update=changes)])
+    with logged_in(browser, console, "mover", viewport=window) as (page, seen):
+        page.goto("/review")
+        for _ in range(3):
+            expect(page.locator("#question")).to_be_focused()
+            review = shown(page)
+            assert_readable(page)
+            page.keyboard.press("k")
+            assert_readable(page)
+            page.keyboard.press("n")
+            assert_readable(page)
+            page.keyboard.press("a")
+            expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
+        assert seen.complaints == []
+
+
+PRESS_BEFORE_PAINT = """key => new MutationObserver((changes, observer) => {
+  observer.disconnect();
+  requestAnimationFrame(() => {
+    window.pressedOn = document.querySelector("[data-review]").dataset.review;
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    document.querySelector('[data-action="approve"]').click();
+  });
+}).observe(document.getElementById("review-item"), { childList: true })"""
+
+
+def test_a_key_from_before_a_request_was_painted_decides_nothing(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "hasty", 3)
+    with logged_in(browser, console, "hasty") as (page, seen):
+        decided: list[Any] = []
+        page.on("request", lambda sent: decided.append(sent) if sent.url.endswith("/decision") else None)
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first = shown(page)
+        page.evaluate(PRESS_BEFORE_PAINT, "a")
+        page.keyboard.press("a")
+        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        expect(page.locator("#question")).to_be_focused()
+        second = shown(page)
+        assert page.evaluate("window.pressedOn") == second
+        page.keyboard.press("w")
+        expect(page.locator(f'[data-review="{second}"]')).to_have_count(0)
+        assert [first in each.url for each in decided] == [True, False]
+        assert decided[1].post_data_json["with_warning"], "the decision that was pressed after the paint"
+        assert seen.complaints == []
+
+
+def test_a_rejection_asks_for_its_reason_and_says_whether_readers_see_it(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "unprompted", 2)
+    with logged_in(browser, console, "unprompted") as (page, seen):
+        bodies: list[Any] = []
+        page.on("request", lambda sent: bodies.append(sent.post_data_json) if sent.url.endswith("/decision") else None)
+        page.goto("/review")
+        for action in ("approve", "warn", "correct", "reject", "skip"):
+            expect(page.locator(f'.decide [data-action="{action}"]')).not_to_have_class("primary")
+        for words, reason in (("wrong figure", "wrong_figure"), ("", None)):
+            expect(page.locator("#question")).to_be_focused()
+            for field in ("#decision-reason", "#comment"):
+                expect(page.locator(field)).to_have_attribute("placeholder", "Readers do not see it")
+            review = shown(page)
+            page.keyboard.press("r")
+            expect(page.locator("#rejection")).to_contain_text("readers do not see it")
+            page.keyboard.press("Escape")
+            expect(page.locator("#rejection")).to_be_hidden()
+            page.keyboard.press("r")
+            expect(page.locator("#rejection-reason")).to_be_focused()
+            page.keyboard.type(words)
+            page.keyboard.press("Enter")
+            expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
+            assert (bodies[-1]["user_action"], bodies[-1]["reason"]) == ("reject", reason)
+        assert len(bodies) == 2
+        assert seen.complaints == []
+
+
+def test_ctrl_enter_presses_nothing_outside_of_the_editor_which_opens_with_a_cursor(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "keyed", 1)
+    with logged_in(browser, console, "keyed") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        review = shown(page)
+        for place in ('.decide [data-action="approve"]', "#comment", "#question"):
+            page.locator(place).focus()
+            page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_be_empty()
+        assert shown(page) == review
+        page.locator("#question").focus()
+        page.keyboard.press("c")
+        editor = page.locator("#corrected")
+        expect(editor).to_be_focused()
+        start, end = editor.evaluate("each => [each.selectionStart, each.selectionEnd]")
+        assert start == end > 0
+        before = editor.input_value()
+        page.keyboard.type("x")
+        assert len(editor.input_value()) == len(before) + 1
+        assert [each for each in seen.requests if each.endswith("/decision")] == []

@@ -1,0 +1,92 @@
+// The claims of the request with their evidence, and the reviewer's own verdicts.
+
+import { small } from "./common.js";
+import { showPassages } from "./passages.js";
+import { buttonOf, holder, keep } from "./review_item.js";
+
+const OWN_WORDS = { supported: "supported", contradicted: "contradicted", unsupported: "unsupported", cannot_tell: "can't tell" };
+
+const OWN_SIGNS = { supported: "✓", contradicted: "✗", unsupported: "?", cannot_tell: "–" };
+
+/** The first claim that is contradicted; without one, the first that is unsupported. */
+const worstOf = (claims) => ["contradicted", "unsupported"].map((verdict) => claims.find((claim) => claim.dataset.verdictOf === verdict)).find(Boolean);
+
+const claimsOf = () => [...holder.querySelectorAll("[data-claim-row]")];
+
+const marksOf = (claim) => [...holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`)];
+
+export function select(claim, focus = true) {
+  holder.dataset.selected = claim;
+  holder.querySelectorAll("mark[data-claim]").forEach((each) => each.classList.toggle("selected", each.dataset.claim === claim));
+  const [mark] = marksOf(claim);
+  if (focus) mark?.focus({ preventScroll: true });
+  claimsOf().forEach((row) => row.classList.toggle("selected-row", row.dataset.claimRow === claim));
+  holder.querySelectorAll(".chip").forEach((chip) => chip.setAttribute("aria-current", String(chip.dataset.show === claim)));
+  holder.querySelector('.chip[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+  const [passage] = showPassages(holder, claim);
+  const pane = holder.querySelector(".contexts");
+  if (passage) pane.scrollTop += passage.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+  if (!small.matches) passage?.scrollIntoView({ block: "nearest" }); // on a phone the answer stays in sight
+  const excerpt = holder.querySelector(`[data-claim-row="${CSS.escape(claim)}"]`)?.dataset.evidence;
+  document.getElementById("no-passage").textContent = passage ? "" : missingPassage(excerpt);
+  mark?.scrollIntoView({ block: "nearest" }); // the bar of the decision counts as outside: see fitBar
+}
+
+const missingPassage = (excerpt) =>
+  excerpt ? `The evidence of the selected claim is in a context that is not shown here: “${excerpt}”` : "No passage of the contexts was found for the selected claim.";
+
+export function step(direction) {
+  const claims = claimsOf();
+  if (!claims.length) return;
+  const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
+  select(claims[(index + direction + claims.length) % claims.length].dataset.claimRow);
+}
+
+/** Select the next claim that the evaluation found contradicted, or unsupported where none is contradicted. */
+export function stepToDoubt() {
+  const claims = claimsOf();
+  const doubtful = claims.filter((claim) => claim.dataset.verdictOf === worstOf(claims)?.dataset.verdictOf);
+  const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
+  const next = doubtful.find((claim) => claims.indexOf(claim) > index) ?? doubtful[0];
+  if (next) select(next.dataset.claimRow);
+}
+
+export function judge(verdict) {
+  const claim = holder.dataset.selected;
+  if (!claim) return;
+  const choice = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.value === verdict);
+  if (!choice) return;
+  choice.checked = true;
+  showOwnVerdicts();
+  keep();
+}
+
+/** Show the reviewer's verdict beside each claim, and its sign on the claim's button. */
+export function showOwnVerdicts() {
+  for (const words of holder.querySelectorAll("[data-own]")) {
+    const claim = words.dataset.own;
+    const chosen = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.checked)?.value;
+    words.textContent = chosen ? `you: ${OWN_WORDS[chosen]}` : "no verdict of yours";
+    words.className = chosen ? `own-words verdict ${chosen}` : "own-words";
+    holder.querySelector(`[data-own-sign="${CSS.escape(claim)}"]`).textContent = chosen ? ` · you: ${OWN_SIGNS[chosen]}` : "";
+  }
+}
+
+/** Show the answer as the model wrote it, or rendered. */
+export function toggleRaw() {
+  const view = document.getElementById("answer-view");
+  const other = document.getElementById("answer-raw");
+  const shown = [...view.childNodes];
+  view.replaceChildren(...other.content.childNodes);
+  other.content.replaceChildren(...shown);
+  const button = buttonOf("raw");
+  button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+  if (holder.dataset.selected) select(holder.dataset.selected, false);
+}
+
+/** Select the claim that is most in doubt, else the first one. */
+export function selectFirst() {
+  const claims = claimsOf();
+  const first = worstOf(claims) ?? claims[0];
+  if (first) select(first.dataset.claimRow, false);
+}

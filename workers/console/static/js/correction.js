@@ -1,0 +1,80 @@
+// The editor of a correction, with its changes and what readers get from it.
+
+import { say } from "./common.js";
+import { differences } from "./diff.js";
+import { showCorrection, showOutcome } from "./outcomes.js";
+import { holder, isOpen, item, keep } from "./review_item.js";
+
+const DIFF_WAIT_MS = 150;
+let diffTimer = 0;
+
+export const correctionOpen = () => document.getElementById("correction")?.hidden === false;
+
+/** Whether a correction was typed that differs from the answer. */
+export const isEdited = () => {
+  const corrected = document.getElementById("corrected");
+  return corrected !== null && corrected.value.trim() !== corrected.defaultValue.trim();
+};
+
+function showEditor(open) {
+  document.getElementById("correction").hidden = !open;
+  document.getElementById("editor-closed")?.toggleAttribute("hidden", open);
+}
+
+export function openCorrection(focus = true) {
+  showEditor(true);
+  showOutcome("correct");
+  if (focus) {
+    document.getElementById("corrected").focus();
+    if (!isEdited()) goToClaim();
+  }
+  showDiff();
+}
+
+/** Put the cursor at the end of the selected claim and scroll to it, so that it is found in a long answer. */
+function goToClaim() {
+  const row = holder.querySelector(".selected-row");
+  if (!row) return;
+  const corrected = document.getElementById("corrected");
+  const text = corrected.value;
+  const characters = [...text]; // offsets count code points
+  const end = characters.slice(0, Number(row.dataset.end)).join("").length;
+  // Browsers tell the height of a text, not of a place in it.
+  corrected.value = text.slice(0, end);
+  const below = corrected.scrollHeight;
+  corrected.value = text;
+  corrected.setSelectionRange(end, end);
+  corrected.scrollTop = below - corrected.clientHeight / 2;
+}
+
+/** Close the editor; its text stays in the draft and comes back when the editor is opened again. */
+export function closeCorrection() {
+  showEditor(false);
+  showOutcome("approve");
+  document.getElementById("question").focus({ preventScroll: true });
+  if (isEdited()) say("The editor is closed. Your text is kept and not sent; open it with Correct.");
+}
+
+export function discardCorrection() {
+  const corrected = document.getElementById("corrected");
+  corrected.value = corrected.defaultValue;
+  keep();
+  closeCorrection();
+}
+
+function showDiff() {
+  if (!isOpen()) return; // the request was decided while the diff waited
+  const corrected = document.getElementById("corrected");
+  document.getElementById("diff").replaceChildren(...differences(corrected.defaultValue, corrected.value));
+  if (isEdited() && item().dataset.second === undefined) showCorrection(item().dataset.review, corrected.value);
+}
+
+/** Show the changes once nothing was typed for a moment. */
+export function showDiffSoon() {
+  clearTimeout(diffTimer);
+  diffTimer = setTimeout(showDiff, DIFF_WAIT_MS);
+}
+
+addEventListener("beforeunload", (event) => {
+  if (isOpen() && isEdited()) event.preventDefault();
+});

@@ -1,0 +1,29 @@
+// Questions that are asked before a decision is sent.
+
+const unsent = document.getElementById("unsent");
+let questions = 0;
+
+/** Ask a question in a dialog of the request, and go on with its field unless it is cancelled. */
+export function ask(name, goOn) {
+  const [dialog, field] = [document.getElementById(name), document.getElementById(`${name}-reason`)];
+  dialog.returnValue = "";
+  dialog.onclose = () => dialog.returnValue && goOn(field);
+  dialog.showModal();
+}
+
+/** Ask what to do with a correction that was typed when another decision is taken: send, discard or edit it. */
+export async function askUnsent(action) {
+  document.getElementById("unsent-discard").textContent = `Discard it and ${action === "warn" ? "approve with a warning" : action}`;
+  const question = ++questions;
+  unsent.returnValue = "";
+  unsent.showModal();
+  await new Promise((resolve) => {
+    unsent.addEventListener("close", function closed() {
+      // The event of a dialog that was closed comes late: the next question may stand there already.
+      if (question === questions && unsent.open) return;
+      unsent.removeEventListener("close", closed);
+      resolve();
+    });
+  });
+  return question === questions ? unsent.returnValue : "";
+}

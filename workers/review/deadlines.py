@@ -1,0 +1,24 @@
+"""Choose what the policy does about the deadline of a review: one rule for its agent and for what reviewers are shown."""
+
+from typing import Literal
+
+from workers.review.decision_events import DeadlineAction
+from workers.settings import ReviewSettings
+
+
+def deadline_action(settings: ReviewSettings, queue: str, *, held: bool) -> DeadlineAction | Literal["escalate"]:
+    """Return what the policy does about a passed deadline: reject, warn, keep or escalate.
+
+    Args:
+        settings: settings of reviews.
+        queue: queue of the request.
+        held: True if readers wait for the decision.
+    """
+    if queue == settings.escalation_queue:
+        return last_action(settings, held=held)
+    return settings.deadline_held if held else settings.deadline_shown
+
+
+def last_action(settings: ReviewSettings, *, held: bool) -> DeadlineAction:
+    """Return what the policy does about the passed deadline of an escalated request: reject, warn or keep."""
+    return settings.deadline_last if held else "keep"
