@@ -184,7 +184,7 @@ class ReviewSteps(ReviewQueue):
         reason: str | None = None,
     ) -> ReviewEvent:
         """Leave a request to others; the step can be undone as long as a decision."""
-        event = await self._tell(kind, place, who, queue, deadline, reason)
+        event = await self._tell(kind, place, who, queue, deadline, reason=reason)
         until = event.occurred_at + timedelta(seconds=self._settings.undo_seconds)
         left = Left(kind, place.queue, place.deadline_at, until)
         await self._left.note(place.review_id, who.name, left, event.occurred_at)
