@@ -402,8 +402,8 @@ def test_a_vote_on_the_page_is_feedback_once(
     with logged_in(browser, console) as (page, _):
         page.goto(f"/answers/{cited.answer_id}")
         for name in ("Yes", "No"):
-            page.get_by_role("button", name=name).click()
-            expect(page.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
+            page.get_by_role("button", name=name, exact=True).click()
+            expect(page.get_by_role("button", name=name, exact=True)).to_have_attribute("aria-pressed", "true")
     events = [FeedbackEvent.from_bytes(value) for value in values(FEEDBACK_EVENTS, cited.answer_id)]
     assert [event.explicit and event.explicit.vote for event in events] == ["up", "down"]
     assert len({event.feedback_id for event in events}) == 1
