@@ -9,7 +9,7 @@ from schemas.identifiers import fact_id
 from schemas.review import ReviewEvent
 from schemas.topics import REVIEW_EVENTS
 from tests.harness.browser import chromium_path, logged_in, serious_violations
-from tests.harness.console import ConsoleThread
+from tests.harness.console import ConsoleThread, clock_at
 from tests.harness.decisions import Values
 from tests.harness.held_answers import held
 from workers.decision.finality import released_by
@@ -71,6 +71,8 @@ def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
     console.call(console.resources.analytics.store([review_event_row(escalated)]))
     (listed,) = console.client("next-reviewer").get("/api/reviews").json()["items"]
     assert (listed["escalation"]["by"], listed["escalation"]["reason"]) == ("escalator", REASON)
+    audited = console.client("next-reviewer").get("/api/audit/decisions").json()["items"]
+    assert (escalated.event_id, REASON) in [(each["decision_id"], each["comment"]) for each in audited]
     marked = f"escalated by escalator on {escalated.occurred_at:%Y-%m-%d %H:%M:%S} UTC: {REASON}"
     with logged_in(browser, console, "next-reviewer", viewport=window) as (page, seen):
         page.goto("/queue")
@@ -129,4 +131,9 @@ def test_beside_the_deadline_stands_what_readers_get_if_nobody_decides(
         expect(page.locator(".at-deadline")).to_contain_text(words)
         page.locator('[data-outcome="deadline"]').click()
         expect(page.locator('[data-outcome-of="deadline"]')).to_contain_text(words)
+        with clock_at(console, request.deadline_at + timedelta(minutes=1)):
+            page.reload()
+            expect(page.locator(".at-deadline")).to_contain_text(
+                words.replace("If nobody decides by then", "Unless somebody decides first")
+            )
         assert seen.complaints == []

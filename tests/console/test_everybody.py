@@ -167,6 +167,7 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
     page.wait_for_url("**/audit/accesses")
     tab_to(page, with_id("person"))
     page.keyboard.type("no-mouse")
+    tab_to(page, named("Apply", "BUTTON"))
     page.keyboard.press("Enter")
     page.wait_for_url("**person=no-mouse*")
     expect(page.locator("#total")).to_contain_text("accesses, the latest first")

@@ -161,15 +161,16 @@ def readers_get(outcome: ReaderOutcome, shown_state: str | None) -> str:
     return f"readers {verb} the answer {'with' if outcome.state == 'warned' else 'without'} a warning"
 
 
-def deadline_words(item: ReviewItem, settings: ReviewSettings) -> str:
+def deadline_words(item: ReviewItem, settings: ReviewSettings, now: datetime) -> str:
     """Return what happens at the deadline of a request if nobody decides; empty without a deadline."""
-    if item.at_deadline is None:
+    if item.at_deadline is None or item.deadline_at is None:
         return ""
+    unless = "If nobody decides by then" if now < item.deadline_at else "Unless somebody decides first"
     then = readers_get(item.outcomes["deadline"], item.shown_state)
     if item.at_deadline != "escalate":
-        return f"If nobody decides by then, {then}."
+        return f"{unless}, {then}."
     moved = f"the request goes to the queue “{settings.escalation_queue}” for {settings.escalation_hours:g} h"
-    return f"If nobody decides by then, {moved}; if nobody decides there, {then}."
+    return f"{unless}, {moved}; if nobody decides there, {then}."
 
 
 def escalation_words(item: ReviewItem, settings: ReviewSettings) -> str:

@@ -232,7 +232,7 @@ async def _review_values(
         "item": item,
         "undo_seconds": resources.settings.review.undo_seconds,
         "now": resources.now(),
-        "at_deadline": deadline_words(item, resources.settings.review),
+        "at_deadline": deadline_words(item, resources.settings.review, resources.now()),
         "on_escalation": escalation_words(item, resources.settings.review),
         "minima": minima_of(resources.settings, item.tenant, item.query_type),
         "claims": claims,
