@@ -165,11 +165,11 @@ class ReviewItem(ReviewSummary):
     )
     outcomes: dict[str, ReaderOutcome] = Field(
         default_factory=dict,
-        description="What readers get from approve, warn (approve with a warning), reject and deadline (nobody decides); empty if nothing is to be decided, and for a second review, which releases nothing.",
+        description="What readers get from approve, warn (approve with a warning), reject and deadline (no person decides); empty if nothing is to be decided, and for a second review, which releases nothing.",
     )
     at_deadline: DeadlineAction | Literal["escalate"] | None = Field(
         default=None,
-        description="What the policy does at the deadline if nobody decides: reject, warn (approve with a warning), keep what readers see, or escalate; null without a deadline.",
+        description="What the policy does at the deadline if no person decides: reject, warn (approve with a warning), keep what readers see, or escalate; null without a deadline.",
     )
     history: list[HistoryEntry]
 

@@ -162,7 +162,7 @@ def readers_get(outcome: ReaderOutcome, shown_state: str | None) -> str:
 
 
 def deadline_words(item: ReviewItem, settings: ReviewSettings, now: datetime) -> str:
-    """Return what happens at the deadline of a request if nobody decides; empty without a deadline."""
+    """Return what happens at the deadline of a request without a decision; empty without a deadline."""
     if item.at_deadline is None or item.deadline_at is None:
         return ""
     unless = "If nobody decides by then" if now < item.deadline_at else "Unless somebody decides first"
