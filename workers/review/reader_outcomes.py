@@ -43,7 +43,7 @@ def reader_outcomes(
     Args:
         request: the review request.
         privacy: masks decisions as before they are sent.
-        at_deadline: decision of the policy if nobody decides; ``None`` without a deadline.
+        at_deadline: decision of the policy if no person decides; ``None`` without a deadline.
 
     Returns:
         Outcomes of ``approve``, ``warn`` (approve with a warning), ``reject`` and, with a deadline, ``deadline``.
