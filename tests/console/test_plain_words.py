@@ -52,7 +52,7 @@ def test_states_and_scores_are_explained_and_have_one_form_on_each_page(
             figure = page.locator(".figure", has_text="overall score")
             expect(figure.locator("dd")).to_have_text(needed)
             text = page.locator("main").inner_text() + (page.locator(".history").text_content() or "")
-            for jargon in ("gate", "fallback", "Reward", "assigned by"):
+            for jargon in ("gate", "fallback", "Reward"):
                 assert not re.search(rf"\b{jargon}\b", text), path
             for kind in kinds:
                 expect(page.locator(".history")).to_contain_text(review_event_words(kind))
