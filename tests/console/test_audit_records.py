@@ -248,6 +248,13 @@ def test_records_are_found_by_words_of_the_question_and_part_of_an_identifier(
     assert found("decisions", '"ingester 5"') == {answers["corrected"].answer_id}
 
 
+def test_a_time_is_written_out_and_no_number(console: ConsoleThread) -> None:
+    client = console.client()
+    for path in ("/api/audit/decisions", "/api/audit/citations", "/api/answers"):
+        for time, status in (("2026-11-03T10:00:00Z", 200), ("1764150000", 422), ("2e-256", 422)):
+            assert client.get(path, params={"since": time}).status_code == status, (path, time)
+
+
 @needs_browser
 def test_auditors_choose_among_the_values_that_exist(
     browser: Browser, console: ConsoleThread, answers: dict[str, EnrichedAnswer]

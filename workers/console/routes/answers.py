@@ -1,10 +1,10 @@
 """Serve answers: one answer with its history, filtered lists, and new answers from a gateway."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import Identifier, Label, RiskLevel, UtcDatetime
@@ -48,8 +48,21 @@ Tenant = Annotated[
     str | None,
     Query(min_length=1, max_length=200, description="Tenant of the answers; by default all tenants of the token."),
 ]
-Since = Annotated[UtcDatetime | None, Query(description="Only entries of this time or later.")]
-Until = Annotated[UtcDatetime | None, Query(description="Only entries before this time.")]
+
+
+def _written_out(value: Any) -> Any:
+    """Refuse a number: it would be taken as seconds since 1970, also if it was meant as something else."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value
+    raise ValueError("write the time out, as in 2026-11-26T10:00:00Z")
+
+
+TimeFilter = Annotated[UtcDatetime, BeforeValidator(_written_out)]
+"""Time of a filter, written out with its zone."""
+Since = Annotated[TimeFilter | None, Query(description="Only entries of this time or later.")]
+Until = Annotated[TimeFilter | None, Query(description="Only entries before this time.")]
 
 
 class SearchQuery(BaseModel):
@@ -66,12 +79,12 @@ class SearchQuery(BaseModel):
     model_part: str = Field(default="", max_length=200, description="Part of the name of the model.")
     risk: RiskLevel | None = None
     state: ReleaseState | None = None
-    since: UtcDatetime | None = Field(default=None, description="Only answers completed at this time or later.")
-    until: UtcDatetime | None = Field(default=None, description="Only answers completed before this time.")
-    evaluated_since: UtcDatetime | None = Field(
+    since: TimeFilter | None = Field(default=None, description="Only answers completed at this time or later.")
+    until: TimeFilter | None = Field(default=None, description="Only answers completed before this time.")
+    evaluated_since: TimeFilter | None = Field(
         default=None, description="Only answers evaluated at this time or later; the overview counts by this time."
     )
-    evaluated_until: UtcDatetime | None = Field(default=None, description="Only answers evaluated before this time.")
+    evaluated_until: TimeFilter | None = Field(default=None, description="Only answers evaluated before this time.")
 
     def chosen(self, principal: Principal, blind: Sample | None) -> AnswerFilter:
         """Convert the filters to a store query within the tenants of the principal.

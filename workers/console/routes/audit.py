@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
-from schemas.base import Identifier, UtcDatetime
+from schemas.base import Identifier
 from workers.console.http.paging import Cursor, Limit, next_cursor, place_of
 from workers.console.http.problems import Problem, documented
 from workers.console.http.requests import StrictRoute
@@ -26,7 +26,7 @@ from workers.console.presentation.audit_views import (
 )
 from workers.console.presentation.outcome import Recorded, SeenBefore, outcome_words
 from workers.console.resources import Shared, blind_of
-from workers.console.routes.answers import Since, Tenant, Until
+from workers.console.routes.answers import Since, Tenant, TimeFilter, Until
 from workers.decision.finality import state_after
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import Period, Place
@@ -90,8 +90,8 @@ class AuditQuery(BaseModel):
         "or `list`.",
     )
     model: str = Field(default="", max_length=200, description="Only decisions on answers of this model.")
-    since: UtcDatetime | None = Field(default=None, description="Only records of this time or later.")
-    until: UtcDatetime | None = Field(default=None, description="Only records before this time.")
+    since: TimeFilter | None = Field(default=None, description="Only records of this time or later.")
+    until: TimeFilter | None = Field(default=None, description="Only records before this time.")
 
     def chosen(self, log: AuditLog, principal: Principal, blind: Sample | None) -> AuditFilter:
         """Convert the filters to a store query within the tenants of the principal.
