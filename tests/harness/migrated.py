@@ -27,7 +27,7 @@ class Schema:
 async def make_tables(client: AsyncClient, database: str) -> None:
     """Create a database as a migration leaves it.
 
-    Only the first of a process is migrated; `tests/integration/test_migrated.py` compares both. Drop the database
+    Only the first of a process is migrated; `tests/integration/stores/test_migrated.py` compares both. Drop the database
     in the end: its views refresh themselves, and ten databases take 2.6 s of CPU a minute.
     """
     if await client.command(f"EXISTS DATABASE {database}"):

@@ -17,10 +17,10 @@ from workers.settings.addresses import Addresses
 
 ELSEWHERE = {
     "forget": "tests/security/test_two_tenants.py::test_forgetting_a_user_leaves_the_same_user_and_answer_of_another_tenant",
-    "replay": "tests/integration/test_replay.py::test_only_what_is_asked_for_is_replayed_and_nobody_who_is_erased",
-    "compare": "tests/integration/test_compare.py::test_how_much_is_read_at_once_changes_nothing_and_filters_choose",
-    "export preferences": "tests/integration/test_export_labels.py::test_a_correction_is_a_preference_pair",
-    "roles": "tests/integration/test_retention_and_roles.py::test_policies_cover_every_table_with_a_tenant_and_readers_see_no_other",
+    "replay": "tests/integration/rebuild/test_replay.py::test_only_what_is_asked_for_is_replayed_and_nobody_who_is_erased",
+    "compare": "tests/integration/measurement/test_compare.py::test_how_much_is_read_at_once_changes_nothing_and_filters_choose",
+    "export preferences": "tests/integration/measurement/test_export_labels.py::test_a_correction_is_a_preference_pair",
+    "roles": "tests/integration/stores/test_retention_and_roles.py::test_policies_cover_every_table_with_a_tenant_and_readers_see_no_other",
 }
 """Commands whose tenant is tested where their scenario is."""
 HERE = {"explain", "export labels", "insights"}

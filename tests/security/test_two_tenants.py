@@ -30,7 +30,7 @@ CHOSEN_OUTSIDE = {"answer_id", "query_id", "response_id", "session_id", "user_id
 EMPTY = {
     ANSWERS_CHUNKS, ANSWERS_EVALUATIONS, ANSWERS_SENTENCES, ROUTING_POSTERIORS, PRIVACY_ERASURES, DEAD_LETTERS,
 }  # fmt: skip
-"""Topics that the scenario writes no event of an answer to; tests/integration/test_streams.py has two tenants of its own."""
+"""Topics that the scenario writes no event of an answer to; tests/integration/agents/test_streams.py has two tenants of its own."""
 
 
 def identifiers(value: Any, name: str = "") -> set[str]:

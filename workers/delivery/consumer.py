@@ -1,6 +1,6 @@
 """Replace the acknowledgement path of Faust's consumer with the offset ledger.
 
-The overrides and their reasons follow. A test in ``tests/integration/test_consumer.py`` or ``tests/chaos``
+The overrides and their reasons follow. A test in ``tests/integration/delivery/test_consumer.py`` or ``tests/chaos``
 covers each of them:
 
 * ``getmany`` records every delivered offset. It discards a fetch that spans a revocation or a seek, and

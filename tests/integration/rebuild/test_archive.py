@@ -17,7 +17,7 @@ from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS, PRIVACY_ERASURES, Topic
 from tests.harness.deployment import Deployment
 from tests.harness.raw_records import batch, send_batch
-from tests.integration.test_seen_versions import touchstone
+from tests.integration.runtime.test_seen_versions import touchstone
 from workers.archive import archive_copy as archiving
 from workers.archive.archive_files import Archive, ArchiveUnusable
 from workers.delivery.records import Record

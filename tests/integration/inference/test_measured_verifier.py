@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.integration.test_builtin_verifier import NOT_SAID, SAID, SOURCE
+from tests.integration.inference.test_builtin_verifier import NOT_SAID, SAID, SOURCE
 from workers.cli.main import app
 from workers.evaluation.grounding.verifier_combination import shipped_path
 

@@ -9,8 +9,8 @@ from aiokafka.conn import AIOKafkaConnection, CloseReason
 
 from schemas.topics import ANSWERS_GENERATED
 from tests.harness.quotas import quota
-from tests.integration.test_consumer import Agent, agents, until
-from tests.integration.test_producer_on_kafka import replaced, stored
+from tests.integration.delivery.test_consumer import Agent, agents, until
+from tests.integration.delivery.test_producer_on_kafka import replaced, stored
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Result, WorkItem
 from workers.observability import metrics

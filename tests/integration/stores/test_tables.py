@@ -1,7 +1,6 @@
 """Table classes: each one says of its table what ClickHouse says after all migrations."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.topics import FEEDBACK_ANALYTICS
 from tests.harness.migrated import make_tables
+from tests.harness.paths import DATA
 from workers.delivery.records import Record
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
@@ -17,8 +17,6 @@ from workers.stores.clickhouse.migrations import migrate
 from workers.stores.clickhouse.recorded_rows import stored_rows
 from workers.stores.tables.all_tables import BY_NAME, SUMS, TABLES
 from workers.stores.tables.table_row import Column, described_columns, select_list
-
-DATA = Path(__file__).resolve().parent.parent / "data"
 
 STORED = """
 SELECT table, name, type, default_kind, default_expression FROM system.columns

@@ -26,7 +26,7 @@ from schemas.topics import (
 )
 from tests.harness.deployment import Deployment, until
 from tests.harness.pipeline import EXAMPLES, UNHURRIED, Pipeline, records
-from tests.integration.test_seen_versions import touchstone
+from tests.integration.runtime.test_seen_versions import touchstone
 from workers.archive import archive_copy as archiving
 from workers.delivery.records import Record
 from workers.delivery.topic_administration import TopicAdministration

@@ -1,13 +1,12 @@
 """The table of tricks in docs/reference/evasions.md is what the pipeline does, and most tricks are caught."""
 
-from pathlib import Path
-
 from benchmarks.evasions import BEGIN, END, Outcome, measure, read_evasions, table
+from tests.harness.paths import ROOT
 from workers.inference.backends import SentenceTransformerBackend
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "evasions.md"
+PAGE = ROOT / "docs" / "reference" / "evasions.md"
 LEAST_CAUGHT = 55 / 60
 """Share of the tricks that must be caught for an observer."""
 

@@ -16,7 +16,7 @@ from schemas.answers import GeneratedAnswer
 from tests.harness.client_environment import client_environment
 from tests.harness.deployment import Deployment
 from tests.harness.paths import ROOT
-from tests.integration.test_intake import Site, deployment, read
+from tests.integration.agents.test_intake import Site, deployment, read
 from workers.settings.addresses import Addresses
 
 __all__ = ["deployment"]

@@ -11,7 +11,7 @@ from aiokafka.consumer.group_coordinator import GroupCoordinator
 from aiokafka.errors import GroupAuthorizationFailedError, OutOfOrderSequenceNumber
 
 from schemas.topics import ANSWERS_GENERATED
-from tests.integration.test_consumer import Agent, produce, until
+from tests.integration.delivery.test_consumer import Agent, produce, until
 from workers.delivery import application as application_module
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record, Result, WorkItem

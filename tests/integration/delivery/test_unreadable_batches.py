@@ -20,7 +20,7 @@ from schemas.dead_letters import read_dead_letter
 from schemas.topics import ANSWERS_GENERATED, DEAD_LETTERS, MEMORY_TURNS
 from tests.harness.answers import answer
 from tests.harness.raw_records import CODECS, batch, send_batch
-from tests.integration.test_consumer import Agent, agents, committed, until
+from tests.integration.delivery.test_consumer import Agent, agents, committed, until
 from workers.agents.base import read_answer
 from workers.delivery import fetching
 from workers.delivery.fetching import UnreadablePartition, readable_name

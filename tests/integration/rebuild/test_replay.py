@@ -32,7 +32,7 @@ from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, until
 from tests.harness.forked_process import ForkedProcess
 from tests.harness.pipeline import EXAMPLES
-from tests.integration.test_seen_versions import touchstone
+from tests.integration.runtime.test_seen_versions import touchstone
 from workers.agents.analytics import ANALYTICS
 from workers.agents.memory import MEMORY
 from workers.agents.release import RELEASE

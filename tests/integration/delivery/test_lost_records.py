@@ -9,7 +9,7 @@ from faust.types import TP
 from structlog.testing import capture_logs
 
 from schemas.topics import ANSWERS_GENERATED
-from tests.integration.test_consumer import Agent, agents, committed, produce, until
+from tests.integration.delivery.test_consumer import Agent, agents, committed, produce, until
 from workers.delivery.records import Result, WorkItem
 from workers.observability import metrics
 from workers.settings import Settings

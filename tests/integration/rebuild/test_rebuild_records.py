@@ -25,7 +25,7 @@ from schemas.topics import (
     REVIEW_DECISIONS,
 )
 from tests.harness.deployment import Deployment
-from tests.integration.test_seen_versions import touchstone
+from tests.integration.runtime.test_seen_versions import touchstone
 from workers.rebuild.rebuild_result import RebuildImpossible, Rebuilt
 from workers.rebuild.rebuild_sources import RecordSource
 from workers.rebuild.rebuild_targets import Store
