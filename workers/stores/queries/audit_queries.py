@@ -107,7 +107,9 @@ LISTED = {
     + _AFTER.format(time="at", name="access_id"),
 }
 COUNTED = {
-    "decisions": f"SELECT countIf(NOT {_HIDDEN}) AS number, countIf({_HIDDEN}) AS hidden {_DECISIONS}",
+    # Steps and automatic releases of hidden answers are left out as well; decisions alone are counted.
+    "decisions": f"SELECT countIf(NOT {_HIDDEN}) AS number, countIf({_HIDDEN} AND ruling NOT IN ('{AUTOMATIC}', 'skipped', "
+    f"'escalated', 'resumed', 'given')) AS hidden {_DECISIONS}",
     "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
 ANSWERS = """
