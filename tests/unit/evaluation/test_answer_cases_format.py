@@ -25,6 +25,8 @@ PLAIN_IN_LANGUAGES = read_cases(CASES_FILE.with_name("plain_language_cases.jsonl
 """Short cases in ten languages whose wrong answers differ in one word of meaning."""
 PLAIN_TOOLS = read_cases(CASES_FILE.with_name("plain_tool_cases.jsonl"))
 """Ordinary questions on results of tools, all in view."""
+NATURAL = read_cases(CASES_FILE.with_name("natural_cases.jsonl"))
+"""Answers in a language model's own words, each beside one with a single mistake, by authors who had seen nothing."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -34,6 +36,7 @@ EVERYTHING = (
     *FURTHER_IN_LANGUAGES,
     *PLAIN_IN_LANGUAGES,
     *PLAIN_TOOLS,
+    *NATURAL,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))

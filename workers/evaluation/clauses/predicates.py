@@ -103,7 +103,7 @@ _CONVERSES: dict[str, tuple[str, dict[str, str]]] = {
     "learn": ("teach", {"from": "subject", "subject": "object"}),
     "lend": ("borrow", {"to": "subject", "subject": "from"}),
     "borrow": ("lend", {"from": "subject", "subject": "to"}),
-    "lease": ("rent", {"to": "subject", "subject": "from"}),
+    **dict.fromkeys(("let", "lease"), ("rent", {"to": "subject", "subject": "from"})),
     "rent": ("lease", {"from": "subject", "subject": "to"}),
     "inherit": ("leave", {"from": "subject", "subject": "to"}),
     "sue": ("defend", {"object": "subject", "subject": "against"}),

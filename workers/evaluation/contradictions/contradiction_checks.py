@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from schemas.grounding import Mismatch
 from workers.evaluation.contradictions.antonyms import POLES, SHARES, without_privative
 from workers.evaluation.contradictions.comparisons import wrong_change, wrong_order, wrong_share
+from workers.evaluation.contradictions.converses import is_other_side
 from workers.evaluation.contradictions.dated_values import is_course_wrong
 from workers.evaluation.contradictions.denials import (
     affirms_denied,
     crosses_contrast,
     drops_condition,
     has_ended,
+    is_due,
     is_exception_of,
 )
 from workers.evaluation.contradictions.lexical_contradictions import opposites, same_matter
@@ -90,13 +92,14 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("date")
     if name_mismatch(own, theirs, others):
         found.append("name")
-    denies = negation_mismatch(own, theirs) and not is_exception_of(claim, evidence)
+    denies = negation_mismatch(own, theirs) and not (is_exception_of(claim, evidence) or is_due(claim, evidence))
     denials = (crosses_contrast, affirms_denied, drops_condition, has_ended)
     if denies or any(denial(claim, evidence) for denial in denials):
         found.append("negation")
     calculated = own.dates and all(date in theirs.implied_dates for date in own.dates)
     if not _other_subject(own, theirs) and not calculated:
-        found += opposites(claim, evidence, other_evidence)
+        is_told = is_other_side(claim, evidence)
+        found += [kind for kind in opposites(claim, evidence, other_evidence) if kind != "antonym" or not is_told]
     if wrong_order(claim, [evidence, *other_evidence]):
         found.append("comparative")
     turned = swapped(claim, evidence) or reordered(claim, evidence)

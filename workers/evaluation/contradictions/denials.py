@@ -55,6 +55,14 @@ _MODAL = re.compile(
     re.IGNORECASE,
 )
 _MEMBER = re.compile(r",\s(?:and\s|or\s)?|\s(?:and|or)\s", re.IGNORECASE)
+TO_BE_DONE = re.compile(
+    r"\b(?:ha(?:s|ve|d) (?:still )?to|needs? to|must|should|ought to|(?:is|are|was|were) (?:still |yet )?to)\s(?:still\s)?(?:be\s)?(?P<verb>[^\W\d_]{3,})",
+    re.IGNORECASE,
+)
+"""What is still to be done; the group ``verb`` is what."""
+_NOT_DONE = re.compile(
+    r"\b(?:not|never|\w+n['’]t)\s(?:yet\s)?(?:been\s|to have been\s)?(?P<verb>[^\W\d_]{3,})", re.IGNORECASE
+)
 _LATER = re.compile(r"\s(?:and|but) (?:now|then|since)\b|;\s|(?<=\w{4})\.\s", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,;.]\s|[.;]$")
 
@@ -221,3 +229,9 @@ def _read_exclusion(told: str, excluded: str) -> _Contrast | None:
         return None
     members = (content_words(part) - one for part in _MEMBER.split(excluded))
     return None if DENIED.search(told) else _Contrast(one - two, two - one, "", tuple(filter(None, members)))
+
+
+def is_due(claim: str, evidence: str) -> bool:
+    """Return true if a claim says that something is still to be done, and the evidence that it has not been done."""
+    due = {stem(match["verb"].lower()) for match in TO_BE_DONE.finditer(claim)}
+    return bool(due & {stem(match["verb"].lower()) for match in _NOT_DONE.finditer(evidence)})

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from itertools import product as all_of
 
+from workers.evaluation.facts.amounts_of_each import amounts_of_each, is_form
 from workers.evaluation.facts.arithmetic import DEGREES, same_dimension
 from workers.evaluation.facts.operands import Operand, read_operands
 from workers.evaluation.facts.quantities import Quantity, undated_quantities
@@ -124,7 +125,20 @@ def named_figures(
         figure
         for figure in figures[:MAX_FIGURES]
         if any(_gives(each, _as_age(figure, asked), asked) for each in operands)
+        or (asked.is_total and any(_is_of_all(figure, texts) for texts in sources))
     )
+
+
+def names_calculation(text: str) -> bool:
+    """Return true if a text has a word for a total, a mean, a difference, a change, a share or a part."""
+    words = (_TOTAL, _MEAN, _DIFFERENCE, _UP, _DOWN, _SHARE, _WITH, _WITHOUT)
+    return any(word.search(text) for word in words)
+
+
+def _is_of_all(figure: Quantity, texts: tuple[str, ...]) -> bool:
+    """Return true for what all things have together where the sentences say what each has, and how many there are."""
+    of_each = ((each, amount_in(each.amount, figure)) for each in amounts_of_each(texts))
+    return any(value is not None and _equals(figure, value * each.count) for each, value in of_each)
 
 
 def has_wrong_change(claim: str, figures: Sequence[Quantity], text: str) -> bool:
@@ -296,7 +310,7 @@ def _for_count(count: Quantity, operands: Sequence[Operand], amounts: Sequence[A
     noun = "" if _noun_of(count) in CALCULATION_WORDS else _noun_of(count)
     if count.is_unit:
         return
-    named = [each for each, _ in amounts if noun and any(_is_form(noun, word) for word in each.near)]
+    named = [each for each, _ in amounts if noun and any(is_form(noun, word) for word in each.near)]
     if len(named) == count.values[0]:
         return  # "The two stops" are the two that have an amount each.
     for operand, value in amounts:
@@ -335,17 +349,11 @@ _PEOPLE = frozenset(
 def _is_alike(one: Quantity, two: Quantity) -> bool:
     if one.is_unit or two.is_unit:
         return one.is_unit and two.is_unit and one.dimension == two.dimension
-    return bool(_noun_of(one)) and _is_form(_noun_of(one), _noun_of(two))
+    return bool(_noun_of(one)) and is_form(_noun_of(one), _noun_of(two))
 
 
 def _noun_of(number: Quantity) -> str:
     return number.dimension.removeprefix("noun:")
-
-
-def _is_form(one: str, other: str) -> bool:
-    """Return true if two stems are forms of one word: "child" and "childr"."""
-    shorter, longer = sorted((one, other), key=len)
-    return one == other or (len(shorter) >= 4 and longer.startswith(shorter) and len(longer) - len(shorter) <= 2)
 
 
 def _groups(amounts: Sequence[Amount], asked: _Asked) -> Iterator[list[Amount]]:

@@ -25,7 +25,7 @@ _NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1
 _ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
 _HYPHENATED = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _NEGATION = re.compile(
-    r"\b(?:not(?! (?:only|all|every|necessarily|just|always|until)\b)|no(?! more than|\.)|never|neither|nor|none|nobody|nothing|cannot"
+    r"\b(?:not(?! (?:only|all|every|necessarily|just|always|until)\b)|no(?! (?:more|less|fewer|later|earlier|sooner|longer|higher|lower) than|\.)|never|neither|nor|none|nobody|nothing|cannot"
     r"|without(?= (?:an? |the |any )?[a-z]{4,})"
     r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?|não|nunca|nem|niet|geen|ikke|inte|не|нет|ни|никогда|δεν|δε|μην?)\b",
     re.IGNORECASE,

@@ -28,7 +28,7 @@ from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.placed_answers import is_answer_placed
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
 from workers.evaluation.contradictions.dated_values import answer_by_course
-from workers.evaluation.contradictions.denials import answer_by_denial, is_exception_of
+from workers.evaluation.contradictions.denials import answer_by_denial, is_due, is_exception_of
 from workers.evaluation.contradictions.listed_values import belongs_to_other
 from workers.evaluation.contradictions.local_conditions import drops_local_condition
 from workers.evaluation.contradictions.opposite_words import denial_pattern
@@ -135,7 +135,9 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings()
     main = [clause for clause in read_clauses(_REPORTED.sub("", claim.plain)) if clause.is_main]
     mismatches = clause_mismatches(main, sentences)
-    if "negation" in mismatches and any(is_exception_of(claim.plain, sentence) for sentence in sentences):
+    if "negation" in mismatches and any(
+        is_exception_of(claim.plain, sentence) or is_due(claim.plain, sentence) for sentence in sentences
+    ):
         mismatches = tuple(each for each in mismatches if each != "negation")
     return ClauseFindings(mismatches)
 

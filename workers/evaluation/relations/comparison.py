@@ -4,16 +4,24 @@ import re
 from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
+from workers.evaluation.relations.bands import is_in_band
 from workers.evaluation.relations.changed_states import is_state_present
+from workers.evaluation.relations.date_limits import is_side_kept
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.reference_units import is_reference_kept
+from workers.evaluation.relations.restated_values import is_value_kept
 from workers.evaluation.relations.stated_differences import is_order_stated
+from workers.evaluation.relations.wholes import is_of_whole
 
 _Rule = Callable[[str, str, Sequence[str]], bool | None]
 _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_order_stated, "comparative"),
     (is_state_present, "negation"),
     (is_reference_kept, "number"),
+    (is_value_kept, "number"),
+    (is_in_band, "number"),
+    (is_side_kept, "date"),
+    (lambda claim, _, sentences: is_of_whole(claim, sentences), "number"),
     (lambda claim, _, sentences: is_group_right(claim, sentences), "subject"),
 )
 """Rules on a claim, its question and sentences of the evidence, each with its mismatch."""

@@ -32,6 +32,7 @@ _IN_RANGE = re.compile(r"\b(\d{1,2})\s?[–-]\s?\d{1,2}\s+[A-Z][a-z]{2,8}\b")
 
 _FIRST_DIGIT = re.compile(r"(?<![^\W\d_])\d")
 
+_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _JOINT = re.compile(r"(?:,|\s|and)*")
 
 
@@ -45,6 +46,12 @@ def located(claim: str, mentions: Sequence[Mention], results: ToolResults) -> It
             if has_value(figure, quantity) and _is_of_group(figure, claim, mentions)
         )
         yield Located(quantity, start, sources)
+
+
+def is_day(figure: Located, claim: str, results: ToolResults) -> bool:
+    """Return true for "the 10th" where a result has a date on the tenth."""
+    match = _DAY.match(claim, figure.start)
+    return match is not None and any(day.day == int(match[1]) for day in results.days)
 
 
 def _figures(text: str) -> list[tuple[Quantity, int]]:

@@ -36,6 +36,13 @@ GREW_MOST = re.compile(
 """Superlatives of a change between two columns, which one column does not tell."""
 _RANK = re.compile(r"\b(second|third|fourth|fifth|2nd|3rd|4th|5th)[\s-]+(?=\w)", re.IGNORECASE)
 _RANKS = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4}
+_RESTRICTED = re.compile(
+    r"\b(?:(?:of|among) (?:them|these|those|the (?:two|three|four|five|six|rest|others|remaining))|that (?:still )?(?:fits?|meets?|match(?:es)?"
+    r"|qualif(?:y|ies)|works?|has|have|is|are|can)|within your|left in|still (?:available|open|free))\b",
+    re.IGNORECASE,
+)
+"""Words that choose rows by a condition that no column states: an extreme of these may be none of all rows."""
+_SIZE = re.compile(r"\b(?:biggest|largest|greatest|most|smallest|least|maximum|minimum|top)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[.;]\s|\b(?:but|though|although|while|whereas)\b|,\s(?=(?:and|ahead|followed)\b)", re.IGNORECASE)
 
 
@@ -89,7 +96,7 @@ def false_extreme(
     for start, end in _clauses(claim):
         text = claim[start:end]
         direction = direction_of(text)
-        if direction is None or GREW_MOST.search(text):
+        if direction is None or GREW_MOST.search(text) or _RESTRICTED.search(text):
             continue
         own = [each for each in figures if start <= each.start < end]
         named = [each for each in mentions if start <= each.start < end]
@@ -144,7 +151,7 @@ def _verdicts(
         if len(values) < 2:
             continue
         told = list(dict.fromkeys((next(iter(each.rows))[1], each.number) for each in found))
-        if told and all(number < 0 for _, number in told):
+        if told and all(number < 0 for _, number in told) and _SIZE.search(text):
             # The biggest expense is the lowest amount: expenses are stated by their size.
             told, values = (
                 [(row, -number) for row, number in told],

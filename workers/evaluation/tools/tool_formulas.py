@@ -28,7 +28,7 @@ _DIVIDED = re.compile(
 )
 _LEFT = re.compile(
     r"\b(?:left|remain\w*|still|missing|short|profit|loss|difference|more|less|fewer|ahead|behind|rose|fell|grew|increased|dropped|apart"
-    r"|over|under|net|surplus|deficit|change)\b",
+    r"|over|under|net|surplus|deficit|change|cheaper|dearer)\b|\d\s(?:\w{1,8}\s)?(?:above|below|beyond|higher|lower|off)\b",
     re.IGNORECASE,
 )
 _TOTAL = re.compile(
@@ -38,6 +38,7 @@ _PERCENT = re.compile(
     r"%|\b(?:percent|discount|off|tip|tax|vat|interest|margin|commission|fee|net|gross|surcharge|reduced|raise)\b",
     re.IGNORECASE,
 )
+_TAXED = re.compile(r"\b(?:tax|vat|discount|net|gross)\b", re.IGNORECASE)
 _AREA = re.compile(r"\b(?:square|cubic|area|volume|times|m²|m³)\b|[m²³×]\b", re.IGNORECASE)
 _YEARS_OLD = re.compile(r"\b(?:years?[ -]old|aged?|years? (?:since|ago|of service))\b", re.IGNORECASE)
 _WEIGHTED = re.compile(r"\b(?:weighted|average\w*|mean)\b", re.IGNORECASE)
@@ -68,7 +69,8 @@ def is_calculated(quantity: Quantity, claim: str, question: str, results: ToolRe
     """
     others = [each for each in read_details(f"{question} {claim}").quantities if each.values != quantity.values]
     found = 0
-    for value in _values(claim, others, results):
+    asked = [each.face for each in read_details(question).quantities] if question else []
+    for value in _values(claim, others, asked, results):
         found += 1
         if _is_same(value, quantity):
             return True
@@ -83,7 +85,7 @@ def _is_same(value: float, quantity: Quantity) -> bool:
     return any(abs(abs(value) - target) <= own for target, own in targets)
 
 
-def _values(text: str, others: Sequence[Quantity], results: ToolResults) -> Iterator[float]:
+def _values(text: str, others: Sequence[Quantity], asked: Sequence[float], results: ToolResults) -> Iterator[float]:
     numbers = _numbers(results)
     sums = [sum(each) for each in _columns(results.tables)]
     if _DIVIDED.search(text):
@@ -91,11 +93,13 @@ def _values(text: str, others: Sequence[Quantity], results: ToolResults) -> Iter
     if _LEFT.search(text):
         counts = map(float, _row_counts(results.tables))
         yield from (one - two for one, two in permutations([*numbers, *sums, *counts], 2))
+        yield from (one - each for one in (*numbers, *sums) for each in asked)
         yield from (one - two - three for one, two, three in islice(permutations(numbers, 3), 1_000))
     if _TOTAL.search(text):
         yield from _totals(text, others, results.tables)
     if _PERCENT.search(text):
-        yield from _of_percentages([*numbers, *sums], [each.face for each in others], results)
+        products = islice(_of_rows(results.tables), MAX_ROWS if _TAXED.search(text) else 0)
+        yield from _of_percentages([*numbers, *sums, *products], [each.face for each in others], results)
     if _AREA.search(text):
         yield from (one * two for one, two in combinations(numbers, 2))
     if _WEIGHTED.search(text):
@@ -217,6 +221,14 @@ def _of_percentages(numbers: Sequence[float], told: Sequence[float], results: To
         for number in numbers if -1 < share < 5 else ():
             net = number / (1 + share)
             yield from (number * share, number * (1 + share), number * (1 - share), net, number - net)
+
+
+def _of_rows(tables: Sequence[Table]) -> Iterator[float]:
+    """Yield the products of two numbers of a row, such as quantity and price."""
+    for table in tables:
+        for row in table.rows[:MAX_ROWS]:
+            numbers = [cell.number for cell in row if cell.number is not None]
+            yield from (one * two for one, two in combinations(numbers[:4], 2))
 
 
 def _weighted(tables: Sequence[Table]) -> Iterator[float]:

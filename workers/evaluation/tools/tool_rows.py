@@ -222,7 +222,11 @@ def unsaid(path: Sequence[str], told: set[str]) -> tuple[frozenset[str], frozens
 def told_dates(claim: str) -> list[Date]:
     """Return the dates of a claim without limits ("after 8:00") and without single years."""
     limits = {date for match in _LIMIT.finditer(claim) for date in read_dates(match[0])[0]}
-    return [date for date in dates_in(claim) if date not in limits]
+    return [date for date in dates_in(_PACE.sub(" ", claim)) if date not in limits]
 
 
+_PACE = re.compile(
+    r"\b\d{1,2}:\d{2}(?=\s?(?:min(?:utes?)?\.?\s)?(?:per|/|an?|each|pro)\s?(?:k(?:m|ilomet)|mi(?:le)?\b|lap|round|100))",
+    re.IGNORECASE,
+)
 _LIMIT = re.compile(r"\b(?:after|before|by|since|until|till|past)\s+\S{1,12}(?:\s?[ap]\.?m\b)?", re.IGNORECASE)

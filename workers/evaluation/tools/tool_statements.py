@@ -10,6 +10,7 @@ from babel import Locale
 from schemas.grounding import Mismatch
 from workers.evaluation.budget import spend
 from workers.evaluation.contradictions.antonyms import POLES
+from workers.evaluation.contradictions.denials import TO_BE_DONE
 from workers.evaluation.text.words import content_words
 from workers.evaluation.tools.tool_details import NEGATION
 from workers.evaluation.tools.tool_figures import key_words
@@ -23,6 +24,8 @@ REACH = 4
 """Most words between a denial and what it denies: "has not yet been shipped"."""
 MAX_COPIES = 3
 """Most rows with the names of a claim that count as one record, which several calls returned."""
+AIRPORT = 3
+"""Length of the code of an airport, which often begins the name of its city."""
 _YES, _NO = frozenset(("true", "yes")), frozenset(("false", "no"))
 
 
@@ -44,6 +47,7 @@ def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results:
     spend(len(cells))
     if _names_other_value(claim, question, results):
         return "name"
+    claim = TO_BE_DONE.sub(" ", claim)
     denied = {word for match in _DENIAL.finditer(claim) for word in _next_words(claim[match.end() :])}
     tokens = [token.casefold() for token in TOKEN.findall(claim)]
     told = set(tokens)
@@ -192,8 +196,9 @@ _IN = re.compile(r"\b(?:in|near|around)\s[A-Z]")
 
 
 def is_written_out(name: str, results: ToolResults) -> bool:
-    """Return true if a name is that of a country, language or currency whose code is a value of a result."""
-    return bool(_codes().get(name.casefold(), frozenset()) & results.codes)
+    """Return true if a name has its code as a value of a result: a country, language, currency, or an airport ("DUB")."""
+    lowered = name.casefold()
+    return bool(_codes().get(lowered, frozenset()) & results.codes) or lowered[:AIRPORT] in results.codes
 
 
 @lru_cache(maxsize=1)

@@ -35,6 +35,9 @@ _ROW_COUNT = re.compile(
     r"\(\d+ rows?\)|\d+ rows? in set.*|Time: .*|Empty set.*|\[\d+ rows x \d+ columns\]", re.IGNORECASE
 )
 _PAIR = re.compile(r"\s*([\w][\w .()/%-]{0,59}?)(?:\s*(?::\s|=)\s*|\s{2,}(?=[-+]?[\d.,]+\s*$))(.*\S)\s*")
+_TOTALS = frozenset(
+    ("total", "totals", "grand total", "sum", "overall", "all", "gesamt", "summe", "insgesamt", "totale", "totaal")
+)
 _SIZES = {"K": 2.0**10, "M": 2.0**20, "G": 2.0**30, "T": 2.0**40, "P": 2.0**50}
 
 
@@ -83,7 +86,17 @@ def read_tables(content: str) -> tuple[Table, ...]:
         or _separated_tables(text)
         or _pair_tables(text)
     )
-    return tuple(_bounded(tables))
+    return tuple(part for table in _bounded(tables) for part in _totals_apart(table))
+
+
+def _totals_apart(table: Table) -> Iterator[Table]:
+    """Yield a table without its rows of totals, and each of these alone: it is no row that is counted, summed or ranked."""
+    totals = [row for row in table.rows if any(cell.text.strip(" :*").casefold() in _TOTALS for cell in row[:2])]
+    if not totals or len(table.rows) < 3 or len(totals) > 1:
+        yield table
+        return
+    yield Table(table.name, tuple(row for row in table.rows if row is not totals[0]))
+    yield Table(table.name, tuple(totals))
 
 
 def _named_tables(tables: Sequence[Rows]) -> list[Table]:

@@ -143,3 +143,47 @@ def test_any_claim_and_result_are_held_against_each_other_without_an_error(claim
 def test_derived_figures_are_given_in_the_units_that_people_use(result: Any, right: str, wrong: str) -> None:
     assert verdict(right, result) == "supported"
     assert verdict(wrong, result) != "supported"
+
+
+CHANNELS = "channel,sessions,conversions\norganic search,4200,84\npaid search,1800,54\ndirect,2400,36\nemail,1000,31\nTOTAL,9400,205\n"
+FREEZER = "03:00 -18.2\n03:10 -16.4\n03:20 -14.1\n03:30 -12.7\n03:40 -13.9\n"
+RUNS = (
+    "date,weekday,distance_km,duration\n2026-03-02,Mon,5.0,27:30\n2026-03-05,Thu,8.0,42:40\n2026-03-08,Sun,10.0,58:20\n"
+)
+LOANS = '<loans><loan title="Stoner" due="2026-03-11" returned="false"/><loan title="Circe" due="2026-02-27" returned="true"/></loans>'
+SPENT = "date,merchant,category,amount_eur\n2026-03-02,Lidl,groceries,41.20\n2026-03-05,Shell,fuel,52.00\n2026-03-09,Aldi,groceries,36.80\n"
+INVOICE = '[{"desc": "Tie-down strap", "qty": 12, "unit_net": 14.5, "vat_rate": 20}, {"desc": "Car seat", "qty": 2, "unit_net": 85.0, "vat_rate": 5}]'
+FLIGHTS = '[{"carrier": "TAP", "via": [], "price": 612}, {"carrier": "Aer Lingus", "via": ["DUB"], "price": 538}, {"carrier": "Condor", "via": ["FRA"], "price": 455}]'
+FLATS = (
+    '[{"address": "12 Elm St", "bedrooms": 2, "rent": 1350}, {"address": "31 Pine Ct", "bedrooms": 2, "rent": 1450}]'
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "result", "expected"),
+    [
+        ("Organic search leads with 84 of the 205 conversions.", CHANNELS, "supported"),
+        ("Paid search leads with 54 of the 205 conversions.", CHANNELS, "contradicted"),
+        ("The four channels had 205 conversions in total.", CHANNELS, "supported"),
+        ("The warmest value, -12.7 °C, was logged at 03:30.", FREEZER, "supported"),
+        ("The warmest value, -18.2 °C, was logged at 03:00.", FREEZER, "contradicted"),
+        ("You were quickest on Thursday, averaging 5:20 per kilometre.", RUNS, "supported"),
+        ("Stoner has to be returned.", LOANS, "supported"),
+        ("Stoner was returned.", LOANS, "contradicted"),
+        ("The largest of them was €41.20 at Lidl on the 2nd.", SPENT, "supported"),
+        ("The largest expense was €41.20 at Lidl.", SPENT, "contradicted"),
+        ("VAT on the straps is £34.80.", INVOICE, "supported"),
+        ("VAT on the straps is £38.40.", INVOICE, "unsupported"),
+        ("The flight with Aer Lingus goes through Dublin.", FLIGHTS, "supported"),
+    ],
+)
+def test_totals_signs_paces_and_chosen_rows_are_read_as_people_mean_them(
+    claim: str, result: str, expected: str
+) -> None:
+    assert verdict(claim, result) == expected
+
+
+@pytest.mark.parametrize(("amount", "expected"), [("$50", "supported"), ("$90", "unsupported")])
+def test_a_distance_to_a_figure_of_the_question_is_calculated(amount: str, expected: str) -> None:
+    question = "Do any of these flats cost less than $1,400?"
+    assert verdict(f"31 Pine Ct is {amount} above your ceiling.", FLATS, question=question) == expected
