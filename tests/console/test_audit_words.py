@@ -148,7 +148,7 @@ def test_the_rules_of_a_decision_say_what_was_measured_and_needed_and_which_one_
     with logged_in(browser, console) as (page, seen):
         page.goto(f"/answers/{answers[0].answer_id}?tenant={TENANT}")
         expect(page.locator("#winner")).to_contain_text(
-            "The rules “high risk of hallucination” and “gate score below the minimum” decided: held, with a review."
+            "The rules “high risk of hallucination” and “overall score below the minimum” decided: held, with a review."
         )
         rules = page.get_by_role("region", name="Rules of the decision")
         assert rules.locator("th[scope=col]").all_inner_texts() == ["Rule", "Field", "Measured", "Needed", "Result"]
