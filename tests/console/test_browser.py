@@ -311,7 +311,7 @@ def test_a_second_opinion_is_blind(browser: Browser, console: ConsoleThread, mon
         assert "first-opinion" not in page.locator("#review-item").inner_html()
         beside = page.context.new_page()
         beside.goto(f"/answers/{answer.answer_id}")
-        expect(beside.locator(".history")).to_contain_text("judged")
+        expect(beside.locator(".history")).to_contain_text("evaluated")
         assert "first-opinion" not in beside.content()
         assert "first-opinion" in told("first-opinion")
         page.bring_to_front()
