@@ -59,5 +59,5 @@ def test_a_rule_says_field_measured_and_needed_value() -> None:
 
 def test_a_rule_without_effect_in_a_mode_says_so() -> None:
     rules = rules_in_words(explained("released", [], "observer", gate_score_unknown=Fact(True, None)))
-    (unknown,) = [rule for rule in rules if rule.name == "gate score unknown"]
+    (unknown,) = [rule for rule in rules if rule.name == "overall score unknown"]
     assert unknown[2:] == ("not known", "a known score", "failed, without effect in observer mode", False)
