@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from workers.console.presentation import review_pages
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.review import ClaimVerdict
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT, review_request, store_decision
@@ -23,8 +23,6 @@ from workers.console.routes import audit
 from workers.decision.release_events import review_request as request_of
 from workers.review.decision_events import decided
 from workers.review.reviewer_labels import label_row
-
-needs_browser = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 SAID: Sequence[Mapping[str, Any]] = (
     {"by": "anna", "action": "approve"},

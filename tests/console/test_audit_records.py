@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.review import POLICY
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
@@ -18,7 +18,6 @@ from workers.decision.release_events import review_request
 from workers.review.decision_events import DEADLINE_REASON, decided, review_event
 from workers.stores.clickhouse.review_rows import review_event_row
 
-needs_browser = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 TENANT = "recorded"
 
 

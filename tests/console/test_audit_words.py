@@ -11,15 +11,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from schemas.enriched import EnrichedAnswer
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 from workers.review.decision_events import review_event
 from workers.stores.clickhouse.review_rows import review_event_row
-
-needs_browser = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 TENANT = "worded"
 AT = datetime(2026, 11, 3, 9, 0, tzinfo=UTC)

@@ -13,7 +13,7 @@ from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS
-from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, reject, serious_violations
+from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.decisions import Values, decisions_on, waited_for
 from tests.harness.held_answers import held, risky
@@ -21,7 +21,7 @@ from tests.harness.reviews import store_decision
 from workers.console.http.middleware import CONTENT_SECURITY_POLICY
 from workers.decision.release_events import review_request
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 

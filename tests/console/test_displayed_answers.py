@@ -5,14 +5,14 @@ import pytest
 from playwright.sync_api import Browser, Response, expect
 
 from schemas.topics import FEEDBACK_ANALYTICS
-from tests.harness.browser import chromium_path, logged_in
+from tests.harness.browser import logged_in, needs_browser
 from tests.harness.console import ConsoleThread
 from tests.harness.deployment import Deployment, until
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT
 from workers.settings.addresses import Addresses
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 WHO = "onlooker"
 

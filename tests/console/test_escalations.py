@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 from schemas.identifiers import fact_id
 from schemas.review import ReviewEvent
 from schemas.topics import REVIEW_EVENTS
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread, clock_at
 from tests.harness.decisions import Values
 from tests.harness.held_answers import held
@@ -18,7 +18,6 @@ from workers.review.decision_events import DeadlineAction, decided_by_deadline
 from workers.review.left_requests import standing_escalations
 from workers.stores.clickhouse.review_rows import review_event_row
 
-needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 REASON = "The figure is in a contract that I may not read."
 
@@ -39,7 +38,7 @@ def test_an_undone_escalation_leaves_the_one_before() -> None:
     assert steps("anna escalated", "ben escalated", "anna resumed") == {("t", "r"): "ben"}
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
     browser: Browser, console: ConsoleThread, values: Values, window: dict[str, int]
@@ -86,7 +85,7 @@ def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 def test_several_are_escalated_with_a_reason_alone(browser: Browser, console: ConsoleThread) -> None:
     held(console, "passed-on", 2)
     with logged_in(browser, console, "escalator") as (page, seen):
@@ -102,7 +101,7 @@ def test_several_are_escalated_with_a_reason_alone(browser: Browser, console: Co
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.parametrize(
     ("held_by", "last", "words"),
     [

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from workers.console.presentation.verdicts import CLEAR_SUPPORT, ESTIMATE, score_words, shade_of
@@ -42,7 +42,7 @@ def looks(page: Page, place: str, sign: str) -> tuple[str, ...]:
     return style, page.locator(sign).first.inner_text()
 
 
-@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+@needs_browser
 def test_a_verdict_says_that_it_is_an_estimate_and_how_sure_and_weak_support_looks_weak(
     browser: Browser, console: ConsoleThread
 ) -> None:

@@ -12,14 +12,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import PATIENCE_MS, chromium_path, escalate, logged_in, reject, serious_violations
+from tests.harness.browser import PATIENCE_MS, escalate, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT, review_request, store_decision
 from workers.review.decision_events import decided
 from workers.review.reviewer_labels import preference_row
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 MOST_STOPS = 400
 """Stops of the tab key within which a control must be reached."""

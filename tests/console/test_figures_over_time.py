@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread, clock_at, examples
 from tests.harness.reviews import review_request, store_decision
 from workers.settings import ModelPrice
@@ -93,7 +93,7 @@ def test_decisions_are_listed_by_model(accepted: ConsoleThread) -> None:
     assert "accesses have no model" in client.get("/api/audit/accesses", params=params).json()["detail"]
 
 
-@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+@needs_browser
 def test_the_chart_of_acceptance_is_narrowed_to_one_model_and_the_address_keeps_it(
     browser: Browser, accepted: ConsoleThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +131,7 @@ def test_acceptance_of_another_tenant_is_refused_and_of_one_of_several_chosen(ac
     assert acceptance(accepted, "review", tenant="not-accepted", by="reviewer") == {("2026-11-02", "anna"): (1, 0, 0)}
 
 
-@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+@needs_browser
 def test_acceptance_is_drawn_beside_its_table_and_leads_to_the_decisions(
     browser: Browser, accepted: ConsoleThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,7 +250,7 @@ def test_without_prices_nothing_has_a_cost(called: ConsoleThread) -> None:
     assert 'data-chart="cost"' not in page
 
 
-@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+@needs_browser
 def test_cost_is_drawn_over_time_and_stands_in_the_table_of_models(browser: Browser, priced: ConsoleThread) -> None:
     with logged_in(browser, priced, "priced") as (page, seen):
         expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")

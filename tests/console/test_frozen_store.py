@@ -10,14 +10,14 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import chromium_path, logged_in, reject
+from tests.harness.browser import logged_in, needs_browser, reject
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from workers.inference.backends import SentenceTransformerBackend
 from workers.local.services import LocalServices
 from workers.settings.addresses import Addresses
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 WAITING = "The console has not answered yet; still waiting."
 AWAY = "ClickHouse has not answered within 8 s"

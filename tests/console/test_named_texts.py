@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, logged_in
+from tests.harness.browser import logged_in, needs_browser
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from workers.decision.reference_list import HEADING
@@ -30,7 +30,7 @@ def test_added_references_are_no_other_text(answer: str, content: str, change: s
     assert change_of(answer, content) == change
 
 
-@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+@needs_browser
 def test_each_sentence_names_its_text_whatever_is_open(browser: Browser, console: ConsoleThread) -> None:
     (answer,) = held(console, "previews", 1)
     with logged_in(browser, console, "previewing") as (page, seen):

@@ -8,13 +8,11 @@ from playwright.sync_api import Browser, expect
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
 from workers.decision.finality import REJECTION_TEXT, released_by
 from workers.decision.release_events import review_request
-
-needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 
 def disputed(number: int, tenant: str = "outcomes", **fields: str) -> GeneratedAnswer:
@@ -75,7 +73,7 @@ def test_an_outcome_is_asked_for_decisions_alone(console: ConsoleThread) -> None
     assert "send approve, correct or reject" in refused.json()["detail"]
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 def test_a_reviewer_sees_what_readers_get_from_each_decision(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
@@ -139,7 +137,7 @@ def test_an_answer_of_blanks_is_not_approved_alone_or_among_several(
     assert [decision.user_action for decision in decisions_on(values, answer.answer_id)] == ["reject"]
 
 
-@needs_chromium
+@needs_browser
 def test_the_page_says_that_an_empty_answer_cannot_be_approved_and_what_to_do(
     browser: Browser, console: ConsoleThread
 ) -> None:

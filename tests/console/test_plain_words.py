@@ -8,15 +8,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
 from schemas.review import ReviewEventKind
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 from workers.console.presentation.words import SCORES, STATES, review_event_words
 from workers.review.decision_events import review_event
 from workers.stores.clickhouse.review_rows import review_event_row
 from workers.stores.queries.answer_queries import MAX_TURN, cut_at_word
-
-needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 
 def explanation(page: Page, word: str) -> str:
@@ -28,7 +26,7 @@ def explanation(page: Page, word: str) -> str:
     return tip.inner_text()
 
 
-@needs_chromium
+@needs_browser
 def test_states_and_scores_are_explained_and_have_one_form_on_each_page(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -70,7 +68,7 @@ def test_a_long_turn_ends_with_a_word() -> None:
     assert cut_at_word("one", 2) == "on …"
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 def test_a_phone_is_told_of_no_key_and_a_long_turn_is_cut_between_words(
     browser: Browser, console: ConsoleThread, window: dict[str, int]

@@ -7,14 +7,14 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import PATIENCE_MS, chromium_path, logged_in, reject, serious_violations
+from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread, secret
 from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
 from workers.decision.finality import REJECTION_TEXT
 from workers.decision.release_events import review_request
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")

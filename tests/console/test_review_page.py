@@ -7,11 +7,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 MARKDOWN = """## Sizing
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
@@ -17,8 +17,6 @@ from workers.decision.policy import DecisionPolicy
 from workers.decision.release_events import review_request
 from workers.review.review_errors import FINAL_ADVICE
 from workers.settings import Settings
-
-needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 
 def review_of(answer: EnrichedAnswer) -> str:
@@ -31,7 +29,7 @@ def described(page: Page, action: str) -> str:
     return page.locator(f"#{button.get_attribute('aria-describedby')}").inner_text()
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 def test_each_button_says_what_readers_get_and_the_page_what_they_see_now(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
@@ -66,7 +64,7 @@ def test_each_button_says_what_readers_get_and_the_page_what_they_see_now(
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 def test_scores_stand_beside_the_minimum_that_they_need_and_symbols_are_explained(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -104,7 +102,7 @@ def test_the_minimum_is_that_of_tenant_and_query_type() -> None:
     assert gate_words(settings, "other") == f"{usual['gate']:.2f}"
 
 
-@needs_chromium
+@needs_browser
 def test_a_decided_request_says_that_it_is_final_and_what_to_do(browser: Browser, console: ConsoleThread) -> None:
     (answer,) = held(console, "published", 1)
     request = review_request(answer, answer.enriched_at, deadline_hours=24)
@@ -117,7 +115,7 @@ def test_a_decided_request_says_that_it_is_final_and_what_to_do(browser: Browser
         assert serious_violations(page) == []
 
 
-@needs_chromium
+@needs_browser
 def test_the_key_of_the_guidelines_says_that_there_are_none_and_how_they_are_set(
     browser: Browser, console: ConsoleThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

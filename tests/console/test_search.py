@@ -6,10 +6,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
-
-needs_browser = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 BEGIN = datetime.now(UTC) - timedelta(hours=2)
 COUNT = 7

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import chromium_path, logged_in
+from tests.harness.browser import logged_in, needs_browser
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 READABLE = """question => {
   const { left, right, top, bottom } = question.getBoundingClientRect();

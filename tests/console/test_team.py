@@ -9,14 +9,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 from workers.review.guidelines import guidelines_of
-
-needs_browser = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import chromium_path, escalate, logged_in, reject, serious_violations
+from tests.harness.browser import escalate, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
 from tests.harness.held_answers import held
-
-needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
 
 
 def review_of(answer: EnrichedAnswer) -> str:
@@ -30,7 +28,7 @@ def question(page: Page) -> str:
     return page.locator("#question").inner_text()
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
     browser: Browser, console: ConsoleThread, values: Values, window: dict[str, int]
@@ -72,7 +70,7 @@ def test_an_undo_without_a_decision_says_so(console: ConsoleThread) -> None:
     assert "nothing to undo for “How much memory does ingester 0 need?”" in refused.json()["detail"]
 
 
-@needs_chromium
+@needs_browser
 def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_through_them(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -106,7 +104,7 @@ def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_t
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.parametrize(
     ("leave", "words"), [(lambda page: page.keyboard.press("s"), "skipped"), (escalate, "escalated")]
 )
@@ -128,7 +126,7 @@ def test_a_skip_and_an_escalation_are_undone_like_a_decision(
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.usefixtures("long_undo")
 def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(
     browser: Browser, console: ConsoleThread
@@ -155,7 +153,7 @@ def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.usefixtures("long_undo")
 def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
     browser: Browser, console: ConsoleThread
@@ -184,7 +182,7 @@ def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.usefixtures("long_undo")
 def test_an_undo_after_a_vote_says_that_the_vote_stays_before_it_undoes_an_older_decision(
     browser: Browser, console: ConsoleThread
@@ -209,7 +207,7 @@ def test_an_undo_after_a_vote_says_that_the_vote_stays_before_it_undoes_an_older
         assert seen.complaints == []
 
 
-@needs_chromium
+@needs_browser
 @pytest.mark.usefixtures("long_undo")
 def test_a_bulk_decision_names_its_requests_before_and_is_undone_as_one(
     browser: Browser, console: ConsoleThread
@@ -242,7 +240,7 @@ def counters(page: Page) -> list[str]:
     return [page.locator(f"#{name}-count").inner_text() for name in ("own", "open", "held")]
 
 
-@needs_chromium
+@needs_browser
 def test_counters_agree_with_a_reload_and_the_list_while_decisions_can_be_undone(
     browser: Browser, console: ConsoleThread
 ) -> None:

@@ -12,14 +12,14 @@ from playwright.sync_api import Browser, expect
 from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
 from schemas.topics import ANSWERS_RELEASED
-from tests.harness.browser import chromium_path, logged_in, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values
 from tests.harness.deployment import until
 from tests.harness.held_answers import held
 from workers.decision.finality import WITHDRAWAL_TEXT
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 TENANT = "withdrawals"
 
 

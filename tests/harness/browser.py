@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -21,6 +22,10 @@ SERIOUS = frozenset({"serious", "critical"})
 def chromium_path() -> str | None:
     """Where Chromium is; ``None`` if it is not installed."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+needs_browser = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+"""Marker of tests that are skipped without Chromium."""
 
 
 @contextmanager

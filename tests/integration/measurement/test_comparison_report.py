@@ -8,12 +8,12 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser
 
-from tests.harness.browser import PATIENCE_MS, Seen, chromium_path, running_browser, serious_violations
+from tests.harness.browser import PATIENCE_MS, Seen, needs_browser, running_browser, serious_violations
 from tests.harness.comparisons import HOSTILE, hostile_findings
 from workers.comparison.comparison_report import render
 from workers.comparison.tallies import MEASURES, SCORES
 
-pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")

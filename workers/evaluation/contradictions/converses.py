@@ -17,6 +17,7 @@ _PAIRS: tuple[tuple[str, str], ...] = (
     (r"export(?:s|ed|ing)?", r"import(?:s|ed|ing)?"),
     (r"preced(?:e[sd]?|ing)", r"follow(?:s|ed|ing)?|succeed(?:s|ed|ing)?"),
 )
+_Parties = tuple[frozenset[str], frozenset[str]]
 _VERBS = tuple(tuple(re.compile(rf"\b(?:{side})\b", re.IGNORECASE) for side in pair) for pair in _PAIRS)
 _AGENT = re.compile(r"\bby\s((?:(?!\b(?:from|to|for|in|on|at|and|with)\b)[^,;.])+)", re.IGNORECASE)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s(?:\w+\s)?$", re.IGNORECASE)
@@ -32,15 +33,19 @@ def is_other_side(claim: str, evidence: str) -> bool:
     claim, evidence = claim[:MAX_TEXT], evidence[:MAX_TEXT]
     for one, two in _VERBS:
         for ours, theirs in ((one, two), (two, one)):
-            own, other = ours.search(claim), theirs.search(evidence)
-            if own and other and not theirs.search(claim):
-                subject, rest = _parties(claim, own)
-                their_subject, their_rest = _parties(evidence, other)
-                return bool(subject & their_rest and rest & their_subject and not subject & their_subject)
+            own = ours.search(claim)
+            if own and not theirs.search(claim) and theirs.search(evidence):
+                parties = _parties(claim, own)
+                # "Ann sold it to Bob, who sold it to Cid" has two events.
+                return any(_are_exchanged(parties, _parties(evidence, other)) for other in theirs.finditer(evidence))
     return False
 
 
-def _parties(text: str, verb: re.Match[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _are_exchanged(own: _Parties, other: _Parties) -> bool:
+    return bool(own[0] & other[1] and own[1] & other[0] and not own[0] & other[0])
+
+
+def _parties(text: str, verb: re.Match[str]) -> _Parties:
     """Return the words for who acts, and those of everything else."""
     before, after = text[: verb.start()], text[verb.end() :]
     agent = _AGENT.search(after) if _PASSIVE.search(before) else None

@@ -59,7 +59,7 @@ TO_BE_DONE = re.compile(
     r"\b(?:ha(?:s|ve|d) (?:still )?to|needs? to|must|should|ought to|(?:is|are|was|were) (?:still |yet )?to)\s(?:still\s)?(?:be\s)?(?P<verb>[^\W\d_]{3,})",
     re.IGNORECASE,
 )
-"""What is still to be done; the group ``verb`` is what."""
+"""Words for something that is still to be done; the group ``verb`` holds its verb."""
 _NOT_DONE = re.compile(
     r"\b(?:not|never|\w+n['’]t)\s(?:yet\s)?(?:been\s|to have been\s)?(?P<verb>[^\W\d_]{3,})", re.IGNORECASE
 )

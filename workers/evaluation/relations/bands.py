@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workers.evaluation.text.words import STOP_WORDS, stem
 
@@ -14,13 +15,13 @@ MAX_BANDS = 20
 """Maximum number of bands."""
 
 _FIGURE = r"[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-−]?\d+(?:[.,]\d+)?"
-_BEFORE = r"(?:(?P<before>[^\W\d_]+)\s)?(?:(?:of|from|between|aged)\s)?(?P<series>[^\W\d_]{1,4}-)?[$€£]?"
+_BEFORE = r"(?:(?P<before>[^\W\d_]{1,30})\s)?(?:(?:of|from|between|aged)\s)?(?P<series>[^\W\d_]{1,4}-)?[$€£]?"
 _BAND = re.compile(
-    rf"{_BEFORE}(?P<low>{_FIGURE})(?:\s?[^\W\d_%]{{1,3}}\.?|\s?%)?\s?(?:to|and|–|-|up to|through|until)\s?(?:[^\W\d_]{{1,4}}-)?[$€£]?(?P<high>{_FIGURE})(?:[-\s]?(?P<unit>[^\W\d_]+|%))?",
+    rf"{_BEFORE}(?P<low>{_FIGURE})(?:\s?[^\W\d_%]{{1,3}}\.?|\s?%)?\s?(?:to|and|–|-|up to|through|until)\s?(?:[^\W\d_]{{1,4}}-)?[$€£]?(?P<high>{_FIGURE})(?:[-\s]?(?P<unit>[^\W\d_]{{1,30}}|%))?",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
-    rf"(?:(?P<before>[^\W\d_]+)\s)?(?:of\s)?(?P<series>[^\W\d_]{{1,4}}-)?[$€£]?(?P<value>{_FIGURE})(?!\d)(?:[-\s]?(?P<unit>[^\W\d_]+|%))?",
+    rf"(?:(?P<before>[^\W\d_]{{1,30}})\s)?(?:of\s)?(?P<series>[^\W\d_]{{1,4}}-)?[$€£]?(?P<value>{_FIGURE})(?!\d)(?:[-\s]?(?P<unit>[^\W\d_]{{1,30}}|%))?",
     re.IGNORECASE,
 )
 _END = re.compile(r"[;|\n]|\.\s|\.$")
@@ -49,7 +50,7 @@ def is_in_band(claim: str, question: str, sentences: Sequence[str]) -> bool | No
         False if the claim says what another band has, true if it says what its own band alone has; ``None`` without
         two bands of one kind, a value of that kind in claim or question, or a word that tells the bands apart.
     """
-    bands = list(_read_bands(" ".join(sentences)[:MAX_EVIDENCE]))
+    bands = _bands(" ".join(sentences)[:MAX_EVIDENCE])
     if len(bands) < 2:
         return None
     claim, question = claim[:MAX_TEXT], question[:MAX_TEXT]
@@ -67,6 +68,11 @@ def is_in_band(claim: str, question: str, sentences: Sequence[str]) -> bool | No
             is_other = bool(tokens & (elsewhere - own[0].tokens))
             return None if is_own == is_other else is_own
     return None
+
+
+@lru_cache(maxsize=256)
+def _bands(text: str) -> tuple[_Band, ...]:
+    return tuple(_read_bands(text))
 
 
 def _read_bands(text: str) -> Iterator[_Band]:

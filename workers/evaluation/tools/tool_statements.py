@@ -198,7 +198,12 @@ _IN = re.compile(r"\b(?:in|near|around)\s[A-Z]")
 def is_written_out(name: str, results: ToolResults) -> bool:
     """Return true if a name has its code as a value of a result: a country, language, currency, or an airport ("DUB")."""
     lowered = name.casefold()
-    return bool(_codes().get(lowered, frozenset()) & results.codes) or lowered[:AIRPORT] in results.codes
+    known = _codes()
+    if known.get(lowered, frozenset()) & results.codes:
+        return True
+    code = lowered[:AIRPORT]
+    # "Euromart" is not written out by the currency EUR.
+    return code in results.codes and not any(code in codes for codes in known.values())
 
 
 @lru_cache(maxsize=1)

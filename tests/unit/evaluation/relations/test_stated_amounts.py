@@ -117,6 +117,13 @@ def test_the_other_side_of_an_event_needs_exchanged_parties() -> None:
     assert not is_other_side("The painting was borrowed by the museum in Ghent from the gallery in Lyon.", evidence)
 
 
+def test_an_event_that_is_passed_on_has_two_other_sides() -> None:
+    evidence = "In 2019 the Hart family sold the mill to the town of Elm, which sold it to Jan Kok in 2023."
+    assert is_other_side("Jan Kok bought the mill from the town of Elm in 2023.", evidence)
+    assert is_other_side("The town of Elm bought the mill from the Hart family.", evidence)
+    assert not is_other_side("The Hart family bought the mill from the town of Elm.", evidence)
+
+
 def test_sides_of_a_time_are_not_compared_across_a_denial() -> None:
     known = ["Music must be turned off by 10 pm."]
     assert is_side_kept("Music must be turned off after 10 pm.", "", known) is False

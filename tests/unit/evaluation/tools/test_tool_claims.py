@@ -175,6 +175,7 @@ FLATS = (
         ("VAT on the straps is £34.80.", INVOICE, "supported"),
         ("VAT on the straps is £38.40.", INVOICE, "unsupported"),
         ("The flight with Aer Lingus goes through Dublin.", FLIGHTS, "supported"),
+        ("The flight with Aer Lingus goes through Madrid.", FLIGHTS, "unsupported"),
     ],
 )
 def test_totals_signs_paces_and_chosen_rows_are_read_as_people_mean_them(
