@@ -42,7 +42,10 @@ def is_other_side(claim: str, evidence: str) -> bool:
 
 
 def _are_exchanged(own: _Parties, other: _Parties) -> bool:
-    return bool(own[0] & other[1] and own[1] & other[0] and not own[0] & other[0])
+    # What both parties are ("the museum in Ghent", "the museum in Lyon") tells neither from the other.
+    acting, others = own[0] - own[1], own[1] - own[0]
+    their_acting, their_others = other[0] - other[1], other[1] - other[0]
+    return bool(acting & their_others and others & their_acting and not acting & their_acting)
 
 
 def _parties(text: str, verb: re.Match[str]) -> _Parties:

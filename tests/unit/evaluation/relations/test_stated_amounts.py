@@ -117,6 +117,14 @@ def test_the_other_side_of_an_event_needs_exchanged_parties() -> None:
     assert not is_other_side("The painting was borrowed by the museum in Ghent from the gallery in Lyon.", evidence)
 
 
+def test_parties_of_one_kind_are_told_apart_by_their_other_words() -> None:
+    evidence = "The museum in Ghent lent the painting to the museum in Lyon."
+    assert is_other_side("The museum in Lyon borrowed the painting from the museum in Ghent.", evidence)
+    assert not is_other_side("The museum in Ghent borrowed the painting from the museum in Lyon.", evidence)
+    # Ghent acts on both sides, whoever else is named.
+    assert not is_other_side("Ghent and Lyon borrowed it from Bruges.", "Bruges and Ghent lent it to Lyon.")
+
+
 def test_an_event_that_is_passed_on_has_two_other_sides() -> None:
     evidence = "In 2019 the Hart family sold the mill to the town of Elm, which sold it to Jan Kok in 2023."
     assert is_other_side("Jan Kok bought the mill from the town of Elm in 2023.", evidence)
