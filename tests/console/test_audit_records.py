@@ -254,6 +254,17 @@ def test_a_time_is_written_out_and_no_number(console: ConsoleThread) -> None:
             assert client.get(path, params={"since": time}).status_code == status, (path, time)
 
 
+def test_an_unknown_state_is_refused_with_the_known_ones(console: ConsoleThread) -> None:
+    client = console.client("admin")
+    refused = client.get("/api/audit/decisions", params={"state": "rejectd"})
+    assert refused.status_code == 422
+    assert "'rejectd' is unknown" in refused.json()["detail"]
+    assert "rejected" in refused.json()["detail"]
+    assert client.get("/api/audit/decisions/export", params={"state": "rejectd"}).status_code == 422
+    for state in ("", "held", "fallback", "withdrawal"):
+        assert client.get("/api/audit/decisions", params={"state": state}).status_code == 200
+
+
 @needs_browser
 def test_auditors_choose_among_the_values_that_exist(
     browser: Browser, console: ConsoleThread, answers: dict[str, EnrichedAnswer]

@@ -165,6 +165,8 @@ FLATS = (
         ("Organic search leads with 84 of the 205 conversions.", CHANNELS, "supported"),
         ("Paid search leads with 54 of the 205 conversions.", CHANNELS, "contradicted"),
         ("The four channels had 205 conversions in total.", CHANNELS, "supported"),
+        ("There are four channels.", CHANNELS, "supported"),
+        ("There are five channels.", CHANNELS, "contradicted"),
         ("The warmest value, -12.7 °C, was logged at 03:30.", FREEZER, "supported"),
         ("The warmest value, -18.2 °C, was logged at 03:00.", FREEZER, "contradicted"),
         ("You were quickest on Thursday, averaging 5:20 per kilometre.", RUNS, "supported"),

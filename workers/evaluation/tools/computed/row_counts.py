@@ -209,10 +209,16 @@ def _numeric_words(table: Table, place: int) -> frozenset[str]:
 
 
 def _row_words(table: Table) -> frozenset[str]:
-    """Return the beginnings of the words that name a row: of its table, and of keys such as ``order_id``."""
+    """Return the beginnings of the words that name a row: of its table, of keys such as ``order_id``, and of a first column
+    whose texts all differ, such as ``team``.
+    """
     paths = {cell.path for cell in table.rows[0]}
     keys = (key_words(path[-1:]) for path in paths)
     named = {words[0] for words in keys if len(words) == 2 and words[1] in ("id", "name", "key", "no", "number")}
+    firsts = [row[0] for row in table.rows if row]
+    words = key_words(firsts[0].path[-1:]) if firsts else []
+    if len(words) == 1 and all(cell.number is None and cell.path == firsts[0].path for cell in firsts):
+        named |= set(words) if len({cell.text for cell in firsts}) == len(table.rows) else set()
     return frozenset(stem(word)[:PREFIX] for word in (*key_words(table.name[-1:]), *named))
 
 
