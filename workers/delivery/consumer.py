@@ -378,7 +378,8 @@ class LedgerConsumer(Consumer):
         """Commit finished records while this worker owns the partitions. The rest is delivered again."""
         limit = self.app.conf.broker_session_timeout / 2
         try:
-            await asyncio.wait_for(self.commit(), timeout=limit)
+            async with asyncio.timeout(limit):
+                await self.commit()
         except TimeoutError:
             log.warning("commit_on_revoke_timed_out", group=self.app.conf.id, limit_seconds=limit)
         try:

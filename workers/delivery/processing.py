@@ -243,7 +243,8 @@ class BatchProcessor:
         async with isolation.alone(accused=accused) if alone else isolation.together() as counts:
             self._journal.begin(self.agent, records, alone=counts)
             try:
-                return await asyncio.wait_for(self._handler(works), self._limits.timeout_seconds)
+                async with asyncio.timeout(self._limits.timeout_seconds):
+                    return await self._handler(works)
             except TimeoutError as error:
                 if self._limits.timeout_seconds is None:
                     raise

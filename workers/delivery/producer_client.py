@@ -139,7 +139,8 @@ class ProducerClient:
     async def stop(self) -> None:
         """Send buffered records and disconnect."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._producer.flush(), STOP_SECONDS)
+            async with asyncio.timeout(STOP_SECONDS):
+                await self._producer.flush()
         await self.abandon(STOP_SECONDS)
 
     async def abandon(self, limit: float | None = None) -> None:
@@ -151,7 +152,8 @@ class ProducerClient:
         self._producer._closed = True
         try:
             with suppress(TimeoutError, KafkaError):
-                await asyncio.wait_for(self._producer._sender.close(), limit or self._timeout)
+                async with asyncio.timeout(limit or self._timeout):
+                    await self._producer._sender.close()
         finally:
             if not self._ended.done():
                 self._ended.set_result(None)

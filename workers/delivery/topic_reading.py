@@ -103,7 +103,8 @@ class BoundedReader:
         wanted = {partition: offset for partition, offset in found.items() if partition in self._first}
         try:
             if wanted:
-                await asyncio.wait_for(self._consumer.commit(wanted), self._patience)
+                async with asyncio.timeout(self._patience):
+                    await self._consumer.commit(wanted)
         except (KafkaError, OSError, TimeoutError) as error:
             raise BrokerUnavailable(f"the broker did not acknowledge a commit ({type(error).__name__})") from error
 
@@ -133,7 +134,8 @@ class BoundedReader:
         )
         self._consumer = consumer
         try:
-            await asyncio.wait_for(consumer.start(), self._patience)
+            async with asyncio.timeout(self._patience):
+                await consumer.start()
             await self._seek(consumer)
             async for batch in self._read(consumer):
                 yield batch
@@ -147,7 +149,8 @@ class BoundedReader:
                 await self.close()
 
     async def _seek(self, consumer: AIOKafkaConsumer) -> None:
-        known = await asyncio.wait_for(consumer._client.fetch_all_metadata(), self._patience)
+        async with asyncio.timeout(self._patience):
+            known = await consumer._client.fetch_all_metadata()
         partitions = [
             TopicPartition(name, number)
             for name in self._names
@@ -155,7 +158,8 @@ class BoundedReader:
             if self._is_wanted((self._names[name], number))
         ]
         consumer.assign(partitions)
-        beginnings = await asyncio.wait_for(consumer.beginning_offsets(partitions), self._patience)
+        async with asyncio.timeout(self._patience):
+            beginnings = await consumer.beginning_offsets(partitions)
         times = await self._first_of_time(consumer, partitions)
         for partition in partitions:
             wanted = self._starts.get((self._names[partition.topic], partition.partition), 0)
@@ -176,10 +180,12 @@ class BoundedReader:
             return {}
         asked = dict.fromkeys(partitions, round(self._since.timestamp() * 1000))
         try:
-            found = await asyncio.wait_for(consumer.offsets_for_times(asked), self._patience)
+            async with asyncio.timeout(self._patience):
+                found = await consumer.offsets_for_times(asked)
         except UnsupportedVersionError:
             return {}
-        ends = await asyncio.wait_for(consumer.end_offsets(partitions), self._patience)
+        async with asyncio.timeout(self._patience):
+            ends = await consumer.end_offsets(partitions)
         # A partition without a record of that time or later is not read.
         return {partition: ends[partition] if place is None else place.offset for partition, place in found.items()}
 

@@ -69,7 +69,8 @@ class WorkQueue:
             # What is not acknowledged is delivered again.
             self.settle(self._queue.take_beyond(self._limits.records * self._limits.concurrent))
         try:
-            await asyncio.wait_for(self._idle.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._idle.wait()
         except TimeoutError:
             return False
         return True
@@ -79,12 +80,11 @@ class WorkQueue:
         works = [self._carried or await self._queue.get()]
         self._carried = None
         size = works[0].size
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._limits.wait_seconds
+        until = asyncio.get_running_loop().time() + self._limits.wait_seconds
         while len(works) < self._limits.records and size < self._limits.batch_bytes:
             try:
-                left = until - loop.time()
-                work = self._queue.take() if self._queue else await asyncio.wait_for(self._queue.get(), left)
+                async with asyncio.timeout_at(until):
+                    work = await self._queue.get()
             except TimeoutError:
                 break
             size += work.size

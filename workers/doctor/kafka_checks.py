@@ -44,7 +44,8 @@ async def _unreachable(address: str, settings: Settings) -> Finding:
     for server in address.split(","):
         host, _, port = server.strip().rpartition(":")
         try:
-            _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), timeout=5)
+            async with asyncio.timeout(5):
+                _, writer = await asyncio.open_connection(host, int(port))
         except (OSError, ValueError, TimeoutError):
             continue
         writer.close()

@@ -28,7 +28,8 @@ class Clock:
     async def pause(self, seconds: float, stop: asyncio.Event) -> None:
         """Wait for a time, or until the replay must stop."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await stop.wait()
 
 
 class Pace:
@@ -93,8 +94,9 @@ class GroupLag:
             BrokerUnavailable: the broker does not respond.
         """
         try:
-            await asyncio.wait_for(asyncio.gather(*(reader.start() for reader in self._readers)), self._patience)
-            known = await asyncio.wait_for(self._readers[0]._client.fetch_all_metadata(), self._patience)
+            async with asyncio.timeout(self._patience):
+                await asyncio.gather(*(reader.start() for reader in self._readers))
+                known = await self._readers[0]._client.fetch_all_metadata()
         except (KafkaError, OSError, TimeoutError) as error:
             await self.stop()
             raise BrokerUnavailable(
@@ -115,8 +117,8 @@ class GroupLag:
             BrokerUnavailable: the broker does not respond.
         """
         try:
-            looks = asyncio.gather(*(self._behind(reader) for reader in self._readers))
-            return max(await asyncio.wait_for(looks, self._patience))
+            async with asyncio.timeout(self._patience):
+                return max(await asyncio.gather(*(self._behind(reader) for reader in self._readers)))
         except (KafkaError, OSError, TimeoutError) as error:
             raise BrokerUnavailable(
                 f"the lag of live traffic is unknown: the broker does not respond ({type(error).__name__})"

@@ -122,10 +122,12 @@ def without_refused(handler: Handler) -> Handler:
 
 async def drain(agents: list[RunningAgent], grace_seconds: float) -> None:
     """Stop all agents concurrently, within the grace period; log failing stops."""
-    stops = asyncio.gather(*(agent.stop(grace_seconds) for agent in agents), return_exceptions=True)
     try:
-        for result in await asyncio.wait_for(stops, grace_seconds):
-            if isinstance(result, BaseException):
-                log.warning("stop_failed", exc_info=result)
+        async with asyncio.timeout(grace_seconds):
+            stops = await asyncio.gather(*(agent.stop(grace_seconds) for agent in agents), return_exceptions=True)
     except TimeoutError:
         log.warning("stop_grace_exceeded", grace_seconds=grace_seconds)
+        return
+    for result in stops:
+        if isinstance(result, BaseException):
+            log.warning("stop_failed", exc_info=result)

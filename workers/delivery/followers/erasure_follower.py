@@ -174,7 +174,8 @@ class ErasureFollower:
         )
         self._consumer = consumer
         try:
-            await asyncio.wait_for(consumer.start(), self._patience)
+            async with asyncio.timeout(self._patience):
+                await consumer.start()
             await self._read_to_end(consumer)
         except (KafkaError, OSError, TimeoutError) as error:
             await self.stop()
@@ -205,7 +206,10 @@ class ErasureFollower:
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
-        while not await asyncio.wait_for(_is_at_end(consumer), self._patience):
+        while True:
+            async with asyncio.timeout(self._patience):
+                if await _is_at_end(consumer):
+                    break
             if await self._read(consumer):
                 until = loop.time() + self._patience
             elif loop.time() > until:
