@@ -46,6 +46,8 @@ class ReviewContext(Part):
     source_type: SourceType = "document"
     source_name: Label = ""
     source_path: ShortText = ""
+    version: ShortText = Field(default="", description="Version that the retriever named; empty if unknown.")
+    last_updated: UtcDatetime | None = Field(default=None, description="Time of the source's last change.")
     content: SourceText
 
 

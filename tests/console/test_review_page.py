@@ -9,7 +9,7 @@ from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, risky
 
 pytestmark = needs_browser
 
@@ -196,3 +196,29 @@ def test_on_a_phone_the_decision_is_in_reach_of_a_thumb(browser: Browser, consol
         page.locator('[data-action="reject"]').tap()
         page.locator('#rejection [value="reject"]').tap()
         expect(page.locator("#status")).to_contain_text("rejected")
+
+
+def test_the_evidence_says_where_it_comes_from_in_which_version_and_since_when(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    """A reviewer cannot tell an outdated source from the present one by its words."""
+    answer = risky(0, "origins")
+    assert answer.contexts is not None
+    dated = answer.contexts[0].model_copy(
+        update={
+            "source_path": "https://wiki.example.org/sizing",
+            "last_updated": datetime(2021, 3, 1, tzinfo=UTC),
+            "metadata": {"version": "v2 <b>"},
+        }
+    )
+    bare = ContextChunk(chunk_id="c2", content="Tempo keeps traces.", source_path="javascript:alert(1)")
+    (waiting,) = console.store([answer.model_copy(update={"contexts": [dated, bare]})])
+    with logged_in(browser, console) as (page, seen):
+        page.goto(f"/review/{fact_id(waiting.tenant, waiting.answer_id, 'review')}")
+        first, second = page.locator(".contexts > section").all()
+        expect(first).to_contain_text("https://wiki.example.org/sizing · version v2 <b> · changed 2021-03-01 00:00:00 UTC")
+        expect(first.get_by_role("link")).to_have_attribute("href", "https://wiki.example.org/sizing")
+        expect(second).to_contain_text("javascript:alert(1) · version unknown · changed at an unknown time")
+        assert second.get_by_role("link").count() == 0
+        assert serious_violations(page) == []
+        assert seen.complaints == []

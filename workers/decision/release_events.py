@@ -13,11 +13,12 @@ from workers.decision.decision import alerts_for, review_priority
 from workers.decision.mitigation import FALLBACK_TEXT, mitigate
 from workers.decision.presentation import DEFAULT_POLICY, ReaderPolicy, body_and_references, disclaimed_risk
 from workers.decision.reference_list import Style
+from workers.decision.source_addresses import source_version
 from workers.evaluation.thresholds import GroundingThresholds
 
 MAX_REVIEW_CLAIMS = 20
 """Maximum number of claims shown to a reviewer at first; the others are loaded on request."""
-SHOWN_OF_CONTEXT = ("chunk_id", "source_type", "source_name", "source_path", "content")
+SHOWN_OF_CONTEXT = ("chunk_id", "source_type", "source_name", "source_path", "last_updated", "content")
 
 
 def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
@@ -95,7 +96,9 @@ def review_request(
         claims=worst_claims(enriched, MAX_REVIEW_CLAIMS),
         signals=sorted({signal.type for signal in quality.signals}) if quality else [],
         contexts=[
-            ReviewContext(number=number, **chunk.model_dump(include=set(SHOWN_OF_CONTEXT)))
+            ReviewContext(
+                number=number, version=source_version(chunk), **chunk.model_dump(include=set(SHOWN_OF_CONTEXT))
+            )
             for number, chunk in enumerate(contexts, 1)
         ],
         contexts_total=len(contexts),

@@ -45,9 +45,8 @@ def _described(stored: StoredAnswer) -> Iterator[dict[str, Any]]:
         return
     for request in stored.requests:
         for context in orjson.loads(request["request"] or "{}").get("contexts", []):
-            yield {"title": context.get("source_name", "")} | {
-                name: context[name] for name in ("number", "chunk_id", "source_type", "source_path") if name in context
-            }
+            names = ("number", "chunk_id", "source_type", "source_path", "version", "last_updated")
+            yield {"title": context.get("source_name", "")} | {name: context[name] for name in names if name in context}
 
 
 def _cited(citation: Mapping[str, Any] | None) -> dict[str, Any]:
