@@ -20,6 +20,7 @@
         │   ├── UnreadableRecord    a header, or the reason of a dead letter, is invalid
         │   ├── OversizeRecord      the record is larger than the limit on input records
         │   │   └── OversizeBatch   the batch of the record is larger than the limit after decompression
+        │   ├── LibraryPanicked     a library in Rust panicked at the record
         │   ├── ResultTooLarge      a result of the record does not fit into one record
         │   ├── RejectedByStore     a store rejects the values
         │   └── RefusedByReceiver   the export target rejects the values
@@ -31,6 +32,9 @@
 Any other exception is an internal error. Delivery retries it a few times, in case it was transient, and then
 writes a dead letter with the name of its class. ``MemoryError`` stops the process.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from schemas.base import UnreadableEvent
 
@@ -95,6 +99,10 @@ class OversizeBatch(OversizeRecord):
     """Report that the batch of a record was not decompressed."""
 
 
+class LibraryPanicked(PoisonError):
+    """Report that a library in Rust panicked at the record. The message names no value: that of a panic quotes texts."""
+
+
 class ResultTooLarge(PoisonError):
     """Report that a result of the record does not fit into one record."""
 
@@ -117,6 +125,26 @@ class DeadLetterFailed(FatalDeliveryError):
 
 class ProducerEnded(FatalDeliveryError):
     """Report that the broker refuses every new producer of this process."""
+
+
+@contextmanager
+def panics_as_errors() -> Iterator[None]:
+    """Raise :class:`LibraryPanicked` where a library in Rust panics.
+
+    The exception of a panic is no ``Exception``. Unchanged, it would pass every handler, end the agent, and come again
+    with the record after each restart.
+
+    Raises:
+        LibraryPanicked: the library panicked.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise LibraryPanicked(
+                "a library in Rust panicked at this record; report the record to its maintainers"
+            ) from None
+        raise
 
 
 def describe(error: BaseException) -> str:

@@ -216,7 +216,9 @@ def test_the_evidence_says_where_it_comes_from_in_which_version_and_since_when(
     with logged_in(browser, console) as (page, seen):
         page.goto(f"/review/{fact_id(waiting.tenant, waiting.answer_id, 'review')}")
         first, second = page.locator(".contexts > section").all()
-        expect(first).to_contain_text("https://wiki.example.org/sizing · version v2 <b> · changed 2021-03-01 00:00:00 UTC")
+        expect(first).to_contain_text(
+            "https://wiki.example.org/sizing · version v2 <b> · changed 2021-03-01 00:00:00 UTC"
+        )
         expect(first.get_by_role("link")).to_have_attribute("href", "https://wiki.example.org/sizing")
         expect(second).to_contain_text("javascript:alert(1) · version unknown · changed at an unknown time")
         assert second.get_by_role("link").count() == 0

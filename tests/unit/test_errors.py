@@ -23,6 +23,7 @@ FATES = {
     errors.UnreadableRecord: ErrorAction.DEAD_LETTER,
     errors.OversizeRecord: ErrorAction.DEAD_LETTER,
     errors.OversizeBatch: ErrorAction.DEAD_LETTER,
+    errors.LibraryPanicked: ErrorAction.DEAD_LETTER,
     errors.ResultTooLarge: ErrorAction.DEAD_LETTER,
     errors.RejectedByStore: ErrorAction.DEAD_LETTER,
     errors.RefusedByReceiver: ErrorAction.DEAD_LETTER,

@@ -23,7 +23,14 @@ from schemas.identifiers import record_key
 from workers.check.check_models import CheckedAnswer, checked_answer
 from workers.decision.release_events import released_answer
 from workers.delivery.records import Record
-from workers.errors import InferenceTimeout, JudgementError, OversizeRecord, TouchstoneError, UnavailableError
+from workers.errors import (
+    InferenceTimeout,
+    JudgementError,
+    OversizeRecord,
+    TouchstoneError,
+    UnavailableError,
+    panics_as_errors,
+)
 from workers.evaluation.grounding.claim_memory import ClaimMemory, remembering
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
 from workers.evaluation.grounding.verifier_evidence import VerifierPair
@@ -150,13 +157,14 @@ class CheckService:
         loop = asyncio.get_running_loop()
         model_until = until - (1 - MODEL_SHARE) * (until - loop.time())
         try:
-            case = await loop.run_in_executor(self._pool, self._prepare, answer)
-            models = _ModelsWithDeadline(self._models, model_until, result)
-            await self._pipeline.run([case], models, _ThreadsWithContext(self._pool), model_until)
-            if not result.done():
-                told = await loop.run_in_executor(self._pool, self._finish, case, models.late, begun, loop.time)
+            with panics_as_errors():
+                case = await loop.run_in_executor(self._pool, self._prepare, answer)
+                models = _ModelsWithDeadline(self._models, model_until, result)
+                await self._pipeline.run([case], models, _ThreadsWithContext(self._pool), model_until)
                 if not result.done():
-                    result.set_result(told)
+                    told = await loop.run_in_executor(self._pool, self._finish, case, models.late, begun, loop.time)
+                    if not result.done():
+                        result.set_result(told)
         except Exception as error:
             if not result.done():
                 result.set_exception(error)

@@ -28,7 +28,14 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Result, WorkItem
 from workers.delivery.tracing import Tracing
 from workers.delivery.work_queue import WorkQueue
-from workers.errors import DeadLetterFailed, FatalDeliveryError, TransientError, UnavailableError, describe
+from workers.errors import (
+    DeadLetterFailed,
+    FatalDeliveryError,
+    TransientError,
+    UnavailableError,
+    describe,
+    panics_as_errors,
+)
 from workers.observability import metrics
 from workers.observability.logs import get_logger
 from workers.process.background import start_background
@@ -244,7 +251,8 @@ class BatchProcessor:
             self._journal.begin(self.agent, records, alone=counts)
             try:
                 async with asyncio.timeout(self._limits.timeout_seconds):
-                    return await self._handler(works)
+                    with panics_as_errors():
+                        return await self._handler(works)
             except TimeoutError as error:
                 if self._limits.timeout_seconds is None:
                     raise

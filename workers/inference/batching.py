@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from prometheus_client import Counter, Histogram
 
-from workers.errors import InferenceFailed, InferenceTimeout, JudgementError
+from workers.errors import InferenceFailed, InferenceTimeout, JudgementError, panics_as_errors
 from workers.inference.fair_queue import FairQueue
 from workers.observability.logs import get_logger
 from workers.process.background import start_background
@@ -266,7 +266,8 @@ class BatchingService(ABC, Generic[Item]):
 
     def _copied(self, items: Sequence[Item]) -> list[Row]:
         # Copy each row, so that one cached row does not keep its whole batch in memory.
-        return [row.copy() for row in self._compute(items)]
+        with panics_as_errors():
+            return [row.copy() for row in self._compute(items)]
 
     def _keep(self, digest: bytes, row: Row) -> None:
         row.setflags(write=False)

@@ -24,7 +24,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.evaluations import EvaluationFindings, EvaluationReport
 from schemas.quality import EarlierAnswer
 from schemas.reports import Findings, Report
-from workers.errors import JudgementError
+from workers.errors import JudgementError, panics_as_errors
 from workers.evaluation.budget import Budget, spend, spending
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
 from workers.evaluation.grounding.verifier_evidence import VerifierPair
@@ -287,7 +287,7 @@ class _Evaluation(Generic[P, F]):
             return
         started = time.perf_counter()
         try:
-            with spending(self._budget):
+            with spending(self._budget), panics_as_errors():
                 stage()
         except ValidationError as error:
             self.failure = invalid_findings(self.name, error)

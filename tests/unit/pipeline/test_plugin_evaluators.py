@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sentencex
 
 from schemas.answers import GeneratedAnswer
 from schemas.evaluations import EvaluationFindings, EvaluationReport
@@ -81,6 +82,11 @@ def leaving(answer: GeneratedAnswer, context: EvaluationContext) -> Length:
     raise SystemExit(3)
 
 
+def panicking(answer: GeneratedAnswer, context: EvaluationContext) -> Length:
+    sentencex.get_sentence_boundaries("en", "The secret A\u00a0. Take it daily.")
+    raise AssertionError("the library no longer panics here; find another panic")
+
+
 def changing(answer: GeneratedAnswer, context: EvaluationContext) -> Length:
     answer.answer = answer.contexts[0].content = "changed"
     return Length(score=0.5)
@@ -88,7 +94,7 @@ def changing(answer: GeneratedAnswer, context: EvaluationContext) -> Length:
 
 FUNCTIONS = {
     each.__name__.replace("_", "-"): each
-    for each in (measured, raising, hanging, not_a_number, above_one, other_type, leaving, changing)
+    for each in (measured, raising, hanging, not_a_number, above_one, other_type, leaving, panicking, changing)
 }
 EVALUATOR_OBJECTS = {name: answer_evaluator(name, Length, function) for name, function in FUNCTIONS.items()}
 EVALUATOR_OBJECTS["measured"] = answer_evaluator(
@@ -193,6 +199,7 @@ REASONS = {
     "above-one": "score: Input should be less than or equal to 1",
     "other-type": "returned dict instead of Length",
     "leaving": "RuntimeError in the rules of leaving",
+    "panicking": "LibraryPanicked in the rules of panicking",
 }
 
 

@@ -319,8 +319,9 @@ def _split(flat: str, start: int, end: int, language: str) -> Iterator[tuple[int
 
 
 def _mask(flat: str, start: int, end: int) -> str:
-    """Mask line ends, code and addresses in the prose; keep its length."""
-    masked = re.sub(r"\n[ \t>]*", lambda match: " " * len(match[0]), flat[start:end])
+    """Mask line ends, other white space, code and addresses in the prose; keep its length."""
+    # sentencex panics at white space of several bytes between a capital letter and a full stop.
+    masked = re.sub(r"\n[ \t>]*|[^\S ]", lambda match: " " * len(match[0]), flat[start:end])
     if "`" in masked:
         parts, position = [], 0
         for left, right in code_spans(masked, 0, len(masked)):

@@ -41,6 +41,22 @@ def test_no_word_is_lost(text: str) -> None:
         assert covered.count(word) == text.count(word)
 
 
+WHITE_SPACE = tuple(filter(str.isspace, map(chr, range(0x3001))))
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es", "ru", "ja", "zh", "ar", "hi", "xx"])
+@pytest.mark.parametrize(
+    "before", ["It is rich in vitamin A", "Annexe B", "日本語 C", "Витамин А", "(D", "e.g. E", "\u00c9"]
+)
+def test_white_space_of_any_kind_before_a_full_stop_is_read(before: str, language: str) -> None:
+    """The library that finds sentences panics at some of it."""
+    for space in WHITE_SPACE:
+        text = f"{before}{space}. Take it daily."
+        sentences = segment(text, language)
+        assert all(text[each.start : each.end] == each.text for each in sentences)
+        assert "".join(each.text for each in sentences).replace(" ", "").endswith("Takeitdaily.")
+
+
 @pytest.mark.parametrize(
     "text",
     [
