@@ -138,4 +138,4 @@ def build_enriched_answer(
         run=origin.run,
         evaluators=settings.evaluators.enabled,
     )
-    return fit_record(enriched, settings.kafka.max_record_bytes - settings.kafka.max_record_bytes // 50)
+    return fit_record(enriched, settings.kafka.largest_result_bytes)

@@ -47,6 +47,12 @@ redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
 return ARGV[1]
 """
 
+WITHDRAW = """
+local there = redis.call('GET', KEYS[1])
+if there and cjson.decode(there)['decision_id'] == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -141,13 +147,11 @@ class ReviewLocks:
         except SharedStateAway:
             return  # other consoles do not count the decision until its rows are stored
 
-    async def withdraw(self, name: str) -> None:
-        """Remove a claim whose decision was undone."""
+    async def withdraw(self, name: str, decision_id: str) -> None:
+        """Remove the claim of a decision that was undone or could not be published."""
         self._drop(name)
-        try:
-            await self._shared.ask("delete", self._claim(name))
-        except SharedStateAway:
-            return  # the claim expires; until then other consoles do not offer the request
+        # Without Redis the claim stays there for so long, and other consoles do not offer the request.
+        await self._shared.insist("eval", WITHDRAW, 1, self._claim(name), decision_id)
 
     async def claims(self, names: Sequence[str]) -> dict[str, Claim]:
         """Return the current claims by name."""

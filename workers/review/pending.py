@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 import orjson
 
 from schemas.review import ReviewDecision
-from workers.errors import UnavailableError, describe
+from workers.errors import PoisonError, StoreUnavailable, UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.review.shared_state import SharedState, SharedStateAway
 
@@ -30,17 +30,28 @@ ORPHAN_SECONDS = 5.0
 UNDONE_SECONDS = 900
 """Lifetime of the note that a decision was undone."""
 
+NOTE_WITHOUT_TIME = b"1"
+"""Note of a console of an earlier version: it names no time."""
+
 log = get_logger(__name__)
 
 Publish = Callable[[ReviewDecision], Awaitable[None]]
+Withdraw = Callable[[str, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A decision and the end of its undo window."""
+    """A decision and the end of its undo window.
+
+    Attributes:
+        decision: the decision.
+        undo_until: end of the window.
+        claim: name of the claim of the request; empty if a console of an earlier version did not write it.
+    """
 
     decision: ReviewDecision
     undo_until: datetime
+    claim: str = ""
 
 
 class PendingDecisions:
@@ -49,26 +60,37 @@ class PendingDecisions:
     Args:
         shared: Redis, for the copies.
         publish: sends a decision and waits for the acknowledgement; must be idempotent.
+        withdraw: removes the claim (by name) of a decision (by identifier) that cannot be published.
         now: the clock.
     """
 
-    def __init__(self, shared: SharedState, publish: Publish, now: Callable[[], datetime]) -> None:
+    def __init__(self, shared: SharedState, publish: Publish, withdraw: Withdraw, now: Callable[[], datetime]) -> None:
         self._shared = shared
         self._publish = publish
+        self._withdraw = withdraw
         self._now = now
         self._ours: dict[str, Pending] = {}
+        self._unreadable: set[str] = set()
 
     @property
     def waiting(self) -> int:
         """Return the number of decisions that this process holds."""
         return len(self._ours)
 
-    async def add(self, decision: ReviewDecision, undo_until: datetime) -> None:
-        """Hold a decision until its undo window ends."""
-        self._ours[decision.feedback_id] = Pending(decision, undo_until)
-        copy = orjson.dumps({"undo_until": undo_until.isoformat(), "decision": decision.model_dump_json()})
+    async def add(self, decision: ReviewDecision, undo_until: datetime, claim: str) -> None:
+        """Hold a decision until its undo window ends.
+
+        Args:
+            decision: the decision.
+            undo_until: end of the window.
+            claim: name of the claim of its request.
+        """
+        self._ours[decision.feedback_id] = Pending(decision, undo_until, claim)
+        copy = orjson.dumps(
+            {"undo_until": undo_until.isoformat(), "decision": decision.model_dump_json(), "claim": claim}
+        )
         try:
-            await self._shared.ask("hset", self._shared.key("pending"), decision.feedback_id, copy)
+            await self._shared.ask("hset", self._copies, decision.feedback_id, copy)
         except SharedStateAway:
             return  # this process holds the decision in memory
 
@@ -77,24 +99,32 @@ class PendingDecisions:
 
         Returns:
             The decision; ``None`` if it was no longer pending or its undo window was over.
+
+        Raises:
+            StoreUnavailable: Redis does not respond, and another console may hold the decision.
         """
         now = self._now()
-        ours = self._ours.get(decision_id)
-        known = ours
+        known = ours = self._ours.get(decision_id)
         try:
             if known is None:
-                copy = await self._shared.ask("hget", self._shared.key("pending"), decision_id)
-                known = _pending(copy) if copy is not None else None
+                known = self._read(decision_id, await self._shared.ask("hget", self._copies, decision_id))
             if known is None or known.undo_until < now:
                 return None
             # The note informs the console that holds the decision. A missing copy proves nothing: Redis may lose data.
-            await self._shared.ask("set", self._shared.key("undone", decision_id), b"1", ex=UNDONE_SECONDS)
-            await self._remove(decision_id)
-        except SharedStateAway:
+            note = self._shared.key("undone", decision_id), known.decision.timestamp.isoformat()
             if ours is None:
+                await self._shared.ask("set", *note, ex=UNDONE_SECONDS)
+            else:
+                await self._shared.insist("set", *note, ex=UNDONE_SECONDS)
+        except SharedStateAway:
+            if not self._shared.is_configured:
                 return None
+            raise StoreUnavailable(
+                "Redis does not respond, so the console that holds the decision cannot be asked; undo it again"
+            ) from None
+        await self._remove(decision_id)
         self._ours.pop(decision_id, None)
-        return known.decision if known else None
+        return known.decision
 
     async def run(self) -> None:
         """Publish due decisions until cancelled."""
@@ -112,12 +142,10 @@ class PendingDecisions:
             UnavailableError: the broker does not acknowledge; the next call tries the rest again.
         """
         due = self._now() - timedelta(seconds=MARGIN_SECONDS)
-        for decision_id, pending in list(self._ours.items()):
-            if pending.undo_until <= due:
-                await self._publish_one(decision_id, pending)
+        for pending in [each for each in self._ours.values() if each.undo_until <= due]:
+            await self._publish_one(pending)
         for pending in await self._orphans():
-            await self._publish(pending.decision)
-            await self._remove(pending.decision.feedback_id)
+            await self._publish_one(pending)
 
     async def flush(self) -> None:
         """Publish all decisions at once, before this console stops.
@@ -125,41 +153,68 @@ class PendingDecisions:
         Raises:
             UnavailableError: the broker does not acknowledge.
         """
-        for decision_id, pending in list(self._ours.items()):
-            await self._publish_one(decision_id, pending)
+        for pending in list(self._ours.values()):
+            await self._publish_one(pending)
 
-    async def _publish_one(self, decision_id: str, pending: Pending) -> None:
-        if await self._taken_back_elsewhere(decision_id):
-            self._ours.pop(decision_id, None)
-            return
-        await self._publish(pending.decision)
+    async def _publish_one(self, pending: Pending) -> None:
+        decision, ours = pending.decision, self._ours.get(pending.decision.feedback_id) is pending
+        taken_back = await self._taken_back_elsewhere(decision)
+        if not taken_back:
+            await self._publish_or_drop(pending)
         # Remove after publishing: a crash in between publishes the decision twice, and publishing is idempotent.
-        self._ours.pop(decision_id, None)
-        await self._remove(decision_id)
+        if ours:
+            self._ours.pop(decision.feedback_id, None)
+        if not (ours and taken_back):  # the same decision, made again, may have written that copy
+            await self._remove(decision.feedback_id)
 
-    async def _taken_back_elsewhere(self, decision_id: str) -> bool:
+    async def _publish_or_drop(self, pending: Pending) -> None:
+        decision = pending.decision
         try:
-            return bool(await self._shared.ask("exists", self._shared.key("undone", decision_id)))
+            await self._publish(decision)
+        except PoisonError as error:
+            # The next try would fail as well, here and in every other console.
+            log.error("decision_dropped", review_id=decision.review_id, error=describe(error))
+            if claim := pending.claim or ("" if decision.second_review else decision.review_id):
+                await self._withdraw(claim, decision.feedback_id)
+
+    async def _taken_back_elsewhere(self, decision: ReviewDecision) -> bool:
+        try:
+            note = await self._shared.ask("get", self._shared.key("undone", decision.feedback_id))
         except SharedStateAway:
             return False
+        # The same decision, made again after its undo, has the same identifier and a later time.
+        return note is not None and (note == NOTE_WITHOUT_TIME or decision.timestamp <= _time(note))
 
     async def _remove(self, decision_id: str) -> None:
-        try:
-            await self._shared.ask("hdel", self._shared.key("pending"), decision_id)
-        except SharedStateAway:
-            return  # the next console publishes the copy once more; publishing is idempotent
+        await self._shared.insist("hdel", self._copies, decision_id)
 
     async def _orphans(self) -> list[Pending]:
         try:
-            copies = await self._shared.ask("hvals", self._shared.key("pending"))
+            copies = await self._shared.ask("hgetall", self._copies)
         except SharedStateAway:
             return []
         before = self._now() - timedelta(seconds=ORPHAN_SECONDS)
-        return [pending for copy in copies if (pending := _pending(copy)).undo_until <= before]
+        found = [self._read(name.decode(), copy) for name, copy in copies.items()]
+        return [each for each in found if each is not None and each.undo_until <= before]
+
+    def _read(self, decision_id: str, copy: bytes | None) -> Pending | None:
+        """Return a copy; ``None`` if there is none, or if a later version wrote one that this version cannot read."""
+        if copy is None:
+            return None
+        try:
+            content = orjson.loads(copy)
+            decision = ReviewDecision.model_validate_json(content["decision"])
+            return Pending(decision, datetime.fromisoformat(content["undo_until"]), content.get("claim", ""))
+        except (ValueError, KeyError, TypeError) as error:
+            if decision_id not in self._unreadable:
+                self._unreadable.add(decision_id)
+                log.error("decision_copy_ignored", decision_id=decision_id, error_class=type(error).__name__)
+            return None
+
+    @property
+    def _copies(self) -> str:
+        return self._shared.key("pending")
 
 
-def _pending(copy: bytes) -> Pending:
-    content = orjson.loads(copy)
-    return Pending(
-        ReviewDecision.model_validate_json(content["decision"]), datetime.fromisoformat(content["undo_until"])
-    )
+def _time(note: bytes) -> datetime:
+    return datetime.fromisoformat(note.decode())

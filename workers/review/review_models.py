@@ -189,6 +189,12 @@ USUAL_REASONS = (
 """Reasons that the page offers for consistent wording; any other reason is accepted."""
 
 
+class VerdictBody(ClaimVerdict):
+    """A reviewer's verdict on one claim; unknown fields are rejected."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class DecisionBody(Strict):
     """The decision of a reviewer."""
 
@@ -198,7 +204,7 @@ class DecisionBody(Strict):
     corrected_answer: AnswerText | None = Field(default=None, description="Replacement text; required for correct.")
     with_warning: bool = Field(default=False, description="Approve, and show the answer with the disclaimer.")
     review_duration: Seconds = Field(default=0.0, description="Seconds of active review.")
-    claim_verdicts: list[ClaimVerdict] = Field(default_factory=list, max_length=400)
+    claim_verdicts: list[VerdictBody] = Field(default_factory=list, max_length=400)
     version: int | None = Field(default=None, description="Version of the request that the reviewer saw.")
 
     @model_validator(mode="after")
@@ -207,6 +213,8 @@ class DecisionBody(Strict):
             raise ValueError("corrected_answer is required if user_action is correct; send the corrected text")
         if self.with_warning and self.user_action != "approve":
             raise ValueError("with_warning is valid only if user_action is approve")
+        if len({verdict.claim_id for verdict in self.claim_verdicts}) < len(self.claim_verdicts):
+            raise ValueError("claim_verdicts names a claim twice; send one verdict for each claim")
         return self
 
 

@@ -12,7 +12,7 @@ from schemas.identifiers import person_digest
 from schemas.reports import Span
 from schemas.review import POLICY, ClaimVerdict, ReviewDecision, ReviewRequest
 from workers.delivery.producer import ConfirmedProducer
-from workers.errors import UnavailableError, describe
+from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.process.background import start_background, stop_background
 from workers.review.decision_events import decided, withdrawal
@@ -36,6 +36,7 @@ from workers.review.review_models import (
 from workers.review.review_steps import ReviewSteps, decided_by, locked_by
 from workers.review.shared_state import SharedState
 from workers.settings import Settings
+from workers.stores.clickhouse.review_rows import decision_row
 from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 
@@ -68,7 +69,8 @@ class ReviewService(ReviewSteps):
         now: Callable[[], datetime],
     ) -> None:
         super().__init__(store, shared, producer, settings, pipeline_version, now)
-        self._pending = PendingDecisions(shared, self._publish, now)
+        self._pending = PendingDecisions(shared, self._publish, self._locks.withdraw, now)
+        self._most_bytes = settings.kafka.largest_result_bytes
         self._task: asyncio.Task[None] | None = None
         self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
 
@@ -94,7 +96,8 @@ class ReviewService(ReviewSteps):
             AlreadyDecided: the request is already decided.
             LockedByAnother: another reviewer holds the lock.
             RequestChanged: a more complete result has replaced the request that the reviewer saw.
-            InvalidDecision: a verdict names a claim that the answer does not make, or a correction changes nothing.
+            InvalidDecision: a verdict names a claim that the answer does not make, a correction changes nothing, or
+                the decision does not fit into a record.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         if who.name == POLICY:
@@ -109,6 +112,7 @@ class ReviewService(ReviewSteps):
         second = await self._is_for_second_review(place, who)
         decision = self._decision(request, body, who, now, lock, second=second)
         refuse_blank(decision)
+        self._refuse_oversize(decision)
         if body.user_action not in DECIDING:
             await self._publish(decision)
             return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
@@ -155,7 +159,7 @@ class ReviewService(ReviewSteps):
 
         Raises:
             AlreadyDecided: readers no longer get the answer: it was rejected or withdrawn.
-            InvalidDecision: nothing is decided yet.
+            InvalidDecision: nothing is decided yet, or the comment does not fit into a record.
             UnknownReview: the request does not exist, or the caller may not see it.
         """
         place = await self._place(review_id, who)
@@ -172,6 +176,7 @@ class ReviewService(ReviewSteps):
                 comment=body.comment,
             )
         )  # fmt: skip
+        self._refuse_oversize(decision)
         await self._publish(decision)
         return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
 
@@ -188,7 +193,7 @@ class ReviewService(ReviewSteps):
         for name, claim in claims.items():
             undone = await self._pending.take_back(claim.decision_id)
             if undone is not None:
-                await self._locks.withdraw(name)
+                await self._locks.withdraw(name, claim.decision_id)
                 await self._tell("undone", place, who, undone=undone)
                 return
         left = await self._left.find(review_id, who.name)
@@ -242,13 +247,22 @@ class ReviewService(ReviewSteps):
 
     async def _keep_or_publish(self, decision: ReviewDecision, now: datetime, name: str) -> None:
         if self._settings.undo_seconds:
-            await self._pending.add(decision, now + timedelta(seconds=self._settings.undo_seconds))
+            await self._pending.add(decision, now + timedelta(seconds=self._settings.undo_seconds), name)
             return
         try:
             await self._publish(decision)
-        except UnavailableError:
-            await self._locks.withdraw(name)
+        except TouchstoneError:
+            await self._locks.withdraw(name, decision.feedback_id)
             raise
+
+    def _refuse_oversize(self, decision: ReviewDecision) -> None:
+        """Refuse a decision that does not fit into a record of its topic, or whose row does not."""
+        size = max(len(decision.to_bytes()), len(decision_row(decision, "final").record().to_bytes()))
+        if size > self._most_bytes:
+            raise InvalidDecision(
+                "user_comment",
+                f"the decision has {size} bytes and may have {self._most_bytes}; shorten comment, correction or verdicts",
+            )
 
     def _receipt(self, decision_id: str, at: datetime) -> DecisionReceipt:
         seconds = self._settings.undo_seconds

@@ -1,7 +1,10 @@
 """Access Redis as an optional store that consoles share."""
 
+import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from workers.observability.logs import get_logger
@@ -9,6 +12,9 @@ from workers.stores.redis.client import REDIS_ERRORS, RedisClient, read_many
 
 PAUSE_SECONDS = 1.0
 """Time after a failure in which all commands fail at once; otherwise every request would wait for a timeout."""
+
+MOST_OWED = 10_000
+"""Most commands that wait for Redis; a longer outage than they stand for forgets the oldest ones."""
 
 log = get_logger(__name__)
 
@@ -29,6 +35,13 @@ class SharedState:
         self._redis = redis
         self._prefix = f"{prefix}review:"
         self._not_before = 0.0
+        self._owed: deque[tuple[str, tuple[Any, ...], dict[str, Any]]] = deque(maxlen=MOST_OWED)
+        self._settling = asyncio.Lock()
+
+    @property
+    def is_configured(self) -> bool:
+        """Return ``False`` if this process works without Redis."""
+        return self._redis is not None
 
     def key(self, kind: str, name: str = "") -> str:
         """Return the full name of a key."""
@@ -40,6 +53,28 @@ class SharedState:
         Raises:
             SharedStateAway: Redis does not respond; all commands of the next second fail at once.
         """
+        await self._settle()
+        return await self._send(command, *arguments, **options)
+
+    async def insist(self, command: str, *arguments: Any, **options: Any) -> None:
+        """Send a command that may be repeated; if Redis does not respond, send it before the next command of all."""
+        if self._redis is None:
+            return
+        self._owed.append((command, arguments, options))
+        with suppress(SharedStateAway):
+            await self._settle()
+
+    async def _settle(self) -> None:
+        """Send the commands that are owed, in their order: a later command may write what an earlier one removes."""
+        if not self._owed:
+            return
+        async with self._settling:
+            while self._owed:
+                command, arguments, options = self._owed[0]
+                await self._send(command, *arguments, **options)
+                self._owed.popleft()
+
+    async def _send(self, command: str, *arguments: Any, **options: Any) -> Any:
         return await self._tried(getattr(self._there(), command)(*arguments, **options))
 
     async def read(self, keys: Sequence[str]) -> list[bytes | None]:
@@ -48,6 +83,7 @@ class SharedState:
         Raises:
             SharedStateAway: Redis does not respond.
         """
+        await self._settle()
         found: list[bytes | None] = await self._tried(read_many(self._there(), keys))
         return found
 

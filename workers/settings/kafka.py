@@ -139,6 +139,11 @@ class KafkaSettings(Group):
         return self.max_record_bytes + RECORD_OVERHEAD_BYTES
 
     @property
+    def largest_result_bytes(self) -> int:
+        """Return the limit on the value of a record; the rest of the record is for its key and headers."""
+        return self.max_record_bytes - self.max_record_bytes // 50
+
+    @property
     def in_sync_replicas(self) -> int:
         """Return min.insync.replicas of created topics."""
         return self.min_insync_replicas or max(1, self.replication - 1)

@@ -2,20 +2,15 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
-from aiokafka import AIOKafkaConsumer
-from clickhouse_connect.driver.asyncclient import AsyncClient
-from redis.asyncio import Redis
 
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
-from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
+from schemas.topics import REVIEW_EVENTS
 from tests.harness.deployment import until
-from tests.harness.migrated import make_tables
+from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Published, decisions, store_events
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
-from workers.delivery.producer import ConfirmedProducer
 from workers.errors import UnavailableError
 from workers.review.decision_events import decided, review_event
 from workers.review.review_errors import (
@@ -28,98 +23,9 @@ from workers.review.review_errors import (
 )
 from workers.review.review_models import DecisionBody, Filters, Reviewer
 from workers.review.review_service import ReviewService
-from workers.review.shared_state import SharedState
 from workers.settings import ReviewTarget, Settings
-from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.review_rows import MAX_TITLE, review_event_row, withdrawing_row
-from workers.stores.queries.review_queries import ReviewStore
-
-ANNA, BEN = Reviewer("first"), Reviewer("second")
-APPROVE = DecisionBody(user_action="approve")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = AT
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(opened, settings.clickhouse.database)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
-
-
-@pytest.fixture
-def rows(client: AsyncClient, settings: Settings) -> AnalyticsStore:
-    return AnalyticsStore(client, settings.clickhouse.database)
-
-
-@pytest.fixture
-async def producer(settings: Settings, addresses: Addresses, topics: None) -> AsyncIterator[ConfirmedProducer]:
-    opened = ConfirmedProducer(settings, addresses.kafka)
-    await opened.start()
-    yield opened
-    await opened.stop()
-
-
-@pytest.fixture
-async def redis(addresses: Addresses) -> AsyncIterator[Redis]:
-    opened = Redis.from_url(addresses.redis, socket_timeout=60)
-    yield opened
-    await opened.aclose()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-Console = Callable[..., ReviewService]
-
-
-@pytest.fixture
-def console(
-    client: AsyncClient, producer: ConfirmedProducer, redis: Redis, settings: Settings, clock: Clock
-) -> Console:
-    """Makes consoles: processes of their own to one another, with common stores."""
-
-    def make(*, with_redis: bool = True) -> ReviewService:
-        shared = SharedState(redis if with_redis else None, settings.redis.key_prefix)
-        store = ReviewStore(AnalyticsStore(client, settings.clickhouse.database), settings.clickhouse.database)
-        return ReviewService(store, shared, producer, settings, "v", clock)
-
-    return make
-
-
-@pytest.fixture
-def published(settings: Settings, addresses: Addresses) -> Callable[[Topic], "asyncio.Future[list[bytes]]"]:
-    async def read(topic: Topic) -> list[bytes]:
-        consumer = AIOKafkaConsumer(
-            settings.topic_name(topic.name), bootstrap_servers=addresses.kafka, auto_offset_reset="earliest",
-            enable_auto_commit=False,
-        )  # fmt: skip
-        await consumer.start()
-        try:
-            found: list[bytes] = []
-            while batch := await consumer.getmany(timeout_ms=700):
-                found += [record.value for records in batch.values() for record in records]
-            return found
-        finally:
-            await consumer.stop()
-
-    return lambda topic: asyncio.ensure_future(read(topic))
-
-
-async def decisions(published: Callable[[Topic], "asyncio.Future[list[bytes]]"]) -> list[ReviewDecision]:
-    return [ReviewDecision.from_bytes(value) for value in await published(REVIEW_DECISIONS)]
-
 
 # ------------------------------------------------------------------ looking
 
@@ -350,9 +256,7 @@ async def test_a_lock_expires(console: Console, rows: AnalyticsStore, settings: 
     await until(free, "the lock expires", 60)
 
 
-async def test_a_skipped_request_goes_to_others(
-    console: Console, rows: AnalyticsStore, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
-) -> None:
+async def test_a_skipped_request_goes_to_others(console: Console, rows: AnalyticsStore, published: Published) -> None:
     await store_requests(rows, [review_request(number) for number in (1, 2)])
     service = console()
     item = await service.next(Filters(), ANNA)
@@ -367,14 +271,6 @@ async def test_a_skipped_request_goes_to_others(
     ]  # fmt: skip
     escalated = next(event for event in events if event.kind == "escalated")
     assert (escalated.queue, escalated.deadline_at) == ("lawyers", AT + timedelta(hours=24))
-
-
-Published = Callable[[Topic], "asyncio.Future[list[bytes]]"]
-
-
-async def store_events(rows: AnalyticsStore, published: Published) -> None:
-    """Write the rows of all events, as the agents do."""
-    await rows.store([review_event_row(ReviewEvent.from_bytes(value)) for value in await published(REVIEW_EVENTS)])
 
 
 async def test_an_escalated_request_comes_back_to_its_reviewer_only_when_they_ask_for_it(
@@ -470,7 +366,7 @@ async def test_whoever_was_refused_because_another_console_was_faster_is_not_off
 
 
 async def test_a_decision_carries_all_that_it_decides_on_and_sent_twice_is_one(
-    console: Console, rows: AnalyticsStore, clock: Clock, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published
 ) -> None:
     request = review_request(1)
     await store_requests(rows, [request])
@@ -516,7 +412,7 @@ async def test_a_verdict_on_a_claim_that_nobody_made_is_refused(console: Console
 
 
 async def test_a_vote_is_feedback_at_once_and_closes_nothing(
-    console: Console, rows: AnalyticsStore, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+    console: Console, rows: AnalyticsStore, published: Published
 ) -> None:
     request = review_request(1)
     await store_requests(rows, [request])
@@ -530,7 +426,7 @@ async def test_a_vote_is_feedback_at_once_and_closes_nothing(
 @pytest.mark.parametrize("elsewhere", [False, True])
 async def test_a_decision_is_taken_back_in_time_also_from_another_console(
     console: Console, rows: AnalyticsStore, clock: Clock, elsewhere: bool,
-    published: Callable[[Topic], "asyncio.Future[list[bytes]]"],
+    published: Published,
 ) -> None:  # fmt: skip
     request = review_request(1)
     await store_requests(rows, [request])
@@ -555,7 +451,7 @@ async def test_a_decision_is_taken_back_in_time_also_from_another_console(
 
 
 async def test_what_a_dead_console_has_left_is_published_by_the_next(
-    console: Console, rows: AnalyticsStore, clock: Clock, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published
 ) -> None:
     request = review_request(1)
     await store_requests(rows, [request])
@@ -566,7 +462,7 @@ async def test_what_a_dead_console_has_left_is_published_by_the_next(
 
 
 async def test_without_redis_the_same_console_refuses_the_second_and_the_log_decides_between_two(
-    console: Console, rows: AnalyticsStore, published: Callable[[Topic], "asyncio.Future[list[bytes]]"]
+    console: Console, rows: AnalyticsStore, published: Published
 ) -> None:
     request = review_request(1)
     await store_requests(rows, [request])
@@ -586,7 +482,7 @@ async def test_without_redis_the_same_console_refuses_the_second_and_the_log_dec
 
 async def test_a_sample_is_reviewed_once_more_blindly_and_by_somebody_else(
     console: Console, rows: AnalyticsStore, settings: Settings, clock: Clock,
-    published: Callable[[Topic], "asyncio.Future[list[bytes]]"],
+    published: Published,
 ) -> None:  # fmt: skip
     settings.review.second_share = 0.5
     requests = [review_request(number) for number in range(40)]
