@@ -42,6 +42,8 @@ MAX_BODY_BYTES = 256 * 1024 * 1024
 """Largest request body, as sent and decompressed, bytes."""
 MAX_CONCURRENT_STATEMENTS = 4
 MAX_URL_BYTES = 1024 * 1024
+MAX_VALUE_BYTES = 128 * 1024
+"""Largest value in a URL as sent, bytes; ClickHouse's default of http_max_field_value_size."""
 SHUTDOWN_GRACE_S = 10.0
 """Time that running statements have to finish after SIGTERM, seconds."""
 
@@ -226,6 +228,8 @@ async def _read_request(request: web.Request) -> EngineRequest:
     Raises:
         EngineError: the request is too large or damaged, or asks for an unsupported feature.
     """
+    if any(len(field.partition("=")[2]) > MAX_VALUE_BYTES for field in request.rel_url.raw_query_string.split("&")):
+        raise engine_error(1000, "POCO_EXCEPTION", "HTML Form Exception: Field value too long.")
     url = dict(request.query)
     if url.get("compress", "0") != "0" or url.get("decompress", "0") != "0":
         raise engine_error(48, "NOT_IMPLEMENTED", "Native compression is not supported.")

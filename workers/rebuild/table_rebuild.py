@@ -30,6 +30,7 @@ from workers.stores.clickhouse.feedback_rows import feedback_row, implicit_feedb
 from workers.stores.clickhouse.recorded_rows import feedback_of, stored_rows
 from workers.stores.clickhouse.retention import ttl_expressions
 from workers.stores.clickhouse.rollups import refresh_rollups
+from workers.stores.clickhouse.row_reading import in_parameters
 from workers.stores.clickhouse.staging import DERIVED, Derived, Differences, Staging
 from workers.stores.queries.feedback_store import ANSWERS_AT_ONCE, FeedbackStore, KnownFeedback
 from workers.stores.tables.table_row import TableRow
@@ -39,8 +40,6 @@ REWARDED = ("feedback", "implicit_feedback", "rewards")
 
 OF_COMMANDS = ("replays", "promotions")
 """Tables that commands write directly, without a topic."""
-
-REMOVED_AT_ONCE = 1_000
 
 UNFOLDED = """
 SELECT tenant, answer_id FROM (
@@ -227,8 +226,8 @@ class _Stager:
         """Write the remaining rows, and remove the rows that a tombstone has ended."""
         await self._flush()
         ended = sorted(self._tombstoned) if "rewards" in self._plan.tables else []
-        for start in range(0, len(ended), REMOVED_AT_ONCE):
-            await self._staging.remove("rewards", ended[start : start + REMOVED_AT_ONCE])
+        for answers in in_parameters(ended, lambda answer: answer):
+            await self._staging.remove("rewards", answers)
 
     async def fold(self, noted: str, now: datetime) -> None:
         """Compute rewards for answers with more stored feedback than their rewards contain, as the agent does.

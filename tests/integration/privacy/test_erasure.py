@@ -13,9 +13,10 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow, FeedbackEvent
-from schemas.identifiers import answer_digest, fact_id, person_digest
+from schemas.identifiers import answer_digest, fact_id, person_digest, record_key
 from schemas.memory import ConversationTurn
 from schemas.privacy import Erasure
+from schemas.review import ReviewDecision, ReviewRequest
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
 from tests.harness.deployment import Deployment
 from workers.feedback.retry_detection import AskedQuery
@@ -23,9 +24,10 @@ from workers.privacy.erasure import earlier_tombstones, forget
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.review_rows import decision_row, review_rows
 from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback
 from workers.stores.queries.feedback_store import FeedbackStore
-from workers.stores.queries.person_queries import BY_ANSWER
+from workers.stores.queries.person_queries import BY_ANSWER, PersonStore
 from workers.stores.redis.query_history import PersonQuery, QueryHistory
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -165,3 +167,51 @@ async def test_a_key_of_an_earlier_version_is_ended_only_if_its_last_record_is_o
         (ANSWERS_RELEASED.name, b"ours", None), (ANSWERS_RELEASED.name, b"ours-last", None),
     }  # fmt: skip
     assert await earlier_tombstones(deployment.settings, deployment.addresses.kafka, "default", names) == []
+
+
+async def test_answers_are_found_in_every_table_that_names_the_asker(
+    deployment: Deployment, client: AsyncClient
+) -> None:
+    """Tables have retentions of their own: the answer of a decision is gone long before the decision is."""
+    store = AnalyticsStore(client, deployment.name)
+    persons = PersonStore(store, deployment.name)
+    for tenant, user in PEOPLE.values():
+        of_person = {"tenant": tenant, "user_id": user}
+        await store.insert("citation_logs", [{
+            **of_person, "response_id": f"{user} 1", "completed_at": NOW.isoformat(), "rank": 1, "pipeline_version": "v",
+            "query_text": "q", "response_text": "r", "citations": "[]", "citation_count": 0, "invalid_references": "[]",
+            "ungrounded_claims": "[]", "state": "released", "created_at": NOW.isoformat(),
+        }])  # fmt: skip
+        decision = example(ReviewDecision) | of_person | {"answer_id": f"{user} 2"}
+        await store.store([decision_row(ReviewDecision.model_validate(decision), "final")])
+        request = example(ReviewRequest) | of_person | {"answer_id": f"{user} 3", "review_id": f"of {tenant} {user}"}
+        await store.store(review_rows(ReviewRequest.model_validate(request)))
+    assert await persons.own_answers("acme", "o'brien") == ["o'brien 1", "o'brien 2", "o'brien 3"]
+    # An interrupted erasure is repeated: the tables that name the person are emptied after all others.
+    assert list(BY_ANSWER)[-5:] == ["feedback", "reviews", "review_decisions", "citation_logs", "answers"]
+    removed = await persons.remove("acme", "o'brien", await persons.own_answers("acme", "o'brien"))
+    assert removed["citation_logs"] == removed["reviews"] == removed["review_decisions"] == 1
+    assert await persons.own_answers("acme", "o'brien") == []
+    assert await persons.own_answers("other", "o'brien") == ["o'brien 1", "o'brien 2", "o'brien 3"]
+
+
+async def test_a_person_with_many_answers_of_long_names_is_forgotten(
+    deployment: Deployment, client: AsyncClient
+) -> None:
+    """ClickHouse refuses values of parameters of 128 KiB and more, as they are sent."""
+    store = AnalyticsStore(client, deployment.name)
+    names = [f"{number:04} " + "'\\é\"" * 48 for number in range(400)]
+    shared = ROW | {"tenant": "acme", "user_id": "o'brien", "completed_at": NOW.isoformat(), "rank": 1}
+    await store.insert("answers", [shared | {"answer_id": name} for name in [*names, "last"]])
+    keys = [base64.b64encode(record_key("acme", name).encode()).decode() for name in names]
+    await store.insert(
+        "dead_letters",
+        [
+            letter(name, "acme", "") | {"key_base64": key, "value_base64": None}
+            for name, key in zip(names, keys, strict=True)
+        ],
+    )
+    persons = PersonStore(store, deployment.name)
+    assert await persons.own_answers("acme", "o'brien") == [*sorted(names), "last"]
+    removed = await persons.remove("acme", "o'brien", [*names, "last"])
+    assert (removed["answers"], removed["dead_letters"]) == (401, 400)

@@ -1,9 +1,10 @@
 """Read rows from ClickHouse."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import quote
 
 from clickhouse_connect.driver.query import QueryResult
 
@@ -11,6 +12,11 @@ from workers.errors import StoreUnavailable
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS, AnalyticsStore
 
 Row = dict[str, Any]
+T = TypeVar("T")
+
+PARAMETER_BYTES = 60_000
+"""Size of the longest list in a parameter as it is sent, bytes. ClickHouse refuses values of 128 KiB and more, and
+backslashes double a text at most."""
 
 
 class Reading:
@@ -56,6 +62,27 @@ async def ask(analytics: AnalyticsStore, statement: str, parameters: Mapping[str
     """
     rows: Sequence[Sequence[Any]] = (await _result(analytics, statement, parameters)).result_rows
     return rows
+
+
+def in_parameters(values: Iterable[T], texts: Callable[[T], Iterable[str]]) -> Iterator[list[T]]:
+    """Divide values into lists that fit into one parameter of a statement.
+
+    Args:
+        values: values in their order.
+        texts: returns the texts that one value adds to the parameter.
+    """
+    part: list[T] = []
+    size = 0
+    for value in values:
+        # Quotes, comma and parentheses are sent as three bytes each.
+        added = sum(len(quote(text, safe="")) + 15 for text in texts(value))
+        if part and size + added > PARAMETER_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(value)
+        size += added
+    if part:
+        yield part
 
 
 def without_zone(time: datetime) -> datetime:

@@ -6,31 +6,41 @@ from typing import Any
 from schemas.identifiers import DEFAULT_TENANT, record_key
 from workers.errors import StoreUnavailable
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS
-from workers.stores.clickhouse.row_reading import Reading, ask
+from workers.stores.clickhouse.row_reading import Reading, ask, in_parameters
 from workers.stores.tables.all_tables import FACTS, FILLED, WRITTEN
-from workers.stores.tables.answer_tables import AnswerRow
+from workers.stores.tables.answer_tables import AnswerRow, CitationLogRow
 from workers.stores.tables.feedback_tables import FeedbackRow
-from workers.stores.tables.table_row import column_names
+from workers.stores.tables.review_tables import DecisionRow, ReviewRow
+from workers.stores.tables.table_row import TableRow, column_names
 
 # In feedback of kind 'execution' the user is the person who asked. In other feedback it is the person who gave it.
+# Every table that names the asker is searched: each has its own retention, and an answer may be in only one of them.
 OWN_ANSWERS = """
 SELECT DISTINCT answer_id FROM (
     SELECT answer_id FROM {database}.answers WHERE tenant = {{tenant:String}} AND user_id = {{user:String}}
     UNION ALL
     SELECT answer_id FROM {database}.feedback
     WHERE tenant = {{tenant:String}} AND user_id = {{user:String}} AND kind = 'execution'
+    UNION ALL
+    SELECT response_id FROM {database}.citation_logs WHERE tenant = {{tenant:String}} AND user_id = {{user:String}}
+    UNION ALL
+    SELECT answer_id FROM {database}.reviews
+    WHERE tenant = {{tenant:String}} AND JSONExtractString(request, 'user_id') = {{user:String}}
+    UNION ALL
+    SELECT answer_id FROM {database}.review_decisions
+    WHERE tenant = {{tenant:String}} AND JSONExtractString(decision, 'user_id') = {{user:String}}
 )
 ORDER BY answer_id
 """
 
-_LINKS = (FeedbackRow, AnswerRow)
+_LINKS: tuple[type[TableRow], ...] = (FeedbackRow, ReviewRow, DecisionRow, CitationLogRow, AnswerRow)
 _NAMED = {
     table.table: column
-    for table in (*WRITTEN, *FILLED, *FACTS)
+    for table in (*(each for each in (*WRITTEN, *FILLED, *FACTS) if each not in _LINKS), *_LINKS)
     for column in ("answer_id", "query_id", "response_id")
-    if table not in _LINKS and column in column_names(table)
+    if column in column_names(table)
 }
-BY_ANSWER = _NAMED | {"worst_hours": "answer_id"} | {table.table: "answer_id" for table in _LINKS}
+BY_ANSWER = {"worst_hours": "answer_id"} | _NAMED
 """Tables with rows of an answer, and the column that names it. The tables that link an answer to a
 person come last, so that a repeat of an interrupted run finds the answer again."""
 
@@ -48,9 +58,6 @@ LETTERS_OF_ANSWERS = f"""
 """
 LETTERS = f"JSONExtractString({_VALUE}, 'user_id') = {{user:String}} AND {_OF_TENANT}"
 OF_ANSWERS = "tenant = {{tenant:String}} AND {column} IN {{answers:Array(String)}}"
-
-CHUNK = 1_000
-"""Number of answers in one statement."""
 
 
 class PersonStore(Reading):
@@ -77,13 +84,15 @@ class PersonStore(Reading):
         removed = dict.fromkeys([*BY_ANSWER, "dead_letters"], 0)
         person = {"tenant": tenant, "user": user}
         removed["dead_letters"] += await self._delete("dead_letters", LETTERS, person)
-        for start in range(0, len(answer_ids), CHUNK):
-            chosen = answer_ids[start : start + CHUNK]
+
+        def keys(answer_id: str) -> tuple[str, str]:
             # Gateways write keys without a tenant.
-            keys = [*chosen, *(record_key(tenant, answer_id) for answer_id in chosen)]
-            letters = {"tenant": tenant, "keys": keys}
+            return answer_id, record_key(tenant, answer_id)
+
+        for chosen in in_parameters(answer_ids, keys):
+            letters = {"tenant": tenant, "keys": [key for answer_id in chosen for key in keys(answer_id)]}
             removed["dead_letters"] += await self._delete("dead_letters", LETTERS_OF_ANSWERS, letters)
-            of_answers = {"tenant": tenant, "answers": list(chosen)}
+            of_answers = {"tenant": tenant, "answers": chosen}
             for table, column in BY_ANSWER.items():
                 removed[table] += await self._delete(table, OF_ANSWERS.format(column=column), of_answers)
         removed["feedback"] += await self._delete("feedback", GIVEN, person)
