@@ -232,6 +232,26 @@ def test_a_bulk_decision_names_its_requests_before_and_is_undone_as_one(
     assert (stats["backlog"], stats["decided_today"]) == (2, 0)
 
 
+@needs_browser
+@pytest.mark.usefixtures("long_undo")
+def test_an_undo_of_several_decisions_says_how_many_were_undone(browser: Browser, console: ConsoleThread) -> None:
+    reviews = [review_of(answer) for answer in held(console, "partial-undo", 3)]
+    with logged_in(browser, console, "partial-undoer") as (page, seen):
+        page.goto("/queue")
+        page.get_by_label("Choose all of this page").check()
+        page.get_by_label("With the chosen").select_option("reject")
+        page.get_by_role("button", name="Preview").click()
+        page.get_by_role("button", name="Reject 3").click()
+        expect(page.locator("#status")).to_contain_text("rejected: 3 of 3 requests")
+        # Undone for itself in another window meanwhile.
+        console.client("partial-undoer").post(f"/api/reviews/{reviews[1]}/undo").raise_for_status()
+        page.get_by_role("button", name="Undo: 3 of 3 requests").click()
+        expect(page.locator("#status")).to_contain_text("2 of 3 undone. there is nothing to undo for")
+        expect(page.locator("#status")).to_have_class("error")
+        assert len(seen.complaints) <= 1, "the refusal alone"
+    assert console.client("partial-undoer").get("/api/reviews/stats").json()["backlog"] == 3
+
+
 # ---------------------------------------------------------------- counters
 
 

@@ -70,6 +70,7 @@ class PendingDecisions:
         self._withdraw = withdraw
         self._now = now
         self._ours: dict[str, Pending] = {}
+        self._later: list[Callable[[], Awaitable[None]]] = []
         self._unreadable: set[str] = set()
 
     @property
@@ -126,6 +127,10 @@ class PendingDecisions:
         self._ours.pop(decision_id, None)
         return known.decision
 
+    def send_later(self, send: Callable[[], Awaitable[None]]) -> None:
+        """Repeat a send that the broker did not acknowledge; it must be idempotent."""
+        self._later.append(send)
+
     async def run(self) -> None:
         """Publish due decisions until cancelled."""
         while True:
@@ -141,6 +146,7 @@ class PendingDecisions:
         Raises:
             UnavailableError: the broker does not acknowledge; the next call tries the rest again.
         """
+        await self._send_late()
         due = self._now() - timedelta(seconds=MARGIN_SECONDS)
         for pending in [each for each in self._ours.values() if each.undo_until <= due]:
             await self._publish_one(pending)
@@ -153,8 +159,14 @@ class PendingDecisions:
         Raises:
             UnavailableError: the broker does not acknowledge.
         """
+        await self._send_late()
         for pending in list(self._ours.values()):
             await self._publish_one(pending)
+
+    async def _send_late(self) -> None:
+        while self._later:
+            await self._later[0]()
+            self._later.pop(0)
 
     async def _publish_one(self, pending: Pending) -> None:
         decision, ours = pending.decision, self._ours.get(pending.decision.feedback_id) is pending

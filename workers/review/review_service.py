@@ -15,7 +15,7 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.process.background import start_background, stop_background
-from workers.review.decision_events import decided, withdrawal
+from workers.review.decision_events import decided, review_event, withdrawal
 from workers.review.locks import Claim
 from workers.review.pending import PendingDecisions
 from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank
@@ -33,7 +33,7 @@ from workers.review.review_models import (
     Reviewer,
     WithdrawalBody,
 )
-from workers.review.review_steps import ReviewSteps, decided_by, locked_by
+from workers.review.review_steps import RESUMED, ReviewSteps, decided_by, locked_by
 from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.stores.clickhouse.review_rows import decision_row
@@ -194,12 +194,16 @@ class ReviewService(ReviewSteps):
             undone = await self._pending.take_back(claim.decision_id)
             if undone is not None:
                 await self._locks.withdraw(name, claim.decision_id)
-                await self._tell("undone", place, who, undone=undone)
+                await self._tell_undone(place, who, undone)
                 return
         left = await self._left.find(review_id, who.name)
-        if left is not None and place.is_open and self._now() <= left.undo_until:
-            back = (left.queue, left.deadline) if left.kind == "escalated" else ()
-            await self._tell("resumed", place, who, *back)
+        # A decided request can be skipped as well, by somebody who may still review it.
+        may_come_back = left is not None and (
+            place.is_open or (left.kind == "skipped" and await self._is_hidden(place, who))
+        )
+        if left is not None and may_come_back and self._now() <= left.undo_until:
+            deadline = left.deadline and max(left.deadline, self._now() + RESUMED)
+            await self._tell("resumed", place, who, *((left.queue, deadline) if left.kind == "escalated" else ()))
             await self._left.forget(review_id, who.name)
             return
         by, at = await self._known_decision(place, who)
@@ -213,6 +217,16 @@ class ReviewService(ReviewSteps):
                 left.undo_until,
             )
         raise TooLate(f"there is nothing to undo for {question}: you made no decision on it", by, at)
+
+    async def _tell_undone(self, place: QueueRow, who: Reviewer, undone: ReviewDecision) -> None:
+        event = review_event(
+            "undone", place.review_id, place.answer_id, place.tenant, by=who.name, at=self._now(), undone=undone
+        )
+        try:
+            await self._send_event(event)
+        except UnavailableError:
+            # The undo holds already; its record follows with the due decisions.
+            self._pending.send_later(lambda: self._send_event(event))
 
     def _decision(
         self,
@@ -265,8 +279,7 @@ class ReviewService(ReviewSteps):
             )
 
     def _receipt(self, decision_id: str, at: datetime) -> DecisionReceipt:
-        seconds = self._settings.undo_seconds
-        return DecisionReceipt(decision_id=decision_id, undo_until=at + timedelta(seconds=seconds) if seconds else None)
+        return DecisionReceipt(decision_id=decision_id, undo_until=self.undo_until(at))
 
     async def _placed(
         self, place: QueueRow, request: ReviewRequest, verdicts: Sequence[ClaimVerdict]

@@ -31,6 +31,8 @@ from workers.stores.tables.review_tables import QueueRow
 NAME = "review"
 CANDIDATES = 50
 """Most requests that are tried for a reviewer at once; other reviewers may hold some of them."""
+RESUMED = timedelta(seconds=1)
+"""Time to a deadline that passed before its request came back: the policy acts as of it, after the event."""
 SKIPPED = timedelta(hours=1)
 """Time for which a reviewer who skips a request does not get it again."""
 
@@ -185,11 +187,16 @@ class ReviewSteps(ReviewQueue):
     ) -> ReviewEvent:
         """Leave a request to others; the step can be undone as long as a decision."""
         event = await self._tell(kind, place, who, queue, deadline, reason=reason)
-        until = event.occurred_at + timedelta(seconds=self._settings.undo_seconds)
-        left = Left(kind, place.queue, place.deadline_at, until)
+        until = self.undo_until(event.occurred_at)
+        left = Left(kind, place.queue, place.deadline_at, until or event.occurred_at)
         await self._left.note(place.review_id, who.name, left, event.occurred_at)
         await self._locks.release(place.review_id, who.name)
         return event
+
+    def undo_until(self, at: datetime) -> datetime | None:
+        """Return the end of the undo window of a step or decision; ``None`` if nothing can be undone."""
+        seconds = self._settings.undo_seconds
+        return at + timedelta(seconds=seconds) if seconds else None
 
     async def open_place(self, review_id: str, who: Reviewer) -> QueueRow:
         """Return the place of a request that the reviewer can decide now.
@@ -208,7 +215,7 @@ class ReviewSteps(ReviewQueue):
         event = review_event(
             "given", place.review_id, place.answer_id, place.tenant, by=who.name, at=self._now(), assignee=assignee
         )
-        await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
+        await self._send_event(event)
 
     # ---------------------------------------------------------------- refusals
 
@@ -258,18 +265,19 @@ class ReviewSteps(ReviewQueue):
         who: Reviewer,
         queue: str | None = None,
         deadline: datetime | None = None,
-        undone: ReviewDecision | None = None,
         reason: str | None = None,
     ) -> ReviewEvent:
         event = review_event(
             kind, place.review_id, place.answer_id, place.tenant,
-            by=who.name, at=self._now(), queue=queue, deadline=deadline, undone=undone,
-            reason=reason,
+            by=who.name, at=self._now(), queue=queue, deadline=deadline, reason=reason,
         )  # fmt: skip
         # A reason is free text and may hold personal data.
         event = self._privacy.event(event) if reason else event
-        await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
+        await self._send_event(event)
         return event
+
+    async def _send_event(self, event: ReviewEvent) -> None:
+        await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)
 
     async def _publish(self, decision: ReviewDecision) -> None:
         await self._send(REVIEW_DECISIONS, decision, decision.feedback_id, decision.timestamp)

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from schemas.base import Identifier, Label, LongText
+from workers.errors import UnavailableError, describe
 from workers.review.locks import Claim, is_second
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
@@ -49,6 +50,9 @@ class BulkOutcome(BaseModel):
     review_id: str
     done: bool = Field(description="True if the action was taken, or would be taken after a preview.")
     detail: str = Field(description="Why not; empty if it was done.")
+    undo_until: datetime | None = Field(
+        default=None, description="End of the time to undo it; null if it cannot be undone."
+    )
 
 
 ACTION_COUNTS = {"approve": "approved", "correct": "corrected", "reject": "rejected"}
@@ -136,17 +140,30 @@ class TeamActions:
         )  # fmt: skip
 
     async def act(self, body: BulkBody, who: Reviewer) -> list[BulkOutcome]:
-        """Act on each request, or tell what would happen; a refusal of one does not stop the others."""
-        outcomes = []
-        for review_id in dict.fromkeys(body.review_ids):
+        """Act on each request, or tell what would happen; a refusal of one does not stop the others.
+
+        If a store or the broker is away after some requests were done, the others are named as not done.
+
+        Raises:
+            UnavailableError: a store or the broker is away, and nothing was done.
+        """
+        outcomes: list[BulkOutcome] = []
+        review_ids = list(dict.fromkeys(body.review_ids))
+        for review_id in review_ids:
             try:
-                await self._act(review_id, body, who)
-                outcomes.append(BulkOutcome(review_id=review_id, done=True, detail=""))
+                until = await self._act(review_id, body, who)
+                outcomes.append(BulkOutcome(review_id=review_id, done=True, detail="", undo_until=until))
+            except UnavailableError as error:
+                if body.preview or not any(each.done for each in outcomes):
+                    raise
+                left = review_ids[len(outcomes) :]
+                return outcomes + [BulkOutcome(review_id=each, done=False, detail=describe(error)) for each in left]
             except (ReviewConflict, UnknownReview, InvalidDecision) as error:
                 outcomes.append(BulkOutcome(review_id=review_id, done=False, detail=str(error)))
         return outcomes
 
-    async def _act(self, review_id: str, body: BulkBody, who: Reviewer) -> None:
+    async def _act(self, review_id: str, body: BulkBody, who: Reviewer) -> datetime | None:
+        """Act on one request; return the end of the time to undo it."""
         place = await self._service.open_place(review_id, who)
         if body.assignee not in (None, NOBODY):
             self._refuse_stranger(str(body.assignee), place.tenant)
@@ -159,15 +176,17 @@ class TeamActions:
         if body.preview:
             if body.action in ("approve", "reject"):
                 await self._service.outcome(review_id, decision, who)
-            return
+            return None
         match body.action:
             case "assign":
                 assignee = "" if body.assignee == NOBODY else str(body.assignee)
                 await self._service.assign(place, who, assignee)
+                return None
             case "escalate":
-                await self._service.escalate(review_id, who, reason=body.reason)
+                event = await self._service.escalate(review_id, who, reason=body.reason)
+                return self._service.undo_until(event.occurred_at)
             case _:
-                await self._service.decide(review_id, decision, who)
+                return (await self._service.decide(review_id, decision, who)).undo_until
 
     def _refuse_stranger(self, assignee: str, tenant: str) -> None:
         for token in self._tokens:

@@ -81,7 +81,7 @@ class Running:
     def __init__(self, deployment: Deployment, **review: Any) -> None:
         self.deployment = deployment
         settings = deployment.settings
-        settings.review = settings.review.model_copy(update={"sweep_seconds": 0.3} | review)
+        settings.review = settings.review.model_copy(update={"sweep_seconds": 0.3, "undo_seconds": 0.0} | review)
         settings.delivery.commit_interval_seconds = 0.2
         self.worker = Worker(settings, deployment.addresses, ["decisions", "analytics"])
 

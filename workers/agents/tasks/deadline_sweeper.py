@@ -25,6 +25,8 @@ BATCH = 100
 """Maximum number of reviews per check; each contains its subject."""
 PATIENCE_SECONDS = 60.0
 """Time for the row of a decision to arrive, before the same decision is written again."""
+GRACE_SECONDS = 10.0
+"""Time after the undo window for the publication of a decision, also by another console if its own one has died."""
 
 _Deadline = tuple[str, str, datetime]
 
@@ -61,6 +63,8 @@ class DeadlineSweeper:
     async def sweep(self) -> int:
         """Decide or escalate reviews past their deadline.
 
+        A decision that a person made in time is published only after its undo window, so the policy waits for that.
+
         Returns:
             Number of written events.
 
@@ -69,7 +73,8 @@ class DeadlineSweeper:
         """
         now = self._context.now()
         self._forget(now)
-        overdue = await self._store.overdue(now, BATCH + len(self._sent))
+        wait = timedelta(seconds=self._context.settings.review.undo_seconds + GRACE_SECONDS)
+        overdue = await self._store.overdue(now - wait, BATCH + len(self._sent))
         overdue = [place for place in overdue if _deadline(place) not in self._sent][:BATCH]
         requests = await self._store.requests([place.key for place in overdue]) if overdue else {}
         outputs: list[Output] = []

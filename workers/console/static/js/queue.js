@@ -76,15 +76,16 @@ async function act() {
   try {
     const response = await send("/api/reviews/bulk", body(false));
     const outcomes = JSON.parse(response.text);
-    const done = outcomes.filter((each) => each.done).map((each) => each.review_id);
+    const acted = outcomes.filter((each) => each.done);
+    const done = acted.map((each) => each.review_id);
     dialog.close();
     const count = `${done.length} of ${outcomes.length}`;
-    const undoMs = action.value === "assign" || !done.length ? 0 : Number(bulk.dataset.undoSeconds) * 1000;
-    if (undoMs) {
-      const at = response.at || Date.now();
-      const until = new Date(at + undoMs).toISOString();
-      offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at, run: () => location.reload() });
+    // The first one was decided before the last one, and all are undone together.
+    const [until] = acted.map((each) => each.undo_until).filter(Boolean).sort();
+    if (until) {
+      offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at: response.at, run: () => location.reload() });
     } else say(`${count} ${words()}.`);
+    for (const each of outcomes.filter((each) => !each.done)) rowOf(each.review_id).querySelector("td:last-child").textContent = `not done: ${each.detail}`;
     for (const id of done) {
       const row = rowOf(id);
       const box = row.querySelector("[data-choose]");

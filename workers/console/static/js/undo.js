@@ -60,21 +60,33 @@ export async function undo() {
     say(`A vote cannot be undone. Undo again to undo this instead: ${words}: ${question}`);
     return;
   }
+  const first = reviews[0];
+  const refusals = [];
+  step.of ??= reviews.length;
+  step.undone ??= 0;
   try {
-    while (step.reviews.length) {
-      await send(`/api/reviews/${step.reviews.at(-1)}/undo`);
-      if (step.reviews.length === 1) break;
-      step.reviews.pop();
+    while (reviews.length) {
+      try {
+        await send(`/api/reviews/${reviews.at(-1)}/undo`);
+        step.undone += 1;
+      } catch (error) {
+        if (error.status !== 404 && error.status !== 409) throw error;
+        refusals.push(error);
+      }
+      reviews.pop();
     }
-    steps.pop();
-    keep();
-    await (reopening.get(reviews[0]) ?? (() => location.assign(`/review/${reviews[0]}`)))();
-    say(`Undone: ${question}`);
+    steps.splice(steps.indexOf(step), 1);
   } catch (error) {
-    if (error.status) {
-      steps.pop();
-      keep();
-    }
-    complain(error);
+    // A store or the broker is away: the rest can be undone later.
+    refusals.push(error);
   }
+  keep();
+  if (refusals.length) {
+    const [error] = refusals;
+    if (step.of > 1 && step.undone) error.message = `${step.undone} of ${step.of} undone. ${error.message}`;
+    complain(error);
+    return;
+  }
+  await (reopening.get(first) ?? (() => location.assign(`/review/${first}`)))();
+  say(`Undone: ${question}`);
 }

@@ -1,0 +1,169 @@
+"""Undone and bulk steps beside deadlines, and while the broker is away."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from schemas.review import POLICY, ReviewDecision, ReviewEvent
+from schemas.topics import REVIEW_EVENTS
+from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Published, decisions, store_events
+from tests.harness.reviews import review_request, store_decision, store_requests
+from workers.agents.base import AgentContext
+from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
+from workers.delivery.followers.erasure_follower import ErasureRegister
+from workers.delivery.producer import ConfirmedProducer
+from workers.errors import BrokerUnavailable
+from workers.review.review_errors import TooLate
+from workers.review.review_models import DecisionBody, Filters
+from workers.review.team_actions import BulkBody, TeamActions
+from workers.services.shared_services import SharedServices
+from workers.settings import Settings
+from workers.settings.addresses import Addresses
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.queries.review_queries import ReviewStore
+
+
+@pytest.fixture
+def sweeper(
+    rows: AnalyticsStore, producer: ConfirmedProducer, settings: Settings, addresses: Addresses, clock: Clock
+) -> DeadlineSweeper:
+    services, pool = SharedServices(settings, addresses), ThreadPoolExecutor(1)
+    context = AgentContext(settings, addresses, "v", services, producer, ErasureRegister(), pool, clock)
+    return DeadlineSweeper(context, ReviewStore(rows, settings.clickhouse.database))
+
+
+async def kinds(published: Published) -> list[str]:
+    return [ReviewEvent.from_bytes(value).kind for value in await published(REVIEW_EVENTS)]
+
+
+# ------------------------------------------------------------------ deadlines
+
+
+async def test_a_decision_made_before_the_deadline_comes_before_that_of_the_policy(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published, sweeper: DeadlineSweeper
+) -> None:
+    requests, service = [review_request(1), review_request(2)], console()
+    await store_requests(rows, requests)
+    deadline = requests[0].deadline_at
+    assert deadline is not None
+    clock.now = deadline - timedelta(seconds=1)
+    await service.decide(requests[0].review_id, APPROVE, ANNA)
+    clock.now = deadline + timedelta(seconds=5)
+    assert await sweeper.sweep() == 0, "the decision can still be undone"
+    clock.now = deadline + timedelta(seconds=10)
+    await service._pending.publish_due()
+    clock.now = deadline + timedelta(seconds=30)
+    assert await sweeper.sweep() == 2, "the rows do not show the decision yet"
+    made = await decisions(published)
+    assert [each.decided_by for each in made if each.answer_id == "a-1"] == ["first", POLICY], "the first one is final"
+    assert [each.decided_by for each in made if each.answer_id == "a-2"] == [POLICY]
+
+
+async def test_a_request_that_comes_back_after_its_deadline_gets_the_step_of_the_policy(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published, sweeper: DeadlineSweeper, settings: Settings
+) -> None:  # fmt: skip
+    settings.review.deadline_held = "escalate"
+    request, service = review_request(1), console()
+    await store_requests(rows, [request])
+    assert request.deadline_at is not None
+    clock.now = request.deadline_at - timedelta(seconds=2)
+    await service.escalate(request.review_id, ANNA)
+    await store_events(rows, published)
+    clock.now = request.deadline_at + timedelta(seconds=3)
+    await service.undo(request.review_id, ANNA)
+    await store_events(rows, published)
+    place = await service.open_place(request.review_id, ANNA)
+    assert (place.queue, place.deadline_at) == ("default", clock.now + timedelta(seconds=1))
+    clock.now += timedelta(seconds=60)
+    assert await sweeper.sweep() == 1
+    await store_events(rows, published)
+    place = await service.open_place(request.review_id, ANNA)
+    assert (place.queue, place.deadline_at) == ("escalated", clock.now + timedelta(hours=24))
+
+
+# ------------------------------------------------------------------ the broker is away
+
+
+async def test_an_undo_while_the_broker_is_away_holds_and_is_recorded_later(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published, producer: ConfirmedProducer
+) -> None:
+    request, service = review_request(1), console()
+    await store_requests(rows, [request])
+    await service.decide(request.review_id, DecisionBody(user_action="reject", reason="wrong_figure"), ANNA)
+    await producer.stop()
+    await service.undo(request.review_id, ANNA)
+    with pytest.raises(BrokerUnavailable):
+        await service._pending.publish_due()
+    await producer.start()
+    clock.now += timedelta(minutes=1)
+    for _ in range(2):
+        await service._pending.publish_due()
+    assert await decisions(published) == []
+    (event,) = [ReviewEvent.from_bytes(value) for value in await published(REVIEW_EVENTS)]
+    assert event.undone is not None
+    assert (event.kind, event.reviewer, event.undone.reason) == ("undone", "first", "wrong_figure")
+
+
+async def test_an_action_on_several_requests_that_loses_the_broker_names_what_it_has_done(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published, producer: ConfirmedProducer,
+    settings: Settings, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    settings.review.undo_seconds = 0.0
+    requests, service = [review_request(number) for number in range(4)], console()
+    await store_requests(rows, requests)
+    team = TeamActions(service, ReviewStore(rows, settings.clickhouse.database), (), clock)
+    body = BulkBody(action="approve", review_ids=[each.review_id for each in requests], preview=False)
+    publish, sent = service._publish, list[ReviewDecision]()
+
+    async def publish_two(decision: ReviewDecision) -> None:
+        if len(sent) == 2:
+            await producer.stop()
+        sent.append(decision)
+        await publish(decision)
+
+    monkeypatch.setattr(service, "_publish", publish_two)
+    outcomes = await team.act(body, ANNA)
+    assert [(each.review_id, each.done) for each in outcomes] == [
+        (each.review_id, number < 2) for number, each in enumerate(requests)
+    ]
+    assert all("producer" in each.detail for each in outcomes[2:])
+    with pytest.raises(BrokerUnavailable):
+        await team.act(body.model_copy(update={"review_ids": [requests[3].review_id]}), ANNA)
+    await producer.start()
+    assert [each.answer_id for each in await decisions(published)] == ["a-0", "a-1"]
+
+
+async def test_decisions_on_several_requests_say_until_when_each_can_be_undone(
+    console: Console, rows: AnalyticsStore, clock: Clock, settings: Settings
+) -> None:
+    requests, service = [review_request(number) for number in range(2)], console()
+    await store_requests(rows, requests)
+    team = TeamActions(service, ReviewStore(rows, settings.clickhouse.database), (), clock)
+    for action, request in zip(("reject", "escalate"), requests, strict=True):
+        body = BulkBody(action=action, review_ids=[request.review_id], preview=False)  # type: ignore[arg-type]
+        (outcome,) = await team.act(body, ANNA)
+        assert outcome.undo_until == clock.now + timedelta(seconds=10), action
+
+
+# ------------------------------------------------------------------ second opinions
+
+
+async def test_a_skip_of_a_second_opinion_is_undone(
+    console: Console, rows: AnalyticsStore, settings: Settings, clock: Clock, published: Published
+) -> None:
+    settings.review.second_share = 1.0
+    request, service = review_request(1), console()
+    await store_requests(rows, [request])
+    await store_decision(rows, request, action="reject")
+    await service.skip(request.review_id, BEN)
+    await store_events(rows, published)
+    assert await service.next(Filters(), BEN) is None
+    clock.now += timedelta(seconds=1)
+    with pytest.raises(TooLate):
+        await service.undo(request.review_id, ANNA)
+    await service.undo(request.review_id, BEN)
+    await store_events(rows, published)
+    assert sorted(await kinds(published)) == ["resumed", "skipped"]
+    found = await service.next(Filters(), BEN)
+    assert found is not None and found.second_review
