@@ -197,7 +197,7 @@ def test_an_undo_is_offered_while_it_is_possible_and_an_error_does_not_look_like
         # The button goes a moment before the time is over, in which the key still undoes.
         page.wait_for_function("until => Date.now() > Date.parse(until)", arg=decided.value.json()["undo_until"])
         page.keyboard.press("u")
-        expect(status).to_contain_text("was already published, so nothing was undone")
+        expect(status).to_contain_text("is already published, so it was not undone")
         expect(status).to_have_class("error")
         assert status.evaluate(colour) != fine
         assert (said, status.get_attribute("aria-live")) == ("polite", "assertive")

@@ -1,6 +1,6 @@
-"""Keep reviewer locks and recent decision claims in Redis, shared by all consoles.
+"""Keep reviewer locks and marks of recent decisions in Redis, shared by all consoles.
 
-Locks and claims expire, and Redis may lose them. Without Redis, two reviewers can decide the
+Locks and marks expire, and Redis may lose them. Without Redis, two reviewers can decide the
 same request. Only the version of the request is compared then, and the order of the log
 determines the final decision (``workers.decision.finality``).
 """
@@ -14,11 +14,11 @@ import orjson
 from workers.review.review_models import Lock
 from workers.review.shared_state import SharedState, SharedStateAway
 
-CLAIM_SECONDS = 900
-"""Lifetime of a claim: longer than the delay of the rows, also during a backlog."""
+MARK_SECONDS = 900
+"""Lifetime of a mark: longer than the delay of the rows, also during a backlog."""
 
 SECOND = "second:"
-"""Start of the names of claims of second reviews."""
+"""Start of the names of marks of second reviews."""
 
 # One atomic step: the holder keeps the start time of the lock; other reviewers get the holder's lock.
 ACQUIRE = """
@@ -40,7 +40,7 @@ if there and cjson.decode(there)['holder'] == ARGV[1] then return redis.call('DE
 return 0
 """
 
-CLAIM = """
+MARK = """
 local there = redis.call('GET', KEYS[1])
 if there then return there end
 redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
@@ -55,8 +55,10 @@ return 0
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """Note that a request is decided, kept until the rows of the request show the decision.
+class DecisionMark:
+    """Mark a request as decided for 15 minutes, longer than the rows usually lag.
+
+    An undo removes the mark.
 
     Attributes:
         decision_id: identifier of the decision.
@@ -74,7 +76,7 @@ class Claim:
 
 
 class ReviewLocks:
-    """Locks of requests and claims of their decisions.
+    """Keep the locks of requests and the marks of their decisions.
 
     Args:
         shared: Redis.
@@ -84,9 +86,9 @@ class ReviewLocks:
     def __init__(self, shared: SharedState, seconds: float) -> None:
         self._shared = shared
         self._seconds = seconds
-        # The claims that this process has seen, for use while Redis is not available.
-        self._claims: dict[str, Claim] = {}
-        self._shared_claims: set[str] = set()
+        # The marks that this process has seen, for use while Redis is not available.
+        self._marks: dict[str, DecisionMark] = {}
+        self._shared_marks: set[str] = set()
 
     async def acquire(self, review_id: str, holder: str, now: datetime) -> Lock | None:
         """Lock a request for a reviewer, or renew the reviewer's own lock.
@@ -116,68 +118,68 @@ class ReviewLocks:
         found = await self._read("lock", review_ids) or {}
         return {name: Lock.model_validate_json(value) for name, value in found.items()}
 
-    async def claim(self, name: str, claim: Claim) -> Claim:
-        """Claim the decision on a request; of two concurrent claims the first wins.
+    async def mark(self, name: str, mark: DecisionMark) -> DecisionMark:
+        """Mark a request as decided; of two concurrent marks the first one counts.
 
         Args:
             name: name of the request or of its second review.
-            claim: identifier, author and time of the decision.
+            mark: identifier, author and time of the decision.
 
         Returns:
-            The valid claim: this one, or an earlier one.
+            The valid mark: this one, or an earlier one.
         """
-        standing = claim
+        standing = mark
         try:
-            value = orjson.dumps(claim)
-            standing = _claim(await self._shared.ask("eval", CLAIM, 1, self._claim(name), value, str(CLAIM_SECONDS)))
-            self._shared_claims.add(name)
+            value = orjson.dumps(mark)
+            standing = _mark(await self._shared.ask("eval", MARK, 1, self._mark(name), value, str(MARK_SECONDS)))
+            self._shared_marks.add(name)
         except SharedStateAway:
-            standing = self._claims.get(name, claim)
-        self._claims[name] = standing
-        self._forget(claim.at)
+            standing = self._marks.get(name, mark)
+        self._marks[name] = standing
+        self._forget(mark.at)
         await self._list(name, standing)
         return standing
 
-    async def _list(self, name: str, claim: Claim) -> None:
-        """Add a claim to the list of all consoles, and remove those that have expired."""
-        key, at = self._shared.key("claims"), claim.at.timestamp()
+    async def _list(self, name: str, mark: DecisionMark) -> None:
+        """Add a mark to the list of all consoles, and remove those that have expired."""
+        key, at = self._shared.key("claims"), mark.at.timestamp()
         try:
             await self._shared.ask("zadd", key, {name: at})
-            await self._shared.ask("zremrangebyscore", key, "-inf", at - CLAIM_SECONDS)
+            await self._shared.ask("zremrangebyscore", key, "-inf", at - MARK_SECONDS)
         except SharedStateAway:
             return  # other consoles do not count the decision until its rows are stored
 
     async def withdraw(self, name: str, decision_id: str) -> None:
-        """Remove the claim of a decision that was undone or could not be published."""
+        """Remove the mark of a decision that was undone or could not be published."""
         self._drop(name)
-        # Without Redis the claim stays there for so long, and other consoles do not offer the request.
-        await self._shared.insist("eval", WITHDRAW, 1, self._claim(name), decision_id)
+        # Without Redis the mark stays there until it expires, and other consoles do not offer the request.
+        await self._shared.insist("eval", WITHDRAW, 1, self._mark(name), decision_id)
 
-    async def claims(self, names: Sequence[str]) -> dict[str, Claim]:
-        """Return the current claims by name."""
+    async def marks(self, names: Sequence[str]) -> dict[str, DecisionMark]:
+        """Return the current marks by name."""
         found = await self._read("claim", names)
         if found is not None:
-            # A shared claim that is missing in Redis was undone by this console or another one.
-            for name in self._shared_claims.intersection(names) - found.keys():
+            # A shared mark that is missing in Redis was undone by this console or another one.
+            for name in self._shared_marks.intersection(names) - found.keys():
                 self._drop(name)
-        seen = {name: _claim(value) for name, value in (found or {}).items()}
-        ours = {name: self._claims[name] for name in names if name in self._claims}
-        # Keep the claims of other consoles too: a refused request must not be offered again to the same reviewer.
-        self._claims |= seen
-        self._shared_claims |= seen.keys()
+        seen = {name: _mark(value) for name, value in (found or {}).items()}
+        ours = {name: self._marks[name] for name in names if name in self._marks}
+        # Keep the marks of other consoles too: a refused request must not be offered again to the same reviewer.
+        self._marks |= seen
+        self._shared_marks |= seen.keys()
         if seen:
-            self._forget(max(claim.at for claim in seen.values()))
+            self._forget(max(mark.at for mark in seen.values()))
         return ours | seen
 
-    async def recent(self) -> dict[str, Claim]:
-        """Return the current claims of all consoles by name; without Redis those that this process has seen."""
-        names = set(self._claims)
+    async def recent(self) -> dict[str, DecisionMark]:
+        """Return the current marks of all consoles by name; without Redis those that this process has seen."""
+        names = set(self._marks)
         try:
             listed = await self._shared.ask("zrange", self._shared.key("claims"), 0, -1)
             names |= {name.decode() if isinstance(name, bytes) else name for name in listed}
         except SharedStateAway:
             pass
-        return await self.claims(sorted(names))
+        return await self.marks(sorted(names))
 
     async def _read(self, kind: str, names: Sequence[str]) -> dict[str, bytes] | None:
         if not names:
@@ -189,30 +191,31 @@ class ReviewLocks:
         return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
     def _forget(self, now: datetime) -> None:
-        old = [name for name, claim in self._claims.items() if claim.at < now - timedelta(seconds=CLAIM_SECONDS)]
+        old = [name for name, mark in self._marks.items() if mark.at < now - timedelta(seconds=MARK_SECONDS)]
         for name in old:
             self._drop(name)
 
     def _drop(self, name: str) -> None:
-        self._claims.pop(name, None)
-        self._shared_claims.discard(name)
+        self._marks.pop(name, None)
+        self._shared_marks.discard(name)
 
     def _lock(self, review_id: str) -> str:
         return self._shared.key("lock", review_id)
 
-    def _claim(self, name: str) -> str:
+    def _mark(self, name: str) -> str:
+        # The key keeps the name that consoles of earlier versions use.
         return self._shared.key("claim", name)
 
 
 def is_second(name: str) -> bool:
-    """Return ``True`` for the name of a claim of a second review."""
+    """Return ``True`` for the name of a mark of a second review."""
     return name.startswith(SECOND)
 
 
-def _claim(value: bytes) -> Claim:
+def _mark(value: bytes) -> DecisionMark:
     content = orjson.loads(value)
     # A console of an earlier version writes neither tenant nor action.
-    return Claim(
+    return DecisionMark(
         content["decision_id"], content["by"], datetime.fromisoformat(content["at"]),
         content.get("tenant", ""), content.get("action", ""),
     )  # fmt: skip

@@ -46,12 +46,12 @@ class Pending:
     Attributes:
         decision: the decision.
         undo_until: end of the window.
-        claim: name of the claim of the request; empty if a console of an earlier version did not write it.
+        mark: name of the mark of the request; empty if a console of an earlier version did not write it.
     """
 
     decision: ReviewDecision
     undo_until: datetime
-    claim: str = ""
+    mark: str = ""
 
 
 class PendingDecisions:
@@ -60,7 +60,7 @@ class PendingDecisions:
     Args:
         shared: Redis, for the copies.
         publish: sends a decision and waits for the acknowledgement; must be idempotent.
-        withdraw: removes the claim (by name) of a decision (by identifier) that cannot be published.
+        withdraw: removes the mark (by name) of a decision (by identifier) that cannot be published.
         now: the clock.
     """
 
@@ -78,17 +78,17 @@ class PendingDecisions:
         """Return the number of decisions that this process holds."""
         return len(self._ours)
 
-    async def add(self, decision: ReviewDecision, undo_until: datetime, claim: str) -> None:
+    async def add(self, decision: ReviewDecision, undo_until: datetime, mark: str) -> None:
         """Hold a decision until its undo window ends.
 
         Args:
             decision: the decision.
             undo_until: end of the window.
-            claim: name of the claim of its request.
+            mark: name of the mark of its request.
         """
-        self._ours[decision.feedback_id] = Pending(decision, undo_until, claim)
+        self._ours[decision.feedback_id] = Pending(decision, undo_until, mark)
         copy = orjson.dumps(
-            {"undo_until": undo_until.isoformat(), "decision": decision.model_dump_json(), "claim": claim}
+            {"undo_until": undo_until.isoformat(), "decision": decision.model_dump_json(), "mark": mark}
         )
         try:
             await self._shared.ask("hset", self._copies, decision.feedback_id, copy)
@@ -186,8 +186,8 @@ class PendingDecisions:
         except PoisonError as error:
             # The next try would fail as well, here and in every other console.
             log.error("decision_dropped", review_id=decision.review_id, error=describe(error))
-            if claim := pending.claim or ("" if decision.second_review else decision.review_id):
-                await self._withdraw(claim, decision.feedback_id)
+            if mark := pending.mark or ("" if decision.second_review else decision.review_id):
+                await self._withdraw(mark, decision.feedback_id)
 
     async def _taken_back_elsewhere(self, decision: ReviewDecision) -> bool:
         try:
@@ -216,7 +216,7 @@ class PendingDecisions:
         try:
             content = orjson.loads(copy)
             decision = ReviewDecision.model_validate_json(content["decision"])
-            return Pending(decision, datetime.fromisoformat(content["undo_until"]), content.get("claim", ""))
+            return Pending(decision, datetime.fromisoformat(content["undo_until"]), content.get("mark", ""))
         except (ValueError, KeyError, TypeError) as error:
             if decision_id not in self._unreadable:
                 self._unreadable.add(decision_id)

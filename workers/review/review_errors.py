@@ -13,7 +13,7 @@ FINAL_ADVICE = (
 
 
 class ReviewConflict(TouchstoneError):
-    """A conflict with another reviewer or with the current state of the request.
+    """Report a conflict with another reviewer or with the current state of the request.
 
     Args:
         message: cause of the conflict and the next step.
@@ -33,35 +33,35 @@ class ReviewConflict(TouchstoneError):
 
 
 class LockedByAnother(ReviewConflict):
-    """Another reviewer holds the lock of the request."""
+    """Report that another reviewer holds the lock of the request."""
 
     kind = "locked"
 
 
 class AlreadyDecided(ReviewConflict):
-    """The request is already decided."""
+    """Report that the request is already decided."""
 
     kind = "decided"
 
 
 class RequestChanged(ReviewConflict):
-    """A more complete result has replaced the request that the reviewer saw."""
+    """Report that a more complete result has replaced the request that the reviewer saw."""
 
     kind = "changed"
 
 
 class TooLate(ReviewConflict):
-    """The decision is published, or there is no decision to undo."""
+    """Refuse an undo: the decision is published, a skip or escalation is too old, or there is nothing to undo."""
 
     kind = "too_late"
 
 
 class UnknownReview(TouchstoneError):
-    """The request does not exist, or the reviewer may not see it."""
+    """Report that the request does not exist, or that the reviewer may not see it."""
 
 
 class InvalidDecision(TouchstoneError):
-    """The decision does not fit its request.
+    """Report that the decision does not fit its request.
 
     Args:
         field: dotted name of the invalid field.

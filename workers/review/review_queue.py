@@ -14,7 +14,7 @@ from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
 from workers.review.cursors import decided_cursor, open_cursor, write_cursor
 from workers.review.deadlines import deadline_action, last_action
 from workers.review.left_requests import standing_escalations
-from workers.review.locks import SECOND, Claim, ReviewLocks, is_second
+from workers.review.locks import SECOND, DecisionMark, ReviewLocks, is_second
 from workers.review.reader_outcomes import reader_outcomes
 from workers.review.review_errors import UnknownReview
 from workers.review.review_models import (
@@ -42,11 +42,11 @@ from workers.stores.tables.review_tables import QueueRow
 
 
 class ReviewQueue:
-    """The review queue, read for one reviewer at a time.
+    """Read the review queue for one reviewer at a time.
 
     Args:
         store: rows of the queue.
-        locks: locks of reviewers and claims of recent decisions.
+        locks: locks of reviewers and marks of recent decisions.
         settings: settings of reviews.
         privacy: masks decisions before they are kept or sent.
         now: the clock.
@@ -80,7 +80,7 @@ class ReviewQueue:
         shown, more = places[:limit], len(places) > limit
         following = write_cursor(shown[-1], filters.state) if more else None
         if filters.state == "second":
-            shown = await self._unclaimed(shown)
+            shown = await self._unmarked(shown)
         names = [place.key for place in shown]
         locks, people, seconds, escalations = await asyncio.gather(
             self._locks.known([place.review_id for place in shown]),
@@ -161,15 +161,15 @@ class ReviewQueue:
             median_active_seconds=figures.median_seconds,
         )
 
-    async def unstored(self, who: Reviewer, since: datetime) -> list[tuple[str, Claim]]:
-        """Return decisions that rows do not show yet, each with the name of its claim; those that can be undone too."""
+    async def unstored(self, who: Reviewer, since: datetime) -> list[tuple[str, DecisionMark]]:
+        """Return decisions that rows do not show yet, each with the name of its mark; those that can be undone too."""
         recent = [
-            (name, claim)
-            for name, claim in (await self._locks.recent()).items()
-            if claim.at >= since and claim.action and who.may_see(claim.tenant)
+            (name, mark)
+            for name, mark in (await self._locks.recent()).items()
+            if mark.at >= since and mark.action and who.may_see(mark.tenant)
         ]
-        stored = await self._store.stored_decisions([claim.decision_id for _, claim in recent])
-        return [(name, claim) for name, claim in recent if claim.decision_id not in stored]
+        stored = await self._store.stored_decisions([mark.decision_id for _, mark in recent])
+        return [(name, mark) for name, mark in recent if mark.decision_id not in stored]
 
     async def disagreements(self, who: Reviewer) -> list[Disagreement]:
         """Return the reviews that differ from the final decision, the latest first.
@@ -210,27 +210,27 @@ class ReviewQueue:
         places = await self._store.for_second_review(
             replace(wanted, state="second"), self._sample(who), limit=limit, skipped_since=skipped_since
         )
-        return await self._unclaimed(places)
+        return await self._unmarked(places)
 
     def _sample(self, who: Reviewer) -> Sample:
         return sample_of(self._settings, who.name, self._now())
 
-    async def _unclaimed(self, places: Sequence[QueueRow]) -> list[QueueRow]:
+    async def _unmarked(self, places: Sequence[QueueRow]) -> list[QueueRow]:
         """Remove requests whose second review was decided a moment ago."""
         names = await self._second_names(places)
-        claims = await self._locks.claims(list(names.values()))
-        return [place for place in places if names[place.key] not in claims]
+        marks = await self._locks.marks(list(names.values()))
+        return [place for place in places if names[place.key] not in marks]
 
     async def _second_names(self, places: Sequence[QueueRow]) -> dict[tuple[str, str], str]:
-        """Return the name in the claim of each request's next second review, by tenant and review identifier.
+        """Return the name in the mark of each request's next second review, by tenant and review identifier.
 
-        The name counts the stored reviews, so that the next one can be claimed once the rows show the one before.
+        The name counts the stored reviews, so that the next one can be marked once the rows show the one before.
         """
         stored = await self._store.second_reviews([place.key for place in places])
         return {place.key: f"{SECOND}{stored.get(place.key, 0)}:{place.review_id}" for place in places}
 
     async def _is_for_second_review(self, place: QueueRow, who: Reviewer) -> bool:
-        return await self._is_hidden(place, who) and bool(await self._unclaimed([place]))
+        return await self._is_hidden(place, who) and bool(await self._unmarked([place]))
 
     async def _is_hidden(self, place: QueueRow, who: Reviewer) -> bool:
         """Return ``True`` if the reviewer may still review a decided request: its decision is hidden until then.

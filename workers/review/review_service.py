@@ -16,7 +16,7 @@ from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.process.background import start_background, stop_background
 from workers.review.decision_events import decided, review_event, withdrawal
-from workers.review.locks import Claim
+from workers.review.locks import DecisionMark
 from workers.review.pending import PendingDecisions
 from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank
 from workers.review.review_errors import (
@@ -48,7 +48,7 @@ log = get_logger(__name__)
 
 
 class ReviewService(ReviewSteps):
-    """The review queue of one console, with locks and decisions.
+    """Serve the review queue of one console, with locks and decisions.
 
     Args:
         store: rows of the queue.
@@ -116,20 +116,20 @@ class ReviewService(ReviewSteps):
         if body.user_action not in DECIDING:
             await self._publish(decision)
             return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
-        name = await self._claim_name(place)
-        claim = (await self._locks.claims([name])).get(name)
-        if claim is not None and claim.decision_id == decision.feedback_id:
-            return self._receipt(decision.feedback_id, claim.at)
+        name = await self._mark_name(place)
+        mark = (await self._locks.marks([name])).get(name)
+        if mark is not None and mark.decision_id == decision.feedback_id:
+            return self._receipt(decision.feedback_id, mark.at)
         if not place.is_open and not second:
             raise await self._closed(place, who)
-        if claim is not None:
-            raise decided_by(claim.by, claim.at)
+        if mark is not None:
+            raise decided_by(mark.by, mark.at)
         if lock is not None and lock.holder != who.name:
             raise locked_by(lock)
         if body.version is not None and body.version != place.rank:
             raise RequestChanged("the request has changed since you opened it; load it again", place.model_id, None)
-        standing = await self._locks.claim(
-            name, Claim(decision.feedback_id, who.name, now, place.tenant, body.user_action)
+        standing = await self._locks.mark(
+            name, DecisionMark(decision.feedback_id, who.name, now, place.tenant, body.user_action)
         )
         if standing.decision_id != decision.feedback_id:
             raise decided_by(standing.by, standing.at)
@@ -184,16 +184,16 @@ class ReviewService(ReviewSteps):
         """Undo the reviewer's own decision before it is published, or their skip or escalation for as long.
 
         Raises:
-            TooLate: the decision is published, the time is over, or there is nothing to undo.
+            TooLate: the decision is published, a skip or escalation is too old, or there is nothing to undo.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         place = await self._place(review_id, who)
-        names = {review_id, await self._claim_name(place)}
-        claims = {name: each for name, each in (await self._locks.claims(sorted(names))).items() if each.by == who.name}
-        for name, claim in claims.items():
-            undone = await self._pending.take_back(claim.decision_id)
+        names = {review_id, await self._mark_name(place)}
+        marks = {name: each for name, each in (await self._locks.marks(sorted(names))).items() if each.by == who.name}
+        for name, mark in marks.items():
+            undone = await self._pending.take_back(mark.decision_id)
             if undone is not None:
-                await self._locks.withdraw(name, claim.decision_id)
+                await self._locks.withdraw(name, mark.decision_id)
                 await self._tell_undone(place, who, undone)
                 return
         left = await self._left.find(review_id, who.name)
@@ -208,8 +208,10 @@ class ReviewService(ReviewSteps):
             return
         by, at = await self._known_decision(place, who)
         question = f"“{shorten(place.title, QUESTION_LENGTH, placeholder='…') or place.answer_id}”"
-        if claims or by == who.name:
-            raise TooLate(f"{question} was already published, so nothing was undone. {FINAL_ADVICE}", by, at)
+        if marks or by == who.name:
+            raise TooLate(
+                f"the decision on {question} is already published, so it was not undone. {FINAL_ADVICE}", by, at
+            )
         if left is not None:
             raise TooLate(
                 f"{question} was {left.kind} too long ago, so nothing was undone; open it in the queue to decide it",

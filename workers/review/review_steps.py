@@ -38,7 +38,7 @@ SKIPPED = timedelta(hours=1)
 
 
 class ReviewSteps(ReviewQueue):
-    """The review queue of one console with the steps before a decision.
+    """Carry out the steps before a decision in the review queue of one console.
 
     Args:
         store: rows of the queue.
@@ -132,7 +132,7 @@ class ReviewSteps(ReviewQueue):
         place = await self._place(review_id, who)
         if not place.is_open and not await self._is_for_second_review(place, who):
             raise await self._closed(place, who)
-        await self._refuse_claimed(await self._claim_name(place))
+        await self._refuse_marked(await self._mark_name(place))
         lock = await self._locks.acquire(review_id, who.name, self._now())
         if lock is not None and lock.holder != who.name:
             raise locked_by(lock)
@@ -219,8 +219,8 @@ class ReviewSteps(ReviewQueue):
 
     # ---------------------------------------------------------------- refusals
 
-    async def _claim_name(self, place: QueueRow) -> str:
-        """Return the name in the claim of the next decision on a request."""
+    async def _mark_name(self, place: QueueRow) -> str:
+        """Return the name in the mark of the next decision on a request."""
         return place.review_id if place.is_open else (await self._second_names([place]))[place.key]
 
     async def _closed(self, place: QueueRow, who: Reviewer) -> AlreadyDecided:
@@ -231,24 +231,24 @@ class ReviewSteps(ReviewQueue):
         """Return person and time of a decision, as far as the reviewer may know them."""
         return ("", None) if await self._is_hidden(place, who) else (place.decided_by, place.decided_at)
 
-    async def _refuse_claimed(self, name: str) -> None:
-        claim = (await self._locks.claims([name])).get(name)
-        if claim is not None:
-            raise decided_by(claim.by, claim.at)
+    async def _refuse_marked(self, name: str) -> None:
+        mark = (await self._locks.marks([name])).get(name)
+        if mark is not None:
+            raise decided_by(mark.by, mark.at)
 
     async def _refuse_unless_open(self, place: QueueRow, who: Reviewer) -> None:
         if not place.is_open:
             raise await self._closed(place, who)
-        await self._refuse_claimed(place.review_id)
+        await self._refuse_marked(place.review_id)
         lock = (await self._locks.known([place.review_id])).get(place.review_id)
         if lock is not None and lock.holder != who.name:
             raise locked_by(lock)
 
     async def _take_first(self, places: Sequence[QueueRow], who: Reviewer, *, second: bool) -> ReviewItem | None:
-        claims = {} if second else await self._locks.claims([place.review_id for place in places])
+        marks = {} if second else await self._locks.marks([place.review_id for place in places])
         now = self._now()
         for place in places:
-            if place.review_id in claims:
+            if place.review_id in marks:
                 continue
             lock = await self._locks.acquire(place.review_id, who.name, now)
             if lock is None or lock.holder == who.name:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from schemas.base import Identifier, Label, LongText
 from workers.errors import UnavailableError, describe
-from workers.review.locks import Claim, is_second
+from workers.review.locks import DecisionMark, is_second
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
 from workers.review.review_service import ReviewService
@@ -26,7 +26,7 @@ BulkAction = Literal["assign", "approve", "reject", "escalate"]
 
 
 class BulkBody(Strict):
-    """An action on several requests."""
+    """Describe an action on several requests."""
 
     action: BulkAction
     review_ids: Annotated[list[Identifier], Field(min_length=1, max_length=MOST_AT_ONCE)]
@@ -45,7 +45,7 @@ class BulkBody(Strict):
 
 
 class BulkOutcome(BaseModel):
-    """The outcome for one request."""
+    """Describe the outcome for one request."""
 
     review_id: str
     done: bool = Field(description="True if the action was taken, or would be taken after a preview.")
@@ -59,20 +59,22 @@ ACTION_COUNTS = {"approve": "approved", "correct": "corrected", "reject": "rejec
 """Fields of a reviewer's figures by action."""
 
 
-def with_unstored(figures: Sequence[ReviewerFigures], unstored: Sequence[tuple[str, Claim]]) -> list[ReviewerFigures]:
+def with_unstored(
+    figures: Sequence[ReviewerFigures], unstored: Sequence[tuple[str, DecisionMark]]
+) -> list[ReviewerFigures]:
     """Add decisions that rows do not show yet; the busiest reviewer comes first."""
     known = {each.name: each.model_dump() for each in figures}
     empty = dict.fromkeys(("decided", "second", *ACTION_COUNTS.values()), 0)
-    for name, claim in unstored:
-        counts = known.setdefault(claim.by, {"name": claim.by, "median_active_seconds": None} | empty)
+    for name, mark in unstored:
+        counts = known.setdefault(mark.by, {"name": mark.by, "median_active_seconds": None} | empty)
         counts["second" if is_second(name) else "decided"] += 1
-        counts[ACTION_COUNTS[claim.action]] += 1
+        counts[ACTION_COUNTS[mark.action]] += 1
     found = [ReviewerFigures(**counts) for counts in known.values()]
     return sorted(found, key=lambda each: (-each.decided - each.second, each.name))
 
 
 class TeamActions:
-    """Actions of a team on the queue.
+    """Carry out a team's actions on the queue.
 
     Args:
         service: the review service.
@@ -122,8 +124,8 @@ class TeamActions:
 
         Args:
             tenants: tenants of the decisions; all if empty.
-            by: count decisions of each reviewer, or on each model.
-            interval: length of an interval; the first week is complete.
+            by: group by reviewer or by model.
+            interval: length of an interval; ``week`` starts on Monday, so the first week may begin before ``days``.
             days: days back, today included, UTC.
             model: model that wrote the answers; all if empty.
         """

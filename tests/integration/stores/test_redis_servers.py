@@ -29,7 +29,7 @@ from workers.doctor.redis_checks import examine_redis
 from workers.feedback.retry_detection import AskedQuery
 from workers.intake.trace_sources import TraceSources
 from workers.local.ports import LOOPBACK
-from workers.review.locks import Claim, ReviewLocks
+from workers.review.locks import DecisionMark, ReviewLocks
 from workers.review.shared_state import SharedState
 from workers.settings import RedisSettings, Settings
 from workers.stores.redis.client import REDIS_ERRORS, InvalidRedisUrl, RedisClient, open_redis
@@ -89,14 +89,14 @@ async def use_console(redis: RedisClient, settings: Settings) -> None:
     locks = ReviewLocks(shared, 60)
     for name in NAMES:
         assert (await locks.acquire(name, "ann", NOW)) is not None
-        assert (await locks.claim(name, Claim(f"decision-{name}", "ann", NOW))).by == "ann"
+        assert (await locks.mark(name, DecisionMark(f"decision-{name}", "ann", NOW))).by == "ann"
     assert list(await locks.known([*NAMES, "unknown"])) == NAMES
-    assert list(await locks.claims([*NAMES, "unknown"])) == NAMES
+    assert list(await locks.marks([*NAMES, "unknown"])) == NAMES
     other = await locks.acquire(NAMES[0], "bob", NOW)
     assert other is not None
     assert other.holder == "ann"
     await locks.release(NAMES[0], "ann")
-    await locks.withdraw(NAMES[0])
+    await locks.withdraw(NAMES[0], f"decision-{NAMES[0]}")
     assert list(await locks.known(NAMES)) == NAMES[1:]
     pending = shared.key("pending")
     await shared.ask("hset", pending, "decision", b"copy")
