@@ -1,4 +1,4 @@
-"""streams: answers.chunks → answers.sentences, and the whole answer → answers.generated.
+"""Run the agent streams: join answers.chunks → answers.sentences (findings), answers.generated (whole answers).
 
 1. Each batch of chunks is stored in Redis before anything is sent. Chunks may come in any order and more than once.
 2. The sentences that the chunks finish are evaluated, and their findings sent.
@@ -220,7 +220,9 @@ class Streams:
                     seconds=self._settings.streams.idle_seconds
                 )
                 await self._cut(key, partition, answer, at)
-                log.info("stream_truncated", chunks=len(answer.texts))
+                log.info(
+                    "stream_truncated", tenant=key[0], answer_id=key[1], partition=partition, chunks=len(answer.texts)
+                )
             await self._store.end(key, partition, answer.done or BY_TIME)
             self._known.pop(key, None)
         return len(due)

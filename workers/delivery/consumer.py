@@ -157,6 +157,7 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
 
         Raises:
             TimeoutError: the broker did not respond in time.
+            KafkaError: the broker refused the request.
         """
         return cast(int, await self.call_thread(self._read_from_start, place, limit))
 
@@ -306,8 +307,8 @@ class LedgerConsumer(Consumer):
             place = Partition(topic, number)
             try:
                 start = await self._thread.read_from_start(TP(topic, number), limit)
-            except (TimeoutError, KafkaError):
-                log.warning("seek_timed_out", group=self.app.conf.id, limit_seconds=limit)
+            except (TimeoutError, KafkaError) as error:
+                log.warning("log_start_read_failed", **place._asdict(), error_class=type(error).__name__)
                 continue  # the next fetch fails in the same way
             if start > position and epoch == self.ledger.epoch:
                 log.error("records_lost", **place._asdict(), first=position, next=start, lost=start - position)

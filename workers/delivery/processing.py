@@ -48,11 +48,11 @@ Handler = Callable[[Sequence[WorkItem]], Awaitable[Sequence[Result]]]
 
 
 class HandlerTimeout(TransientError):
-    """The handler did not finish in time."""
+    """Report that the handler did not finish in time."""
 
 
 class Acknowledger(Protocol):
-    """Receiver of acknowledgements: a consumer with a ledger."""
+    """Receive acknowledgements: a consumer with a ledger."""
 
     def is_current(self, epoch: int) -> bool:
         """Return whether records delivered in ``epoch`` may still be acknowledged."""
@@ -62,7 +62,7 @@ class Acknowledger(Protocol):
 
 
 class BatchProcessor:
-    """Accepts work items one by one and processes them in batches.
+    """Accept work items one by one and process them in batches.
 
     Args:
         agent: name of the agent, for metrics and dead letters.
@@ -258,7 +258,8 @@ class BatchProcessor:
                     raise
                 raise HandlerTimeout(
                     f"{self.agent} did not finish a batch of {len(works)} records within "
-                    f"{self._limits.timeout_seconds:g} s"
+                    f"{self._limits.timeout_seconds:g} s; raise delivery.handle_timeout_seconds or lower "
+                    "delivery.sink_batch_records"
                 ) from error
             finally:
                 self._journal.end(self.agent, records)
@@ -313,7 +314,7 @@ class BatchProcessor:
             log.error("retries_exhausted", agent=self.agent, attempts=attempts, **_place(work), exc_info=error)
         if work.record.topic == DEAD_LETTERS.name:
             # The record is a dead letter itself; a dead letter about it would fail again without end.
-            log.error("dead_letter_write_failed", agent=self.agent, error=describe(error), **_place(work))
+            log.error("dead_letter_store_failed", agent=self.agent, error=describe(error), **_place(work))
             self._acknowledge([work])
             return
         try:

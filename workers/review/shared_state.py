@@ -20,11 +20,11 @@ log = get_logger(__name__)
 
 
 class SharedStateAway(Exception):
-    """Redis does not respond, or none is configured."""
+    """Report that Redis does not respond, or that none is configured."""
 
 
 class SharedState:
-    """Redis commands under one key prefix.
+    """Send Redis commands under one key prefix.
 
     Args:
         redis: client with a short timeout; ``None`` to work without Redis.
@@ -97,5 +97,5 @@ class SharedState:
             return await reply
         except REDIS_ERRORS as error:
             self._not_before = time.monotonic() + PAUSE_SECONDS
-            log.warning("review_locks_suspended", error_class=type(error).__name__)
+            log.warning("shared_state_suspended", error_class=type(error).__name__)
             raise SharedStateAway from error

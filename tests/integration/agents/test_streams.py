@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from schemas.answers import GeneratedAnswer
 from schemas.dead_letters import read_dead_letter
@@ -155,14 +156,18 @@ async def test_a_stream_that_stops_is_an_answer_that_is_marked_as_cut(deployment
     worker = await started(deployment, idle_seconds=1)
     try:
         first = chunks("a")
-        await send(deployment, *first[:2], *first[3:])
-        await send(deployment, {"answer_id": "b", "index": 1, "text": "x"}, key="b")
-        found = {answer.answer_id: answer for answer in await answers(deployment, 2)}
-        await send(deployment, first[2])
-        await handled(worker)
+        with capture_logs() as logs:
+            await send(deployment, *first[:2], *first[3:])
+            await send(deployment, {"answer_id": "b", "index": 1, "text": "x"}, key="b")
+            found = {answer.answer_id: answer for answer in await answers(deployment, 2)}
+            await send(deployment, first[2])
+            await handled(worker)
         assert len(await answers(deployment, 2)) == 2, "a chunk after the end has no effect"
     finally:
         await worker.stop()
+    cut = [line for line in logs if line["event"] == "stream_truncated"]
+    assert {(line["tenant"], line["answer_id"]) for line in cut} == {("default", "a"), ("default", "b")}
+    assert all(isinstance(line["partition"], int) for line in cut)
     assert (found["a"].answer, found["a"].finish_reason) == ("".join(TEXTS[:2]), "length")
     assert found["a"].metadata["cut"] == {"missing_chunk": 2, "received_chunks": 4}
     assert (found["b"].answer, found["b"].query) == ("", "")

@@ -124,7 +124,7 @@ async def test_nothing_of_a_payload_is_logged_whatever_goes_wrong_with_it(deploy
             stored = await deployment.query(
                 client, "SELECT (SELECT count() FROM {db}.answers FINAL), (SELECT count() FROM {db}.dead_letters FINAL)"
             )
-            return bool(stored == (3, expected_letters)) and "dead_letter_write_failed" in worker.log.read_text()
+            return bool(stored == (3, expected_letters)) and "dead_letter_store_failed" in worker.log.read_text()
 
         await until(settled, "all answers stored or dead-lettered", 60)
     finally:
@@ -138,7 +138,7 @@ async def test_nothing_of_a_payload_is_logged_whatever_goes_wrong_with_it(deploy
         "attempt_failed",
         "retries_exhausted",
         "record_dead_lettered",
-        "dead_letter_write_failed",
+        "dead_letter_store_failed",
     )
     assert [event for event in events if event not in text] == []
     for kept in ("ValueError", "KeyError", "which led to:", "raise ValueError("):

@@ -78,7 +78,7 @@ _ERRORS = documented(400, 401, 403, 413, 415, 422, 429, 503)
 
 
 class Taken(BaseModel):
-    """The result of an intake request."""
+    """Describe the result of an intake request."""
 
     accepted: list[str] = Field(description="Identifiers of the answers, in the order of the request.")
     skipped: int = Field(default=0, description="Number of records without an answer, such as embedding calls.")
@@ -310,5 +310,5 @@ class _KnownRequests:
             return await self._redis.set(self._prefix + self._key, content, ex=IDEMPOTENCY_SECONDS, **options)
         except REDIS_ERRORS as error:
             # Identifiers are derived from the key and stay equal: a repeat is sent again and deduplicated later.
-            log.warning("idempotency_lookup_failed", error_class=type(error).__name__)
+            log.warning("idempotency_access_failed", error_class=type(error).__name__)
             return None
