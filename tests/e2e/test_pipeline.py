@@ -184,7 +184,7 @@ def test_the_demo_of_an_installed_wheel_accounts_for_every_example(tmp_path: Pat
     assert "tools-1" in summary["kinds"]["over results of tools"]
     assert summary["kinds"]["streamed"] == ["stream-1"]
     assert len(summary["kinds"]["in another language than English"]) >= 13
-    assert summary["kinds"]["of a run whose fault is attributed to a step"] == ["run-1"]
+    assert summary["kinds"]["of a run whose error is traced to one step"] == ["run-1"]
     for name in ("conversation-1", "tools-1", "stream-1", "run-1"):
         assert name in finished.stdout
     assert "Traceback" not in finished.stderr

@@ -54,12 +54,12 @@ ATTRIBUTED = """
 SELECT DISTINCT answer_id FROM {database}.claims FINAL
 WHERE answer_id IN {{ids:Array(String)}} AND step IS NOT NULL ORDER BY answer_id
 """
-OF_RUNS = "of a run whose fault is attributed to a step"
+OF_RUNS = "of a run whose error is traced to one step"
 
 
 @dataclass(slots=True)
 class RunSummary:
-    """The figures of a run.
+    """Hold the figures of a run.
 
     Attributes:
         ingested: number of sent answers.
