@@ -76,7 +76,7 @@ def tool_status(value: object) -> ToolStatus | None:
 
 
 class ToolCall(Part):
-    """The call of a tool or function whose result a context holds."""
+    """Describe the call of a tool or function whose result a context holds."""
 
     id: Identifier | None = Field(default=None, description="Identifier of the call; citations may name it.")
     name: Label = Field(default="", description="Name of the tool.")
@@ -94,7 +94,7 @@ class ToolCall(Part):
     def _status(cls, value: object) -> object:
         if value is None or (known := tool_status(value)) is not None:
             return None if value is None else known
-        raise ValueError("send success or error")
+        raise ValueError("unknown tool status; send success, error or an HTTP status")
 
     @field_validator("arguments")
     @classmethod
@@ -111,7 +111,7 @@ class ToolCall(Part):
 
 
 class ContextChunk(Part):
-    """One piece of evidence that the model received."""
+    """Describe one piece of evidence that the model received."""
 
     chunk_id: Identifier = Field(description="Identifier of the chunk in the retriever.")
     content: SourceText = Field(description="Text, a JSON record or a table; at most 100,000 code points.")
@@ -146,7 +146,7 @@ class ContextChunk(Part):
 
 
 class ModelReference(Part):
-    """The model that generated the answer."""
+    """Describe the model that generated the answer."""
 
     id: Label = Field(default="unknown", description="Name of the model in the gateway.")
     provider: Label | None = Field(default=None, description="Provider of the model.")
@@ -155,21 +155,21 @@ class ModelReference(Part):
 
 
 class TokenUsage(Part):
-    """Token counts of the call."""
+    """Count the tokens of the call."""
 
     prompt_tokens: TokenCount | None = None
     completion_tokens: TokenCount | None = None
 
 
 class TraceReference(Part):
-    """Position of the answer in the caller's traces (W3C Trace Context)."""
+    """Describe the position of the answer in the caller's traces (W3C Trace Context)."""
 
     traceparent: str | None = Field(default=None, max_length=100)
     trace_id: str | None = Field(default=None, max_length=64)
 
 
 class ProvidedCitation(Part):
-    """A structured citation from the gateway."""
+    """Describe a structured citation from the gateway."""
 
     chunk_id: Identifier | None = Field(default=None, description="Chunk cited, by its identifier.")
     number: int | None = Field(default=None, ge=1, description="Chunk cited, by position from 1.")
@@ -179,14 +179,14 @@ class ProvidedCitation(Part):
 
 
 class Turn(Part):
-    """A message of the conversation before the query."""
+    """Describe a message of the conversation before the query."""
 
     role: Literal["user", "assistant"] = Field(description="Author of the message.")
     content: AnswerText = Field(description="Text of the message.")
 
 
 class Step(Part):
-    """A call of a model, a tool or a retriever on the way to the answer."""
+    """Describe a call of a model, a tool or a retriever on the way to the answer."""
 
     kind: Literal["model", "tool", "retrieval"] = Field(description="What was called.")
     name: Label = Field(default="", description="Name of the span, the tool or the retriever.")
@@ -203,7 +203,7 @@ class Step(Part):
 
 
 class GeneratedAnswer(Event):
-    """An answer as the gateway delivered it, with the evidence that its model received.
+    """Describe an answer as the gateway delivered it, with the evidence that its model received.
 
     Only ``answer_id``, ``answer`` and ``completed_at`` are required. Missing values are evaluated as missing and never
     guessed.

@@ -35,7 +35,7 @@ FeedbackKind = Literal["explicit", "behaviour", "execution", "retry"]
 
 
 class ExplicitSignals(Part):
-    """Explicit signals of a person; null for a signal that was not given."""
+    """Hold the explicit signals of a person; null for a signal that was not given."""
 
     rating: int | None = Field(default=None, ge=1, le=5, description="Rating in stars.")
     vote: Literal["up", "down"] | None = None
@@ -46,7 +46,7 @@ class ExplicitSignals(Part):
 
 
 class BehaviourSignals(Part):
-    """Observed behaviour of a person; null means not observed, which differs from false."""
+    """Hold the observed behaviour of a person; null means not observed, which differs from false."""
 
     followup_query: LongText | None = None
     query_rephrased: bool | None = None
@@ -56,7 +56,7 @@ class BehaviourSignals(Part):
 
 
 class ExecutionSignals(Part):
-    """Outcome of the call."""
+    """Describe the outcome of the call."""
 
     status: Literal["success", "error"]
     error_type: Label | None = Field(
@@ -73,7 +73,7 @@ class ExecutionSignals(Part):
 
 
 class RetrySignals(Part):
-    """A repeated query; both answers receive the same object."""
+    """Describe a repeated query; both answers receive the same object."""
 
     original_answer_id: Identifier = Field(description="Answer to the first query.")
     retry_answer_id: Identifier = Field(description="Answer to the repeated query.")
@@ -82,7 +82,7 @@ class RetrySignals(Part):
 
 
 class FeedbackEvent(Event):
-    """One piece of feedback on an answer; may precede the answer, repeat, or refer to no answer.
+    """Describe one piece of feedback on an answer; may precede the answer, repeat, or refer to no answer.
 
     The part named by ``kind`` is required. An event with the same identifier is the same event; with a later
     ``occurred_at`` it is a revision and replaces the earlier one.
@@ -115,7 +115,7 @@ class FeedbackEvent(Event):
 
 
 class Reward(Event):
-    """Reward of an answer: 70 % explicit and 30 % implicit if both are known."""
+    """Hold the reward of an answer: 70 % explicit and 30 % implicit if both are known."""
 
     reward_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, 'reward').")
     answer_id: Identifier
@@ -149,7 +149,7 @@ TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=200)]
 
 
 class PackedRows(Part):
-    """Rows for one table among those of one answer."""
+    """Hold rows for one table among those of one answer."""
 
     table: TableName
     columns: list[str] = Field(max_length=1_000, description="Names of the values, without those that all rows share.")
@@ -163,7 +163,7 @@ class PackedRows(Part):
 
 
 class AnalyticsRow(Event):
-    """One row for one ClickHouse table, or the rows of one answer."""
+    """Hold one row for one ClickHouse table, or the rows of one answer."""
 
     table: TableName | None = Field(
         default=None, exclude_if=lambda table: table is None, description="Absent if there are several rows."
@@ -183,7 +183,7 @@ class AnalyticsRow(Event):
 
 
 class FeedbackAggregation(Part):
-    """A pattern in feedback."""
+    """Describe a pattern in feedback."""
 
     aggregation_id: Identifier
     feedback_type: Literal["quality_issue", "factual_error", "relevance_problem", "other"]
@@ -195,7 +195,7 @@ class FeedbackAggregation(Part):
 
 
 class FeedbackMessage(Event):
-    """An insight for engineers who improve prompts and routing."""
+    """Describe an insight for engineers who improve prompts and routing."""
 
     message_id: Identifier
     message_type: Literal["human_feedback", "aggregated_insights", "trend_analysis"]
@@ -206,7 +206,7 @@ class FeedbackMessage(Event):
 
 
 class LinearPosterior(Part):
-    """Posterior of the coefficients of a model's reward by query: normal, with these moments."""
+    """Describe the posterior of the coefficients of a model's reward by query: normal, with these moments."""
 
     precision: Many[FiniteFloat] = Field(
         min_length=LINEAR_TERMS * (LINEAR_TERMS + 1) // 2,
@@ -222,7 +222,7 @@ class LinearPosterior(Part):
 
 
 class ModelPosterior(Event):
-    """Beta posterior of a model's reward for a tenant and query type, for Thompson sampling."""
+    """Describe the beta posterior of a model's reward for a tenant and query type, for Thompson sampling."""
 
     tenant: Identifier
     model_id: Label

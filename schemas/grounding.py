@@ -48,7 +48,7 @@ MAX_CLAIM_TEXT = 500
 
 
 class Evidence(Part):
-    """The sentence of a source with which a claim was compared."""
+    """Describe the sentence of a source with which a claim was compared."""
 
     chunk_id: Identifier
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
@@ -62,7 +62,7 @@ class Evidence(Part):
 
 
 class ClaimSource(Part):
-    """Support of a claim by one source."""
+    """Describe the support of a claim by one source."""
 
     number: int = Field(ge=1, description="Position of the chunk among the contexts, from 1.")
     chunk_id: Identifier
@@ -74,7 +74,7 @@ class ClaimSource(Part):
 
 
 class CalculationInput(Part):
-    """A number that enters a calculation."""
+    """Describe a number that enters a calculation."""
 
     text: str = Field(max_length=MAX_NUMBER, description="The number as written, with its unit.")
     number: int | None = Field(
@@ -87,7 +87,7 @@ class CalculationInput(Part):
 
 
 class Calculation(Part):
-    """Derivation of a claim's figure from numbers of its sources."""
+    """Describe the derivation of a claim's figure from numbers of its sources."""
 
     operation: Operation
     result: str = Field(max_length=MAX_NUMBER, description="The figure as the claim writes it.")
@@ -98,7 +98,7 @@ class Calculation(Part):
 
 
 class Conflict(Part):
-    """Two sources that disagree on a claim, with both passages."""
+    """Describe two sources that disagree on a claim, with both passages."""
 
     claim_id: Identifier
     supporting: ClaimSource
@@ -106,7 +106,7 @@ class Conflict(Part):
 
 
 class EarlierStatement(Part):
-    """A sentence of an earlier turn of the conversation."""
+    """Describe a sentence of an earlier turn of the conversation."""
 
     turn: int = Field(ge=1, description="Position of the turn in the conversation, from 1.")
     role: Literal["user", "assistant"] = Field(description="Author of the turn.")
@@ -115,7 +115,7 @@ class EarlierStatement(Part):
 
 
 class EarlierContradiction(Part):
-    """A claim that contradicts an earlier answer of the conversation without saying so."""
+    """Describe a claim that contradicts an earlier answer of the conversation without saying so."""
 
     claim_id: Identifier
     earlier: EarlierStatement
@@ -123,7 +123,7 @@ class EarlierContradiction(Part):
 
 
 class ResolvedQuery(Part):
-    """The query as it is understood after the earlier turns."""
+    """Describe the query as it is understood after the earlier turns."""
 
     status: Literal["self_contained", "resolved", "not_resolved"]
     text: LongText = Field(description="The query that claims and relevance are compared with.")
@@ -131,7 +131,7 @@ class ResolvedQuery(Part):
 
 
 class Claim(Part):
-    """One statement of the answer and its verdict."""
+    """Describe one statement of the answer and its verdict."""
 
     claim_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, start, end).")
     span: Span = Field(description="The claim in the raw answer, code points.")
@@ -176,7 +176,7 @@ class Claim(Part):
 
 
 class GroundingIssue(Part):
-    """A reason for hallucination risk."""
+    """Describe a reason for hallucination risk."""
 
     type: IssueType
     severity: Severity
@@ -189,7 +189,7 @@ class GroundingIssue(Part):
 
 
 class GroundingFindings(Findings):
-    """Degree to which an answer is supported by its contexts."""
+    """State the degree to which an answer is supported by its contexts."""
 
     hallucination_risk: RiskLevel | None = Field(default=None, description="Null if not evaluated.")
     risk_score: Score | None = Field(default=None, description="Mean severity of the issues, 0..1.")
@@ -231,6 +231,6 @@ class GroundingFindings(Findings):
 
 
 class GroundingReport(Report, GroundingFindings):
-    """The report of the grounding agent on one answer."""
+    """Describe the report of the grounding agent on one answer."""
 
     agent: AgentName

@@ -22,7 +22,7 @@ EscalationRule = Literal["score_below_threshold", "too_many_signals", "tool_fail
 
 
 class FailureSignal(Part):
-    """A sign that the answer failed."""
+    """Describe a sign that the answer failed."""
 
     type: SignalType
     evidence: ShortText = Field(description="Text that triggered the signal.")
@@ -34,7 +34,7 @@ class FailureSignal(Part):
 
 
 class Assessment(Part):
-    """Assessment of the failure signals of an answer.
+    """Assess the failure signals of an answer.
 
     ``score`` is 1 minus the weights of the counted signals, at least 0.
     """
@@ -51,13 +51,13 @@ class Assessment(Part):
 
 
 class ResponseQuality(Assessment):
-    """The validator's result for one answer by its text alone."""
+    """Describe the validator's result for one answer by its text alone."""
 
     signals: Many[FailureSignal] = Field(default_factory=list)
 
 
 class QualitySummary(Part):
-    """Summary of the results of many answers; null values for no answers."""
+    """Summarise the results of many answers; null values for no answers."""
 
     responses: TokenCount = 0
     average_score: Score | None = None
@@ -68,7 +68,7 @@ class QualitySummary(Part):
 
 
 class QualityMetrics(Part):
-    """The four quality metrics; null where one does not apply."""
+    """Hold the four quality metrics; null where one does not apply."""
 
     relevance: Score | None = None
     completeness: Score | None = None
@@ -77,7 +77,7 @@ class QualityMetrics(Part):
 
 
 class EarlierAnswer(Part):
-    """An earlier answer to the same question, as stored at the time of this evaluation."""
+    """Describe an earlier answer to the same question, as stored at the time of this evaluation."""
 
     answer_id: Identifier
     timestamp: UtcDatetime
@@ -85,7 +85,7 @@ class EarlierAnswer(Part):
 
 
 class Contradiction(Part):
-    """Two sentences that make different statements on one subject."""
+    """Describe two sentences that make different statements on one subject."""
 
     text: ShortText = Field(description="Sentence in this answer.")
     against: ShortText = Field(description="Sentence in this or an earlier answer.")
@@ -95,7 +95,7 @@ class Contradiction(Part):
 
 
 class Consistency(Part):
-    """Agreement of an answer with itself and with earlier answers to the same question."""
+    """State the agreement of an answer with itself and with earlier answers to the same question."""
 
     within: Score | None = Field(
         default=None, description="1 minus the share of sentences that contradict another one."
@@ -108,7 +108,7 @@ class Consistency(Part):
 
 
 class QualityFindings(Findings):
-    """Degree to which an answer fulfils the query, apart from its truth."""
+    """State the degree to which an answer fulfils the query, apart from its truth."""
 
     metrics: QualityMetrics = Field(default_factory=QualityMetrics)
     notes: ByName[ShortText] = Field(default_factory=dict, description="Basis of each metric.")
@@ -129,6 +129,6 @@ class QualityFindings(Findings):
 
 
 class QualityReport(Report, QualityFindings):
-    """The report of the quality agent on one answer."""
+    """Describe the report of the quality agent on one answer."""
 
     agent: AgentName

@@ -11,10 +11,10 @@ AlertType = Literal["low_grounding_score", "high_hallucination_risk", "degraded_
 
 
 class ReleasedAnswer(Event):
-    """The state of an answer for the gateway; keyed by answer, compacted, with a growing revision.
+    """State what the gateway may show of an answer; keyed by answer, compacted, with a growing revision.
 
-    Readers use the final release, otherwise the one with the highest revision, because a redelivery may repeat an older
-    one. Of two final releases the one with the higher revision counts: the later one withdraws the earlier one.
+    Use the final release, otherwise the one with the highest revision, because a redelivery may repeat an older one.
+    Of two final releases use the higher revision: revision 200 withdraws revision 100.
     """
 
     release_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, 'release').")
@@ -49,7 +49,7 @@ class ReleasedAnswer(Event):
 
 
 class Alert(Event):
-    """A condition that needs immediate attention."""
+    """Describe a condition that needs immediate attention."""
 
     alert_id: Identifier = Field(description="UUIDv5 of (tenant, answer_id, alert_type).")
     alert_type: AlertType

@@ -1,4 +1,4 @@
-"""analytics: feedback.analytics and dead-letters → ClickHouse."""
+"""Run the agent analytics: insert rows of feedback.analytics, and dead-letters, into ClickHouse."""
 
 from collections import defaultdict
 from collections.abc import Sequence

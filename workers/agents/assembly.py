@@ -1,4 +1,4 @@
-"""assembly: answers.generated and the report topics → join → answers.enriched, feedback.analytics.
+"""Run the agent assembly: join answers.generated with the report topics → answers.enriched, feedback.analytics.
 
 The join itself is in ``workers.delivery.join.assembler``; this module handles a joined answer.
 """

@@ -1,5 +1,7 @@
-"""decisions: review.decisions → rule → answers.released (final), memory.turns, feedback.analytics,
-feedback.insights; review.events → feedback.analytics.
+"""Run the agent decisions: apply reviewers' decisions and record the events of reviews.
+
+review.decisions → answers.released (final), memory.turns, feedback.analytics, feedback.insights;
+review.events → feedback.analytics.
 
 The first valid decision of the log is final, until it is withdrawn. Final states are read from answers.released
 (``workers.delivery.followers.released_answers``) before every batch.

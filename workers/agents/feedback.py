@@ -1,4 +1,4 @@
-"""feedback: feedback.events, review.decisions → feedback.rewards, feedback.analytics.
+"""Run the agent feedback: combine feedback.events and review.decisions → feedback.rewards, feedback.analytics.
 
 Events are stored in ClickHouse first, and the reward of an answer is computed from all stored events. There are no
 incremental counters: a repeat, a late rating or a revision gives the same reward with the same identifier, and its

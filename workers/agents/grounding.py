@@ -1,4 +1,4 @@
-"""grounding: answers.generated → compare every claim with its evidence → answers.grounding.
+"""Run the agent grounding: compare every claim of answers.generated with its evidence → answers.grounding.
 
 If the settings name a verifier, it reads the claims that the rules leave open.
 """

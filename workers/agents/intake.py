@@ -1,4 +1,4 @@
-"""intake: topics of gateways, each in its format → answers.generated, feedback.events.
+"""Run the agent intake: convert records of gateways' topics, by format → answers.generated, feedback.events.
 
 The settings name the topics; without topics this agent does not exist. Identifiers of answers come from the record, so
 that a record that is delivered twice gives one answer.

@@ -1,4 +1,4 @@
-"""memory: memory.turns → embed → LanceDB; feedback.rewards → what people thought of a turn."""
+"""Run the agent memory: embed memory.turns and store them in LanceDB; add the reward of each answer to its turn."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack

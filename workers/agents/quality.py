@@ -1,4 +1,7 @@
-"""quality: answers.generated (and memory) → metrics and failure signals → answers.quality."""
+"""Run the agent quality: find metrics and failure signals of answers.generated → answers.quality.
+
+Earlier answers to the same question come from memory.
+"""
 
 from workers.agents.evaluation import evaluation_agent
 from workers.pipeline.builtin_evaluators import quality_evaluator

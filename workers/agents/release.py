@@ -1,5 +1,6 @@
-"""release: answers.enriched → carry out the decision → answers.released, review.requests,
-alerts.raised, memory.turns, feedback.analytics.
+"""Run the agent release: carry out the decision on each answer.
+
+answers.enriched → answers.released, review.requests, alerts.raised, memory.turns, feedback.analytics.
 """
 
 import asyncio

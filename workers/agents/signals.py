@@ -1,4 +1,4 @@
-"""signals: answers.generated → error, latency, retry → feedback.events.
+"""Run the agent signals: find errors, latency and retries in answers.generated → feedback.events.
 
 Records of a replay are skipped, because they are not new answers or repeated queries. Unreadable records are left to
 assembly, which dead-letters them once.

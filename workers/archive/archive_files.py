@@ -40,12 +40,12 @@ _FOLDERS = re.compile(
 
 
 class ArchiveUnusable(TouchstoneError):
-    """The archive cannot be read or written, or belongs to another log; the message names the file or partition."""
+    """Report that the archive cannot be read or written, or belongs to another log; the message names the file or partition."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ArchiveFile:
-    """One file with consecutive records of a partition.
+    """Describe one file with consecutive records of a partition.
 
     Attributes:
         topic: registry name.
@@ -63,7 +63,7 @@ class ArchiveFile:
 
 
 class Archive:
-    """A folder of archived topics.
+    """Read and write a folder of archived topics.
 
     Args:
         folder: path of the folder; created with the first file.
@@ -107,7 +107,7 @@ class Archive:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             _write(path, records)
         except (OSError, pa.ArrowException) as error:
-            raise ArchiveUnusable(f"{path} cannot be written ({type(error).__name__})") from error
+            raise _unwritable(path, error) from error
         return path
 
     def read(self, file: ArchiveFile) -> Iterator[list[Record]]:
@@ -142,8 +142,14 @@ class Archive:
             try:
                 _write(file.path, kept)
             except (OSError, pa.ArrowException) as error:
-                raise ArchiveUnusable(f"{file.path} cannot be written ({type(error).__name__})") from error
+                raise _unwritable(file.path, error) from error
         return len(records) - len(kept)
+
+
+def _unwritable(path: Path, error: Exception) -> ArchiveUnusable:
+    return ArchiveUnusable(
+        f"{path} cannot be written ({type(error).__name__}); free disk space, or allow this user to write to its folder"
+    )
 
 
 def refuse_another_log(ends: Mapping[tuple[str, int], int], marks: Mapping[tuple[str, int], int]) -> None:

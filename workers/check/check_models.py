@@ -19,7 +19,7 @@ from workers.decision.stream_stop import StopOn
 
 
 class AnswerToCheck(GeneratedAnswer):
-    """An answer in the format of the stream; fields that only the stream needs are optional."""
+    """Describe an answer in the format of the stream; fields that only the stream needs are optional."""
 
     answer_id: Identifier = Field(
         default_factory=lambda: f"check-{uuid4()}",
@@ -72,7 +72,7 @@ class CheckedAnswer(BaseModel):
 
 
 class AnswerBegun(AnswerToCheck):
-    """An answer whose text still arrives."""
+    """Describe an answer whose text still arrives."""
 
     answer: AnswerText = Field(default="", description="The beginning of the text, usually empty.")
 

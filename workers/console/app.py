@@ -51,7 +51,7 @@ SUBJECTS = (
 
 
 class Console(FastAPI):
-    """The application, with the problem document among its OpenAPI schemas."""
+    """Serve the application, with the problem document among its OpenAPI schemas."""
 
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document."""

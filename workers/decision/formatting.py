@@ -1,9 +1,8 @@
 """Format an answer for readers: normalised Markdown with references.
 
-Changed are runs of blank lines, bullets, labels such as "Note:" at the start of a line, a missing space between two
-sentences, and the missing language of a code block if the code identifies it. Code, named languages, HTML, tables,
-quotations, links, addresses and anything in square brackets are never changed. The standard style does not change its
-own output.
+The formatter changes: runs of blank lines, bullets, labels such as "Note:" at the start of a line, a missing space
+between two sentences, and the missing language of a code block if the code identifies it. Code, named languages, HTML,
+tables, quotations, links, addresses and anything in square brackets are never changed. The standard style is idempotent.
 """
 
 import re

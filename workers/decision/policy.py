@@ -180,7 +180,7 @@ class Override(Thresholds):
 
     @property
     def precision(self) -> int:
-        """Return the precision of the override; a tenant weighs more than a query type."""
+        """Return the specificity of the override: tenant counts 2, query type 1."""
         return 2 * (self.tenant is not None) + (self.query_type is not None)
 
 

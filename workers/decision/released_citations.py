@@ -1,6 +1,7 @@
-"""List the citations that a reader sees: those of the author, and those that Touchstone adds.
+"""List the citations of a released answer: those of the model, and those that Touchstone adds.
 
-Touchstone adds the primary source of a supported claim without a sound citation, and both sources of a conflict.
+Touchstone adds both sources of a conflict and, with ``propose``, the primary source of a supported claim that no valid
+citation covers.
 """
 
 import re
@@ -27,9 +28,9 @@ def released_citations(
 
     Args:
         answer: the answer with its sources.
-        report: the citations of the author.
+        report: the citations of the model.
         grounding: the claims with their sources; ``None`` adds nothing.
-        propose: True adds the sources of claims without a sound citation.
+        propose: True adds the primary source of each supported claim that no valid citation covers.
     """
     cited = list(report.citations) if report is not None else []
     known = {citation.number for citation in cited}

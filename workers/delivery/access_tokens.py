@@ -36,7 +36,7 @@ class TokenUnavailable(AuthenticationFailedError):  # type: ignore[misc]  # unty
 
 
 class AccessTokens(AbstractTokenProvider):  # type: ignore[misc]  # untyped
-    """Tokens for all clients of a process.
+    """Provide tokens for all clients of a process.
 
     A file is read for every connection; the program that writes it renews it. A command runs again before its token expires.
 
@@ -89,7 +89,7 @@ def _shared(file: Path | None, command: str | None) -> AccessTokens:
 
 
 def access_tokens(kafka: KafkaSettings) -> AccessTokens:
-    """Return the tokens of these settings. All clients of the process share them."""
+    """Return the token provider of these settings; one provider serves the process."""
     return _shared(kafka.sasl_token_file, kafka.sasl_token_command)
 
 

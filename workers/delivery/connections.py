@@ -17,11 +17,14 @@ class TlsFilesUnreadable(TouchstoneError):
 
 
 def connection_arguments(kafka: KafkaSettings, bootstrap_servers: str) -> dict[str, Any]:
-    """Return the keyword arguments for aiokafka's producer, consumer and admin client, which then obey quotas.
+    """Return the connection arguments of aiokafka clients. Also install the quota handling of `throttling` for the process.
 
     Args:
         kafka: security settings.
         bootstrap_servers: host:port, comma separated.
+
+    Raises:
+        TlsFilesUnreadable: a certificate or key file is missing or holds something else.
     """
     throttling.install()
     arguments: dict[str, Any] = {
@@ -63,7 +66,7 @@ def ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
             )
     except OSError as error:  # ssl.SSLError is one
         raise TlsFilesUnreadable(
-            f"{', '.join(map(str, files))}: {error.strerror or type(error).__name__}; correct kafka.ssl_cafile, kafka.ssl_certfile, "
-            "kafka.ssl_keyfile or kafka.ssl_key_password"
+            f"cannot load the TLS files {', '.join(map(str, files))}: {error.strerror or type(error).__name__}; correct "
+            "kafka.ssl_cafile, kafka.ssl_certfile, kafka.ssl_keyfile or kafka.ssl_key_password"
         ) from error
     return context

@@ -1,4 +1,4 @@
-"""Define what an examination finds."""
+"""Define the findings of an examination."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal

@@ -3,7 +3,7 @@
 Source: Agrawal and Goyal, Thompson sampling for contextual bandits with linear payoffs (2013).
 The features are a projection of the embedding on sixteen fixed directions of random signs
 (Achlioptas, Database-friendly random projections, 2003), which approximately keeps the distances of queries and
-keeps the state of a model small: 170 numbers instead of 74,000.
+keeps the state of a model small: 170 numbers instead of about 75,000.
 """
 
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ Adapter = Callable[[Any, Received], list[Adapted]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of foreign records.
+    """Describe a format of foreign records.
 
     Attributes:
         name: name in settings and addresses.
@@ -91,7 +91,8 @@ def _open_format(name: str) -> Format:
     found = plugin.load(Format)
     if found.name != name:
         raise PluginError(
-            f"the format {name} of {plugin.distribution} calls itself {found.name!r}; give both the same name"
+            f"the format of {plugin.distribution} is registered as {name} but declares the name {found.name!r}; give both "
+            "the same name"
         )
     if plugin.distribution == OWN_DISTRIBUTION:
         return found

@@ -14,10 +14,11 @@ brings ``aiohttp``: install Touchstone with the gateway, or copy this file there
 
 * An answer is replaced by the text that Touchstone releases: with a disclaimer, "insufficient evidence", or a message
   while it is held. The log of the call keeps the answer of the model.
-* A stream (Chat Completions, Messages, Responses) shows text only up to a sentence with which the answer so far is
-  released or warned of. Whatever was shown stays; the rest follows the verdict on the whole answer.
+* A stream (Chat Completions, Messages, Responses) shows a sentence once the answer up to it is released or warned.
+  Shown text is never removed. The verdict on the whole answer decides the rest.
 * ``stop_on`` says which findings on a sentence end a stream at once, with the message in place of the rest.
-* Without a verdict in time, the answer is held (``fail_closed``) or shown as it is (``fail_open``).
+* Without a verdict in time, ``unreachable_fallback`` holds the answer (``fail_closed``) or shows it as it is
+  (``fail_open``).
 """
 
 import asyncio
@@ -50,7 +51,7 @@ log = logging.getLogger("touchstone.guardrail")
 
 
 class CheckFailed(Exception):
-    """There is no verdict on an answer."""
+    """Report that the check returned no verdict."""
 
 
 class TouchstoneGuardrail(CustomGuardrail):

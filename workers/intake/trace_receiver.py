@@ -32,7 +32,7 @@ def caller_of(topic: str) -> str:
 
 
 def open_sources(settings: Settings, redis: RedisClient) -> TraceSources:
-    """Return the sources of the settings."""
+    """Open the Redis store of trace sources."""
     return TraceSources(redis, settings.redis.key_prefix, settings.gateways.trace_seconds)
 
 

@@ -47,6 +47,8 @@ def ensure_passwords(state_dir: Path) -> dict[str, str]:
         draft.replace(path)
     except OSError as error:
         raise LocalServiceError(
-            "services", f"passwords cannot be kept in {path} ({error}).", "Use another state directory."
+            "services",
+            f"passwords cannot be written to {path} ({error}).",
+            "Set TOUCHSTONE_STATE_DIR to a writable folder.",
         ) from error
     return wanted

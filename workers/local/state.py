@@ -34,7 +34,7 @@ _RUNNING, _STARTING = "running", "starting"
 
 @dataclass(frozen=True, slots=True)
 class ServiceAddresses:
-    """Addresses of the local services; None for a service that was not started.
+    """Hold the addresses of the local services; None for a service that was not started.
 
     Attributes:
         kafka_bootstrap_servers: host:port of the broker.
@@ -73,7 +73,7 @@ class ServiceAddresses:
 
 @dataclass(frozen=True, slots=True)
 class RecordedProcess:
-    """A service's process as recorded in `services.json`; its port is 0 where it has a Unix socket."""
+    """Describe a service's process as recorded in `services.json`; its port is 0 where it has a Unix socket."""
 
     identity: ProcessIdentity
     port: int
@@ -100,7 +100,7 @@ class RecordedProcess:
 
 @dataclass(slots=True)
 class StateDirectory:
-    """The files of one state directory. `lock` first, then write."""
+    """Access the files of one state directory. `lock` first, then write."""
 
     path: Path
     _lock_fd: int | None = field(default=None, repr=False)
@@ -133,7 +133,7 @@ class StateDirectory:
             raise LocalServiceError(
                 "services",
                 f"the state directory {self.path} cannot be used ({error}).",
-                "Use another state directory.",
+                "Set TOUCHSTONE_STATE_DIR to a writable folder.",
             ) from error
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
 """Declare and document every metric of the worker.
 
-Metrics use base units (seconds, bytes) and the prefix ``touchstone_``. Labels contain no identifiers, only agents,
-topics, stages and reasons, whose number is small and known. The first three metrics keep the names that dashboards
-already use, with the worker's prefix.
+Metrics use base units (seconds, bytes) and the prefix ``touchstone_``. Labels have few values, such as
+agents, topics and reasons. No label holds an identifier of an answer or a person. The first three metrics have the names
+of earlier dashboards, plus the prefix.
 """
 
 from prometheus_client import Counter, Gauge, Histogram, Info

@@ -36,11 +36,11 @@ EXPORTERS: dict[str, AgentDefinition] = builtin_exporters()
 
 
 class UnknownAgent(TouchstoneError):
-    """The agent does not exist."""
+    """Report that the agent does not exist."""
 
 
 class AgentSwitchedOff(UnknownAgent):
-    """An agent was requested that the settings do not enable."""
+    """Report that an agent was requested that the settings do not enable."""
 
 
 def optional_agents(settings: Settings) -> dict[str, AgentDefinition]:
@@ -81,7 +81,7 @@ def chosen_agents(names: Iterable[str] | None, settings: Settings) -> list[Agent
     if INTAKE in missing:
         raise AgentSwitchedOff("the agent intake has no topics to read; set TOUCHSTONE_GATEWAYS__TOPICS")
     if STREAMS in missing:
-        raise AgentSwitchedOff("the agent streams is not enabled; set TOUCHSTONE_STREAMS__ENABLED")
+        raise AgentSwitchedOff("the agent streams is not enabled; set TOUCHSTONE_STREAMS__ENABLED=true")
     if off := [name for name in missing if name in EXPORTERS]:
         groups = ", ".join(f"TOUCHSTONE_{name.replace('-', '_').upper()}__…" for name in off)
         raise AgentSwitchedOff(

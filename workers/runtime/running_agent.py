@@ -23,7 +23,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OpenedAgent:
-    """An agent whose services are open, before it joins its group."""
+    """Hold an agent whose services are open, before it joins its group."""
 
     definition: AgentDefinition
     context: AgentContext
@@ -31,7 +31,7 @@ class OpenedAgent:
 
 
 class RunningAgent:
-    """An agent with its consumer group.
+    """Run an agent with its consumer group.
 
     Args:
         opened: the agent and its handler.

@@ -18,14 +18,14 @@ from workers.settings.scopes import Scope
 
 
 class HttpSettings(Group):
-    """HTTP server for metrics and health."""
+    """Configure the HTTP server for metrics and health."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
     metrics_port: int = Field(default=0, ge=0, le=65535, description="Port; 0 for a free port.")
 
 
 class AccessToken(Group):
-    """A token for the console."""
+    """Define a token for the console."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Name of the owner, recorded in the access log.")
     token: SecretStr = Field(min_length=16, max_length=1_000, description="The secret.")
@@ -38,7 +38,7 @@ MAX_TOKENS_BYTES = 1_000_000
 
 
 class ConsoleSettings(Group):
-    """The console: HTTP API and pages."""
+    """Configure the console: HTTP API and pages."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=0, ge=0, le=65535, description="Port; 0 for a free port.")
@@ -99,7 +99,9 @@ def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     if len(content) > MAX_TOKENS_BYTES:
-        raise ValueError(f"{path}: the file of access tokens has more than {MAX_TOKENS_BYTES} bytes")
+        raise ValueError(
+            f"{path}: the file of access tokens has more than {MAX_TOKENS_BYTES} bytes; remove tokens from it"
+        )
     try:
         return _TOKENS.validate_json(content)
     except ValidationError as error:
@@ -111,7 +113,7 @@ def _read_tokens(path: Path) -> tuple[AccessToken, ...]:
 
 
 class CheckSettings(Group):
-    """Synchronous evaluation of one answer (POST /v1/check of the console)."""
+    """Configure the synchronous evaluation of one answer (POST /v1/check of the console)."""
 
     deadline_seconds: Positive = Field(default=1.0, description="Maximum wait of a caller that does not set one.")
     concurrent: Count = Field(default=2, description="Number of answers evaluated concurrently; about one per core.")

@@ -10,7 +10,7 @@ from workers.settings.groups import Count, Group, Positive
 
 
 class DeliverySettings(Group):
-    """Batches, retries, joining and shutdown."""
+    """Configure batches, retries, joining and shutdown."""
 
     commit_interval_seconds: Positive = Field(default=1.0, description="Interval between commits.")
     in_flight: Count = Field(default=256, description="Maximum number of joined answers and sink rows in progress.")
@@ -61,7 +61,7 @@ class DeliverySettings(Group):
 
 
 class BreakerSettings(Group):
-    """Circuit breaker: an agent stops when too many records are dead-lettered."""
+    """Configure the circuit breaker: an agent stops when too many records are dead-lettered."""
 
     share: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.5, description="Share of dead-lettered records that stops an agent."

@@ -15,7 +15,7 @@ from workers.settings.groups import Group, Positive
 
 
 class TracingSettings(Group):
-    """Spans for an OpenTelemetry collector; off without an endpoint."""
+    """Configure spans for an OpenTelemetry collector; off without an endpoint."""
 
     endpoint: str | None = Field(
         default=None,
@@ -29,7 +29,7 @@ class TracingSettings(Group):
 
 
 class ExportSettings(Group):
-    """Settings shared by all exporters; each exporter is off until its target is set."""
+    """Configure all exporters; each exporter is off until its target is set."""
 
     max_age_hours: Positive = Field(
         default=72.0,
@@ -49,7 +49,7 @@ class ExportSettings(Group):
 
 
 class OtelSettings(Group):
-    """Evaluations as events for an OpenTelemetry collector (agent otel); off without an endpoint."""
+    """Configure the agent `otel`, which sends evaluations as events to an OpenTelemetry collector; off without an endpoint."""
 
     endpoint: str | None = Field(
         default=None,
@@ -74,7 +74,7 @@ class OtelSettings(Group):
 
 
 class LangfuseSettings(Group):
-    """Scores for Langfuse (agent langfuse); off without an address."""
+    """Configure the agent `langfuse`, which sends scores to Langfuse; off without an address."""
 
     url: str | None = Field(
         default=None, pattern=r"^https?://", description="Address of Langfuse, such as https://cloud.langfuse.com."
@@ -111,7 +111,7 @@ MIN_SIGNING_KEY, MAX_SIGNING_KEY = 24, 64
 
 
 class WebhookSettings(Group):
-    """A webhook; off without an address."""
+    """Configure a webhook; off without an address."""
 
     url: SecretStr | None = Field(
         default=None, description="Address of the webhook; treated as a secret, because Slack's addresses are."
@@ -137,7 +137,7 @@ class WebhookSettings(Group):
 
 
 class AlertWebhookSettings(WebhookSettings):
-    """Alerts by webhook (agent alert-webhook); off without an address."""
+    """Configure the agent `alert-webhook`, which posts alerts; off without an address."""
 
     least_severity: Literal["info", "warning", "critical"] = Field(
         default="warning", description="Minimum severity of alerts to send."
@@ -145,7 +145,7 @@ class AlertWebhookSettings(WebhookSettings):
 
 
 class ReviewWebhookSettings(WebhookSettings):
-    """Review requests by webhook (agent review-webhook); off without an address."""
+    """Configure the agent `review-webhook`, which posts review requests; off without an address."""
 
 
 def _check_signing_secret(secret: str) -> None:

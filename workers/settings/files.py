@@ -7,7 +7,7 @@ from workers.settings.groups import Group
 
 
 class FileSettings(Group):
-    """Files that commands read."""
+    """Configure the files that commands read."""
 
     max_line_bytes: int = Field(
         default=MAX_LINE_BYTES,

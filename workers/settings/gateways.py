@@ -17,13 +17,13 @@ from workers.settings.groups import Count, Group, Positive
 
 
 class ReplaySettings(Group):
-    """Replays, which run while the live stream continues."""
+    """Configure replays, which run while the live stream continues."""
 
     max_live_lag: Count = Field(default=1_000, description="Lag of the evaluating agents above which a replay waits.")
 
 
 class StreamSettings(Group):
-    """Answers that arrive in pieces on answers.chunks; the agent streams reads them."""
+    """Configure the agent `streams`, which joins the chunks of an answer."""
 
     enabled: bool = Field(default=False, description="Run the agent streams.")
     idle_seconds: Positive = Field(
@@ -63,7 +63,7 @@ def _mapping(name: str, path: Any) -> Any:
 
 
 class GatewayTopic(Group):
-    """A topic that another system writes."""
+    """Describe a topic that another system writes."""
 
     format: str = Field(description="Of its records: a built-in one, or the name of a mapping or of a plug-in.")
     tenant: str | None = Field(
@@ -75,7 +75,7 @@ class GatewayTopic(Group):
 
 
 class GatewaySettings(Group):
-    """Answers in the formats of other systems, from topics and by HTTP."""
+    """Configure answers in the formats of other systems, from topics and by HTTP."""
 
     topics: dict[str, GatewayTopic] = Field(
         default_factory=dict,

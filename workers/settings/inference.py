@@ -11,7 +11,7 @@ from workers.settings.groups import Count, Group, Positive
 
 
 class InferenceSettings(Group):
-    """The embedding model, and the settings that a verifier shares with it."""
+    """Configure the embedding model, and the settings that a verifier shares with it."""
 
     model: str = Field(
         default="all-MiniLM-L6-v2", description="Packaged model, or a name or path for sentence-transformers."

@@ -19,7 +19,7 @@ RECORD_OVERHEAD_BYTES = 48_588
 
 
 class KafkaSettings(Group):
-    """The broker, its topics and consumer groups."""
+    """Configure the broker, its topics and consumer groups."""
 
     topic_prefix: str = Field(default="", pattern=r"^[a-zA-Z0-9._-]*$", description="Prefix of all topic names.")
     group_prefix: str = Field(

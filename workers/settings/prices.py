@@ -10,14 +10,14 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class ModelPrice(Group):
-    """Prices of one model for a million tokens."""
+    """State the prices of one model for a million tokens."""
 
     input: Price = Field(description="Price of a million prompt tokens.")
     output: Price = Field(description="Price of a million completion tokens.")
 
 
 class PriceSettings(Group):
-    """Prices of models, from which the overview computes the cost of answers."""
+    """Configure prices of models, from which the overview computes the cost of answers."""
 
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = Field(
         default="USD", description="Currency of all prices, as its code of ISO 4217."

@@ -13,7 +13,7 @@ MIN_KEY = 16
 
 
 class PrivacySettings(MaskRules):
-    """Masking of personal data and secrets before they are stored, shown or exported; off while ``mask`` is empty."""
+    """Configure the masking of personal data and secrets before they are stored, shown or exported; off while ``mask`` is empty."""
 
     key: SecretStr | None = Field(
         default=None, description="Key of the digests in masks; after a change, equal values get different masks."

@@ -12,7 +12,7 @@ from workers.evaluation.thresholds import QualityThresholds
 
 
 class QualitySettings(QualityThresholds):
-    """Thresholds of quality; pattern packs are given by name or path and are read once."""
+    """Define thresholds of quality; pattern packs are given by name or path and are read once."""
 
     @field_validator("packs", mode="before")
     @classmethod

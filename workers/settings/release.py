@@ -16,7 +16,7 @@ from workers.settings.groups import Count, Group, Positive
 
 
 class ReleaseSettings(Group):
-    """Release of answers: default risk mode, review deadline, text and links."""
+    """Configure the release of answers: default risk mode, review deadline, text and links."""
 
     default_risk_mode: RiskMode = Field(default="observer", description="Risk mode of answers that name none.")
     review_deadline_hours: Positive = Field(default=24.0, description="Deadline of a review.")
@@ -39,7 +39,7 @@ class ReleaseSettings(Group):
 
 
 class ReviewTarget(Group):
-    """The number of independent reviews."""
+    """Configure the number of independent reviews."""
 
     second_share: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.1, description="Share of decisions that other reviewers repeat blindly."
@@ -50,7 +50,7 @@ class ReviewTarget(Group):
 
 
 class ReviewSettings(ReviewTarget):
-    """The review queue, and the default decision after a deadline."""
+    """Configure the review queue, and the default decision after a deadline."""
 
     deadline_held: Literal["reject", "warn", "escalate"] = Field(
         default="reject",

@@ -12,7 +12,7 @@ from workers.settings.groups import Count, Group, Positive
 
 
 class RedisSettings(Group):
-    """The query history, whose loss stops retry detection for five minutes, and the chunks of answers that still arrive."""
+    """Configure the query history, whose loss stops retry detection for five minutes, and the chunks of answers that still arrive."""
 
     key_prefix: str = Field(default="touchstone:", description="Prefix of all keys.")
     timeout_seconds: Positive = Field(
@@ -35,14 +35,14 @@ class RedisSettings(Group):
 
 
 class RoutingSettings(Group):
-    """Information about models for routers."""
+    """Configure information about models for routers."""
 
     half_life_days: Positive = Field(default=14.0, description="Age at which a reward counts half.")
     publish_seconds: Positive = Field(default=5.0, description="Interval between two reads of the rewards.")
 
 
 class ClickHouseSettings(Group):
-    """The analytics store."""
+    """Configure the analytics store."""
 
     database: str = Field(
         default="touchstone", pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$", description="Database of the tables."
@@ -61,7 +61,7 @@ Days = Annotated[int, Field(ge=0, le=36_500)]
 
 
 class RetentionSettings(Group):
-    """Retention of the rows of ClickHouse tables, days; 0 keeps them for ever. `touchstone migrate` applies it."""
+    """Configure the retention of rows of ClickHouse tables, days; 0 keeps them for ever. `touchstone migrate` applies it."""
 
     answers: Days = Field(default=90, description="Answers with their texts.")
     claims: Days = Field(default=90, description="Claims with their evidence.")
@@ -83,7 +83,7 @@ class RetentionSettings(Group):
 
 
 class MemorySettings(Group):
-    """Conversational memory."""
+    """Configure conversational memory."""
 
     uri: str | None = Field(
         default=None, description="LanceDB path or object store; by default inside the state directory."

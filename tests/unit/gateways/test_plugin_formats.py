@@ -95,7 +95,7 @@ def test_an_error_of_a_plugin_refuses_its_record_alone_and_tells_the_place_witho
     ("name", "told"),
     [
         ("unknown", "correct the name, or install its distribution .*installed: touchstone,.*help-desk"),
-        ("misnamed", "calls itself 'help-desk'; give both the same name"),
+        ("misnamed", "is registered as misnamed but declares the name 'help-desk'; give both the same name"),
         ("no-format", "is of class function instead of Format; correct its entry point help_desk:NO_FORMAT"),
         ("missing", "cannot be imported.*No module named.*repair or uninstall help-desk-format"),
     ],

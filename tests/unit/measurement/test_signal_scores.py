@@ -71,6 +71,24 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["eval", "quality", *arguments])
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "bad.jsonl is empty"),
+        ('{"answer": "OK", "label": 0}\n\n{"label": 0}\n', "bad.jsonl, line 3: field answer (text) is missing"),
+        ('{"answer": 1}\n', "bad.jsonl, line 1: field answer (text) is missing"),
+        ('["OK"]\n', "bad.jsonl, line 1: not a JSON object"),
+        ('{"answer": "OK", "label": 0}\n{"answer": \n', "bad.jsonl, line 2: not valid JSON"),
+    ],
+)
+def test_the_command_names_the_line_that_is_wrong(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "bad.jsonl"
+    file.write_text(content, encoding="utf-8")
+    result = run("--data", str(file))
+    assert result.exit_code != 0
+    assert message in " ".join(f"{result.output}{result.exception}".split())
+
+
 def test_the_command_measures_both_kinds_of_files(tmp_path: Path) -> None:
     good = tmp_path / "good.jsonl.gz"
     lines = [{"id": "a", "answer": "OK", "label": 0}, {"id": "b", "answer": "OK", "label": 1}]

@@ -1,4 +1,7 @@
-"""langfuse: answers.enriched, feedback.events, review.decisions → scores → Langfuse. Off without an address."""
+"""Run the exporter langfuse: send scores to Langfuse. Off without an address.
+
+It reads answers.enriched, feedback.events and review.decisions.
+"""
 
 import asyncio
 from base64 import b64encode

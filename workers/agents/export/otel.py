@@ -1,4 +1,7 @@
-"""otel: answers.enriched → events gen_ai.evaluation.result → an OpenTelemetry collector. Off without an endpoint."""
+"""Run the exporter otel: send gen_ai.evaluation.result events to an OpenTelemetry collector. Off without an endpoint.
+
+It reads answers.enriched.
+"""
 
 import asyncio
 from contextlib import AsyncExitStack

@@ -1,6 +1,7 @@
-"""alert-webhook: alerts.raised → a signed webhook, or Slack. review-webhook: review.requests → the same.
+"""Run the exporters alert-webhook and review-webhook: post events to a signed webhook, or to Slack.
 
-Each is a separate agent with a separate receiver, and is off without an address.
+alert-webhook reads alerts.raised, review-webhook review.requests. Each is a separate agent with a separate receiver, and
+is off without an address.
 """
 
 import asyncio

@@ -62,14 +62,24 @@ def quality(
 
 
 def _rows(path: Path, max_line_bytes: int) -> list[dict[str, Any]]:
-    try:
-        with LineFile(str(path), max_line_bytes) as source:
-            rows = [from_json(line) for line in source.lines() if line.strip()]
-    except ValueError as error:
-        raise TouchstoneError(f"{path} cannot be read: {error}") from error
-    if not rows or not all(isinstance(row, dict) and isinstance(row.get("answer"), str) for row in rows):
-        raise TouchstoneError(f"{path}: each line must be a JSON object with an answer")
+    with LineFile(str(path), max_line_bytes) as source:
+        lines = enumerate(source.lines(), start=1)
+        rows = [_row(line, f"{path}, line {number}") for number, line in lines if line.strip()]
+    if not rows:
+        raise TouchstoneError(f"{path} is empty; write one JSON object a line")
     return rows
+
+
+def _row(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row = from_json(line)
+    except ValueError as error:
+        raise TouchstoneError(f"{place}: not valid JSON ({error}); write one JSON object a line") from error
+    if not isinstance(row, dict):
+        raise TouchstoneError(f"{place}: not a JSON object; write one a line, with the field answer")
+    if not isinstance(row.get("answer"), str):
+        raise TouchstoneError(f"{place}: field answer (text) is missing")
+    return row
 
 
 def _labelled(row: dict[str, Any], path: Path) -> LabelledSignals:

@@ -113,7 +113,7 @@ def _cell(value: Any) -> str:
 
 
 def without_formula(text: str) -> str:
-    """Return a text that no spreadsheet runs as a formula: those that look like one begin with an apostrophe."""
+    """Prefix a text with an apostrophe if a spreadsheet could run it as a formula."""
     first = text.lstrip()[:1]
     return f"'{text}" if first in FORMULA_SIGNS or text[:1] in ("\t", "\r", "\n") else text
 

@@ -11,7 +11,7 @@ from workers.review.shared_state import SharedState, SharedStateAway
 
 
 class EndedSessions:
-    """The sessions that were ended before their time.
+    """Keep the sessions that were ended before their time.
 
     Args:
         shared: Redis.
@@ -32,7 +32,7 @@ class EndedSessions:
             return  # this process knows it
 
     async def contains(self, cookie: str) -> bool:
-        """Return whether a session was ended."""
+        """Return true if a session was ended. Without Redis, only log-outs at this console are known."""
         if _name(cookie) in self._ended:
             return True
         try:

@@ -1,4 +1,4 @@
-"""Build the history of an answer: each happening with its time, in words that agree with the final decision."""
+"""Build the history of an answer: its events with their times, worded consistently with the final decision."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ _LOCKS = ("assigned", "unassigned")
 
 
 class Happening(BaseModel):
-    """An event in the history of an answer."""
+    """Describe an event in the history of an answer."""
 
     at: datetime
     what: str

@@ -11,7 +11,7 @@ from workers.stores.clickhouse.row_reading import Row
 
 
 class LoggedCitations(View):
-    """An answer in the citation audit."""
+    """Describe an answer in the citation audit."""
 
     response_id: str
     tenant: str
@@ -30,14 +30,14 @@ class LoggedCitations(View):
 
 
 class AuditPage(View):
-    """A page of the audit, the latest first."""
+    """Hold a page of the audit, the latest first."""
 
     items: list[LoggedCitations]
     next_cursor: str | None
 
 
 class Access(View):
-    """A recorded access to answers."""
+    """Describe a recorded access to answers."""
 
     access_id: str
     at: datetime
@@ -53,16 +53,14 @@ class Access(View):
 
 
 class AccessPage(View):
-    """A page of accesses, the latest first."""
+    """Hold a page of accesses, the latest first."""
 
     items: list[Access]
     next_cursor: str | None
 
 
 class LoggedDecision(View):
-    """A recorded decision on an answer, also one that was undone before it took effect; a step of its review; or its
-    automatic release.
-    """
+    """Describe one entry of the audit log: a decision (also an undone one), a review step, or an automatic release."""
 
     decision_id: str = Field(
         description="Identifier of the decision; of the event for a step or an undone decision; else of the answer."
@@ -91,7 +89,7 @@ class LoggedDecision(View):
 
 
 class DecisionPage(View):
-    """A page of decisions, the latest first."""
+    """Hold a page of decisions, the latest first."""
 
     items: list[LoggedDecision]
     next_cursor: str | None

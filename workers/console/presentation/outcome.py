@@ -61,7 +61,7 @@ class SeenBefore(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A record of the audit: a decision, a step of a review, or an automatic release.
+    """Describe a record of the audit: a decision, a step of a review, or an automatic release.
 
     Attributes:
         ruling: final, second, vote, late or withdrawal for a decision; automatic for a release without a person; else the kind of
@@ -174,7 +174,10 @@ def deadline_words(item: ReviewItem, settings: ReviewSettings, now: datetime) ->
 
 
 def escalation_words(item: ReviewItem, settings: ReviewSettings) -> str:
-    """Return what happens to the deadline of a request that is escalated; empty if nothing is to be decided."""
+    """Describe the effect of an escalation: queue, new deadline and result for readers.
+
+    Empty if the request needs no decision.
+    """
     if not item.outcomes:
         return ""
     action = last_action(settings, held=item.held)
@@ -187,7 +190,7 @@ def escalation_words(item: ReviewItem, settings: ReviewSettings) -> str:
 
 
 class ShownText(BaseModel):
-    """A text that readers were shown from a point in time."""
+    """Describe a text that readers were shown from a point in time."""
 
     since: datetime
     by: str = Field(description="The pipeline, or the name of the reviewer.")
@@ -196,7 +199,7 @@ class ShownText(BaseModel):
 
 
 class WithdrawalView(BaseModel):
-    """The withdrawal of a final decision."""
+    """Describe the withdrawal of a final decision."""
 
     by: str
     at: datetime
@@ -205,7 +208,7 @@ class WithdrawalView(BaseModel):
 
 
 class Outcome(BaseModel):
-    """The state of an answer after its review."""
+    """Describe the state of an answer after its review."""
 
     state: ReleaseState
     decision: DecisionView | None

@@ -11,7 +11,7 @@ from workers.stores.queries.answer_queries import StoredAnswer
 
 
 class SourceView(BaseModel):
-    """A source that the model received for an answer, cited or not."""
+    """Describe a source that the model received for an answer, cited or not."""
 
     number: int = Field(description="Position among the contexts, from 1.")
     chunk_id: str

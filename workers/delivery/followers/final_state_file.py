@@ -49,7 +49,7 @@ SELECT final.day FROM days CROSS JOIN final ON final.day = days.day AND final.nu
 
 @dataclass(frozen=True, slots=True)
 class LastRecord:
-    """A record by which a topic is recognised.
+    """Describe a record by which a topic is recognised.
 
     Attributes:
         offset: its offset.
@@ -93,7 +93,7 @@ class DamagedFile(Exception):
 
 
 class FinalStateFile:
-    """Final states of one partition.
+    """Keep the final states of one partition.
 
     Methods may be called from any thread. They block: call them in a thread.
 
@@ -240,7 +240,10 @@ class FinalStateFile:
             yield
         except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
             # Locked, full, no permission, or closed meanwhile: the file itself is not at fault.
-            raise StoreUnavailable(f"the final states in {self._path} cannot be used ({error})") from error
+            raise StoreUnavailable(
+                f"the final states in {self._path} cannot be used ({error}); free disk space, or make the folder of "
+                "TOUCHSTONE_STATE_DIR writable"
+            ) from error
         except sqlite3.DatabaseError as error:
             raise DamagedFile(self._path, str(error)) from error
 

@@ -73,7 +73,7 @@ class _Partition:
 
 
 class ReleasedAnswers:
-    """Reads the partitions of ``answers.released``, without a consumer group.
+    """Read the partitions of ``answers.released``, without a consumer group.
 
     Args:
         settings: names, credentials, folder of the files, and the age of the oldest record to read.
@@ -266,7 +266,10 @@ class ReleasedAnswers:
                 self._remove(number, None, str(error))
                 return FinalStateFile(self._path(number), memory // self._count)
         except OSError as error:
-            raise StoreUnavailable(f"the folder {self._folder} cannot be used ({type(error).__name__})") from error
+            raise StoreUnavailable(
+                f"the folder {self._folder} cannot be used ({type(error).__name__}); free disk space, or make the folder of "
+                "TOUCHSTONE_STATE_DIR writable"
+            ) from error
 
     def _remove(self, number: int, file: FinalStateFile | None, reason: str) -> None:
         if file is not None:

@@ -1,12 +1,15 @@
 """Read structured citations that arrive with an answer: those of the gateway, of Anthropic and of OpenAI.
 
-| format | where in ``metadata`` | names its source by |
-|---|---|---|
-| Anthropic Messages | ``content``: text blocks with ``citations`` | ``document_index`` (from 0),
-``search_result_index``, title, URL, and ``cited_text`` | | OpenAI Assistants | ``annotations``: ``file_citation`` with
-``text``, ``start_index``, ``end_index`` | ``file_id``, ``quote`` | | OpenAI Responses | ``annotations``:
-``file_citation`` with ``index``; ``url_citation`` | ``file_id``, ``filename``, ``url``, ``title`` | | OpenAI Chat
-Completions | ``annotations``: ``url_citation`` holding its fields in an object of that name | ``url``, ``title`` |
+Shapes in ``metadata``, with the fields that name the source:
+
+* Anthropic Messages: ``citations`` of text blocks in ``content``. Source: ``document_index`` (from 0),
+  ``search_result_index``, title or URL; quotation: ``cited_text``.
+* OpenAI Assistants: ``file_citation`` in ``annotations``, with ``text``, ``start_index`` and ``end_index``. Source:
+  ``file_id``, ``quote``.
+* OpenAI Responses: ``file_citation`` with ``index``, or ``url_citation``, in ``annotations``. Source: ``file_id``,
+  ``filename``, ``url``, ``title``.
+* OpenAI Chat Completions: ``url_citation`` in ``annotations``, whose fields are in an object of that name. Source:
+  ``url``, ``title``.
 
 Citations are also read one level deeper, in ``message``, ``response`` or the first of ``choices`` or ``output``, as
 the services return them. Other shapes are ignored, because metadata may contain anything.

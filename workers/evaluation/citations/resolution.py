@@ -185,7 +185,7 @@ class SourceIndex:
         return self._paths.get(address) or self._paths.get(_FRAGMENT.sub("", address).rstrip("/"))
 
     def mentions(self, target: str) -> bool:
-        """Return true if the text of a context contains the address: the answer did not invent the address."""
+        """Return true if a context contains the address. Return false for a new address once ``MAX_SEARCHES`` is reached."""
         return bool(self._search(target.casefold().rstrip("/")))
 
     def _search(self, wanted: str) -> list[int]:

@@ -96,8 +96,8 @@ class Part:
 
     Attributes:
         start: offset in the sentence.
-        end: offset after its last character, without the joint.
-        subject: the subject that it shares with the first part ("Loki"), empty if it has its own.
+        end: offset after its last character, without the conjunction.
+        subject: subject taken from the first part ("Loki"); empty if the statement has its own.
     """
 
     start: int

@@ -139,7 +139,10 @@ def clause_mismatches(claims: Iterable[Clause], evidence: Sequence[str], questio
 
 
 def are_confirmed(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:
-    """Return true if the evidence says each clause of a claim, with all of its parts."""
+    """Return true if the evidence confirms every clause of a claim; false for a claim without clauses.
+
+    The evidence confirms a clause if it states the clause with all parts, or if the claim correctly denies the clause.
+    """
     theirs, claims = _read(evidence), list(claims)
     return bool(claims) and all(
         any(

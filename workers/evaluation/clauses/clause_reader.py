@@ -132,12 +132,15 @@ _DENIED_BY_PREFIX: Final = re.compile(r"(?:(?<=\bis)|(?<=\bare)|(?<=\bwas)|(?<=\
 
 
 def read_clauses(text: str) -> tuple[Clause, ...]:
-    """Read the clauses of a text; empty for a text that is too long."""
+    """Return the clauses of a text; empty for a text above ``MAX_LENGTH``."""
     return read_together([text])[text]
 
 
 def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
-    """Read the clauses of texts, by text; those that are not known yet are parsed in one batch."""
+    """Return the clauses of each text. Parse all uncached texts in one batch.
+
+    A text above ``MAX_LENGTH`` has no clauses.
+    """
     wanted = dict.fromkeys(texts)
     with _LOCK:
         found = {text: _KEPT.pop(text) for text in wanted if text in _KEPT}

@@ -67,6 +67,6 @@ def parse(text: str) -> "Doc":
 
 
 def parse_together(texts: Sequence[str]) -> "list[Doc]":
-    """Parse texts in one batch, which takes half the time of one after the other and gives the same parses."""
+    """Parse texts in one batch: twice as fast as single calls, with equal parses."""
     with _LOCK:
         return list(_pipeline().pipe(texts))

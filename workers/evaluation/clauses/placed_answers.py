@@ -1,4 +1,4 @@
-"""Find short answers that stand in another clause than the question asks about.
+"""Find short answers taken from the wrong clause of the evidence.
 
 "The last bus leaves at 23:40 on weekdays and at 21:10 on Sundays" has two times. The question for Sundays shares all its
 words with the second part of the sentence, and fewer with the first one, so that "23:40" is the answer to another question.

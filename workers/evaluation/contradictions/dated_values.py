@@ -70,7 +70,7 @@ def answer_by_course(question: str, sentences: Sequence[str]) -> bool | None:
 
 
 def dated_values(text: str, sentences: Iterable[str]) -> dict[Time, float]:
-    """Return the values by time of the sentence that shares most words with a text, if it gives a time one value each."""
+    """Return value by time from the sentences that share most words with a text. Empty if a time has two values."""
     topic = content_words(text)
     read = [(len(topic & content_words(sentence)), values) for sentence in sentences if (values := _read(sentence))]
     best = max((shared for shared, _ in read), default=0)

@@ -1,7 +1,7 @@
 """Read a follow-up or a correction in a language other than English together with the question before it.
 
-"¿Y la torre sur?" after "¿Cuánto mide la torre norte?" is "¿Cuánto mide la torre sur?": the phrase is laid on the words
-that both have in common. Without a common word it is put behind the question. A question without a name of its own
+"¿Y la torre sur?" after "¿Cuánto mide la torre norte?" is "¿Cuánto mide la torre sur?": the phrase replaces the most
+similar words of the previous question. Without a common word it is put behind the question. A question without a name of its own
 ("Когда она родилась?") is about the name that the answer before it has brought up.
 """
 

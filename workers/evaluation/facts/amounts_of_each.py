@@ -27,7 +27,7 @@ class OfEach:
 
     Attributes:
         noun: stem of the thing.
-        amount: what each has.
+        amount: amount of one item.
         count: how many there are.
     """
 

@@ -128,7 +128,7 @@ SCRIPT_SHARE = 0.05
 def likely_languages(text: str) -> list[str]:
     """Return the possible languages of a text, the most likely first.
 
-    Languages with a script of their own come first. Of the others, all are possible if there is little evidence.
+    Languages with a script of their own come first. A short text returns all languages without an own script.
     """
     sample = text[:_SAMPLE]
     own = [code for code, script in _SCRIPTS if len(script.findall(sample)) > len(sample) * SCRIPT_SHARE]

@@ -163,7 +163,10 @@ def is_better_named(claim: str, figures: Sequence[Located], results: ToolResults
 
 
 def has_values(claim: str, results: ToolResults) -> bool:
-    """Return true if a claim repeats a word or phrase that a result has as a value, or writes out its code."""
+    """Return true if a claim repeats a word or phrase that a result has as a value, or spells out a code in a result.
+
+    Codes are those of countries, languages, currencies and airports.
+    """
     tokens = [token.casefold() for token in TOKEN.findall(claim)]
     joined = {one + two for one, two in pairwise(tokens)}
     return (

@@ -59,5 +59,5 @@ def decoded(data: Any, kind: str | None) -> str | None:
 
 
 def message_list(value: Any) -> list[Any]:
-    """Return what a client takes for a list of messages: a list, or a single message or text."""
+    """Return a list of messages; wrap a single message or text in a list."""
     return list(items(value)) or ([value] if value else [])

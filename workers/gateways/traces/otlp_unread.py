@@ -1,4 +1,4 @@
-"""Count the spans of generative models of which an export made no answer, and say why.
+"""Count model spans that produced no answer, by reason.
 
 The response to the exporter names these reasons in ``partialSuccess``, and a metric counts them. Spans of other libraries (HTTP,
 databases) do not count.

@@ -52,7 +52,7 @@ class MigrationError(TouchstoneError):
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """Numbered file of statements.
+    """Describe a numbered file of statements.
 
     Attributes:
         version: number at the start of the file's name.
@@ -71,7 +71,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class AppliedMigration:
-    """Migration as the database has it registered, also one of a later version of Touchstone.
+    """Describe a migration recorded in the database, possibly by a newer version.
 
     Attributes:
         name: the file's name.
@@ -123,8 +123,8 @@ def _oldest_worker(version: int, name: str, text: str, statements: tuple[str, ..
     for statement in statements if oldest < version else ():
         if taking := _CONTRACTING.search(statement):
             raise MigrationError(
-                f"migration {name} has {taking[0]}, which workers before it may not survive; state "
-                f"`-- Oldest worker: {version}`, or only add, and take away in a later migration"
+                f"migration {name} contains {taking[0]}, which breaks older workers; state "
+                f"`-- Oldest worker: {version}`, or move {taking[0]} to a later migration"
             )
     return oldest
 

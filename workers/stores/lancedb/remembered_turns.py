@@ -24,7 +24,7 @@ SCHEMA = pa.schema([memory_schema(1).field(name) for name in COLUMNS])
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
-    """Summary of a turn.
+    """Summarise a turn.
 
     Attributes:
         revision: revision of the turn; the highest one counts.
@@ -39,7 +39,7 @@ class TurnState:
 
 @dataclass(frozen=True, slots=True)
 class NotedFeedback:
-    """Feedback that is noted for a turn.
+    """Hold the feedback that is noted for a turn.
 
     Attributes:
         user_feedback: the feedback.
@@ -57,7 +57,7 @@ def turn_states(turns: Sequence[ConversationTurn]) -> list[TurnState]:
 
 
 class StoredMemory:
-    """Reader of an existing memory. An absent memory holds nothing.
+    """Read an existing memory. An absent memory holds nothing.
 
     Args:
         uri: path or object store.

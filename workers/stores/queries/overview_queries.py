@@ -107,7 +107,7 @@ MOST_POINTS = 120
 
 @dataclass(frozen=True, slots=True)
 class OverviewRows:
-    """Rows of an overview."""
+    """Hold the rows of an overview."""
 
     bucket_seconds: int
     series: list[Row]
@@ -121,7 +121,7 @@ class OverviewRows:
 
 
 class OverviewStore(Reading):
-    """Store of figures."""
+    """Query the figures of the overview page."""
 
     async def overview(
         self, tenants: Sequence[str], since: datetime, until: datetime, prices: Mapping[str, tuple[float, float]]

@@ -27,7 +27,10 @@ _OURS = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Values that open requests have, for the filters."""
+    """Hold the filter values of the queue page.
+
+    They are up to 200 each from open requests, and up to 200 queues to which requests were ever escalated.
+    """
 
     tenants: list[str]
     models: list[str]
@@ -37,10 +40,10 @@ class Facets:
 
 
 class ReviewTeamQueries(Reading):
-    """Queries of assignments and of reviewers."""
+    """Query assignments, escalations and the decisions of reviewers."""
 
     async def facets(self, tenants: Sequence[str]) -> Facets:
-        """Return the values of open requests of some tenants, or of all if empty."""
+        """Return the filter values for some tenants, or for all if empty."""
         many = f"groupUniqArray({MOST_VALUES})"
         rows = await self.named_rows(
             f"SELECT {many}(tenant) AS tenants, {many}(model_id) AS models, groupUniqArrayArray({MOST_VALUES})(reasons)"
