@@ -50,7 +50,7 @@ def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
         second = shown(page)
         page.wait_for_function("until => Date.now() > Date.parse(until)", arg=decided.value.json()["undo_until"])
         page.keyboard.press("u")
-        expect(status).to_contain_text(f"The decision on “{asked}” is already published, so it was not undone.")
+        expect(status).to_contain_text(f"the decision on “{asked}” is already published, so it was not undone.")
         expect(status).to_contain_text("ask the people who run the application to answer the question again")
         expect(status).to_have_class("error")
         assert shown(page) == second, "the request that is shown stays as it is"
