@@ -37,6 +37,10 @@ DEFAULT_QUEUE = "default"
 POLICY = "policy"
 """Author of decisions and escalations by deadline."""
 
+WITHDRAWN = ":withdrawn:"
+"""Part of the identifier of a withdrawal, between that of the withdrawn decision and a digest, so that the withdrawal
+shows which decision was final before it."""
+
 
 class ReviewContext(Part):
     """One piece of evidence as the model received it, for the reviewer and for labelled data."""

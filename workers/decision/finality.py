@@ -35,7 +35,7 @@ from schemas.enriched import ReleaseState
 from schemas.identifiers import fact_id, turn_id
 from schemas.memory import ConversationTurn
 from schemas.release import ReleasedAnswer
-from schemas.review import POLICY, ReviewDecision
+from schemas.review import POLICY, WITHDRAWN, ReviewDecision
 from workers.decision.mitigation import mitigate
 from workers.evaluation.text.markdown import closed
 
@@ -46,10 +46,6 @@ DECISION_REVISION = 100
 
 WITHDRAWAL_REVISION = 200
 """Revision of a release that takes a decided answer back from readers."""
-
-WITHDRAWN = ":withdrawn:"
-"""Part of the identifier of a withdrawal, between that of the withdrawn decision and a digest: the withdrawal that stands
-tells which decision was final before it."""
 
 WITHDRAWAL_TEXT = "This response was withdrawn after a review. Please do not rely on it."
 """Text shown instead of a withdrawn answer."""

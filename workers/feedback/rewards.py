@@ -20,7 +20,7 @@ from schemas.feedback import (
     Reward,
 )
 from schemas.identifiers import fact_id
-from schemas.review import UserAction
+from schemas.review import WITHDRAWN, UserAction
 from workers.evaluation.thresholds import FeedbackRules
 from workers.feedback.implicit_signals import LATENCY_REWARDS, latency_tolerance, merged_behaviour, satisfaction
 
@@ -166,8 +166,11 @@ def _explicit(events: Sequence[FeedbackEvent]) -> dict[str, float]:
     for event in events:
         person = event.user_id or event.session_id or ""
         for name, value in _components(event.explicit or ExplicitSignals()).items():
-            # The first valid decision of a review is final; for other feedback the last value counts.
-            if name != "review" or not said.get(name):
+            # The first valid decision of a review is final until it is withdrawn, and nothing comes after that; for
+            # other feedback the last value counts.
+            if name == "review" and WITHDRAWN in event.feedback_id:
+                said[name] = {person: value}
+            elif name != "review" or not said.get(name):
                 said.setdefault(name, {})[person] = value
     return {name: fmean(by_person.values()) for name, by_person in sorted(said.items())}
 

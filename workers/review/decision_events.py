@@ -7,6 +7,7 @@ from typing import Any, Literal
 from schemas.identifiers import deadline_id, decision_id, fact_id
 from schemas.review import (
     POLICY,
+    WITHDRAWN,
     ClaimVerdict,
     ReviewDecision,
     ReviewEvent,
@@ -15,7 +16,6 @@ from schemas.review import (
     UndoneDecision,
     UserAction,
 )
-from workers.decision.finality import WITHDRAWN
 
 DeadlineAction = Literal["reject", "warn", "keep"]
 

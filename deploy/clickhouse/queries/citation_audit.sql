@@ -2,7 +2,8 @@
 -- The latest answers with their citations and ungrounded claims; `below` leaves only those whose
 -- grounding score is less, 2 leaves all. An audit is of what readers got: the current run is the live one here.
 WITH
-    -- The hour from which on there are enough: facts before it need not be read.
+    -- The hour from which on there are enough: facts before it need not be read. The hour in which the time ends is
+    -- read and not counted, because some of its answers may come after the end.
     (
         SELECT max(hour) FROM (
             SELECT hour, sum(answers) OVER (ORDER BY hour DESC) AS so_far
@@ -15,7 +16,7 @@ WITH
                 FROM {database:Identifier}.answer_hours AS h FINAL
                 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
                   AND run = if({run:String} = 'current', 'live', {run:String})
-                  AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')}
+                  AND hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < toStartOfHour({to:DateTime64(3, 'UTC')})
                 GROUP BY hour
             )
         )

@@ -1,5 +1,5 @@
 -- Do reviewers agree with each other?
--- Pairs of decisions of different people on one answer: the share that agree, and Cohen's kappa over
+-- Pairs of a final decision and second reviews by different people on one answer: the share that agree, and Cohen's kappa over
 -- approve, correct and reject, which is 0 for agreement by chance alone; null without pairs, and where
 -- everybody always says the same.
 WITH counted AS (
@@ -24,7 +24,7 @@ WITH counted AS (
         FROM {database:Identifier}.review_decisions
         WHERE ({tenant:String} = '' OR tenant = {tenant:String})
           AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
-          AND decided_by != 'policy' AND action IN ('approve', 'correct', 'reject')
+          AND ruling IN ('final', 'second') AND decided_by != 'policy' AND action IN ('approve', 'correct', 'reject')
         GROUP BY tenant, answer_id
         HAVING length(said) > 1
     )

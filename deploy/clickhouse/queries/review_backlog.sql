@@ -1,6 +1,6 @@
 -- What is sent to review, and what waits?
 -- Requests by bucket of the time of their answers: all, those whose reader waits, and those that nobody
--- has decided on.
+-- has decided on. A vote or a second review decides nothing; a late decision came after the answer was final.
 SELECT
     toStartOfInterval(completed_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
     count() AS requested,
@@ -8,7 +8,7 @@ SELECT
     countIf((tenant, review_id) NOT IN (
         SELECT tenant, review_id FROM {database:Identifier}.review_decisions
         WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-          AND decided_at >= {from:DateTime64(3, 'UTC')}
+          AND ruling IN ('final', 'late', 'withdrawal') AND decided_at >= {from:DateTime64(3, 'UTC')}
     )) AS open
 FROM {database:Identifier}.reviews FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})

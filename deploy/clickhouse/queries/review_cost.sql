@@ -1,6 +1,6 @@
 -- What does review cost?
 -- Active hours of reviewers and what they cost at `hourly_cost` (any currency), by bucket of time, and
--- the cost of each answer that was corrected or rejected.
+-- the cost of each answer that was corrected or rejected. Final decisions and second reviews.
 SELECT
     toStartOfInterval(decided_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,
     count() AS decisions,
@@ -10,6 +10,6 @@ SELECT
 FROM {database:Identifier}.review_decisions FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
   AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
-  AND decided_by != 'policy'
+  AND ruling IN ('final', 'second') AND decided_by != 'policy'
 GROUP BY time
 ORDER BY time

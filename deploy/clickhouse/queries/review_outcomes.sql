@@ -1,5 +1,5 @@
 -- Was the worker right to send answers to review?
--- First decisions of people by model of the answer: what they approved needed no review, what they
+-- First final decisions of people by model of the answer: what they approved needed no review, what they
 -- corrected or rejected did.
 SELECT
     model_id AS name,
@@ -13,9 +13,10 @@ FROM (
     SELECT any(d.model_id) AS model_id, argMin(action, (decided_at, decision_id)) AS first
     FROM {database:Identifier}.review_decisions AS d
     WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-      AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
+      AND ruling = 'final' AND decided_at < {to:DateTime64(3, 'UTC')}
       AND decided_by != 'policy' AND action IN ('approve', 'correct', 'reject')
     GROUP BY tenant, answer_id
+    HAVING min(decided_at) >= {from:DateTime64(3, 'UTC')}
 )
 GROUP BY name
 ORDER BY needed_share DESC, name

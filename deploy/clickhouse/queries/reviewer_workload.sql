@@ -1,5 +1,5 @@
 -- How much does each reviewer do, and how?
--- Decisions by reviewer with their kinds and active time; a deadline's decisions have the author policy.
+-- Final decisions and second reviews by reviewer with their kinds and active time; a deadline's decisions have the author policy.
 SELECT
     decided_by AS name,
     count() AS decisions,
@@ -11,5 +11,6 @@ SELECT
 FROM {database:Identifier}.review_decisions FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})
   AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
+  AND ruling IN ('final', 'second')
 GROUP BY name
 ORDER BY decisions DESC, name

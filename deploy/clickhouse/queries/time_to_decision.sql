@@ -1,12 +1,13 @@
 -- How long do answers wait for a decision?
--- Hours from the answer to the first decision on it, by bucket of time of the decision. Not from the
+-- Hours from the answer to the first final decision on it, by bucket of time of the decision. Not from the
 -- request: that one is made anew when a record is delivered again.
 WITH decided AS (
     SELECT tenant, review_id, min(decided_at) AS first_at
     FROM {database:Identifier}.review_decisions
     WHERE ({tenant:String} = '' OR tenant = {tenant:String})
-      AND decided_at >= {from:DateTime64(3, 'UTC')} AND decided_at < {to:DateTime64(3, 'UTC')}
+      AND ruling = 'final' AND decided_at < {to:DateTime64(3, 'UTC')}
     GROUP BY tenant, review_id
+    HAVING first_at >= {from:DateTime64(3, 'UTC')}
 )
 SELECT
     toStartOfInterval(first_at, toIntervalSecond({interval:UInt32}), 'UTC') AS time,

@@ -11,11 +11,13 @@ import pytest
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
+from schemas.review import ReviewDecision
 from tests.harness.named_queries import ask_named
 from workers.comparison.tallies import MEASURES
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.named_queries import read_queries
+from workers.stores.clickhouse.review_rows import decision_row
 from workers.stores.clickhouse.rollups import refresh_rollups
 from workers.stores.queries.comparison_queries import ComparisonStore, Wanted
 from workers.stores.queries.feedback_store import FeedbackStore
@@ -169,3 +171,21 @@ async def test_the_overview_counts_answers_shown_without_an_evaluation_of_their_
     store = OverviewStore(analytics, settings.clickhouse.database)
     found = await store.overview([], SINCE, UNTIL, {})
     assert found.totals["unevaluated"] == 2
+
+
+async def test_a_decision_is_no_rating_of_readers_also_if_it_was_withdrawn(
+    analytics: AnalyticsStore, settings: Settings
+) -> None:
+    """The reward of a reviewed answer holds the decision."""
+    await plant(analytics)
+    await analytics.insert("answers", [row | {"run": "b", "state": "released"} for row in EVALUATED.values()])
+    approved = ReviewDecision.model_validate(
+        example(ReviewDecision) | {"tenant": "acme", "answer_id": "rated-1", "user_action": "approve"}
+    )
+    withdrawn = approved.model_copy(
+        update={"feedback_id": "withdrawal", "user_action": "reject", "withdraws": approved.feedback_id}
+    )
+    await analytics.store([decision_row(approved, "final"), decision_row(withdrawn, "withdrawal")])
+    found = await ComparisonStore(analytics, settings.clickhouse.database).compare(Wanted("live", "b"))
+    counted = {each.of: (each.both, each.only_a, each.only_b, each.neither) for each in found.agreements}
+    assert (counted["decisions"], counted["ratings"]) == ((0, 0, 0, 0), (1, 1, 0, 0))

@@ -19,6 +19,7 @@ from schemas.privacy import Erasure
 from schemas.review import ReviewDecision, ReviewRequest
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
 from tests.harness.deployment import Deployment
+from tests.harness.named_queries import ask_named
 from workers.feedback.retry_detection import AskedQuery
 from workers.privacy.erasure import earlier_tombstones, forget
 from workers.settings import Settings
@@ -215,3 +216,32 @@ async def test_a_person_with_many_answers_of_long_names_is_forgotten(
     assert await persons.own_answers("acme", "o'brien") == [*sorted(names), "last"]
     removed = await persons.remove("acme", "o'brien", [*names, "last"])
     assert (removed["answers"], removed["dead_letters"]) == (401, 400)
+
+
+async def test_no_earlier_row_of_a_place_in_the_list_of_the_worst_answers_comes_back(
+    deployment: Deployment, client: AsyncClient
+) -> None:
+    store = AnalyticsStore(client, deployment.name)
+
+    def place(number: int, answer_id: str, minute: int) -> dict[str, Any]:
+        return {
+            "tenant": "acme", "run": "live", "hour": NOW.isoformat(), "place": number, "answer_id": answer_id,
+            "computed_at": (NOW + timedelta(minutes=minute)).isoformat(), "completed_at": NOW.isoformat(),
+            "model_id": "m", "prompt_version": "", "state": "held", "hallucination_risk": "high",
+            "grounding_score": 0.1, "claims_contradicted": 1, "claims_unsupported": 0,
+        }  # fmt: skip
+
+    await store.insert("worst_hours", [place(1, "neighbour", 1)])
+    await store.insert("worst_hours", [place(1, "mine", 2), place(2, "neighbour", 2)])
+    await PersonStore(store, deployment.name).remove("acme", "o'brien", ["mine"])
+    rows = await client.query(f"SELECT place, answer_id FROM {deployment.name}.worst_hours FINAL ORDER BY place")
+    assert rows.result_rows == [(1, ""), (2, "neighbour")]
+    assert (
+        await ask_named(
+            client,
+            deployment.name,
+            "worst_answers",
+            {"from": NOW.replace(tzinfo=None), "to": NOW.replace(tzinfo=None) + timedelta(hours=1)},
+        )
+        != []
+    )

@@ -129,9 +129,9 @@ def decided(answer_id: str, reviewer: str, action: str, clock: str, seconds: flo
 
 DECISIONS = [
     decided("bad", "one", "reject", "11:40", 90.0),
-    decided("bad", "two", "reject", "13:00"),
+    decided("bad", "two", "reject", "13:00", ruling="second"),
     decided("fair", "one", "approve", "14:10", model_id="large"),
-    decided("fair", "two", "correct", "15:10", 60.0, model_id="large"),
+    decided("fair", "two", "correct", "15:10", 60.0, model_id="large", ruling="second"),
     decided("bare", "policy", "approve", "18:00", 0.0),
 ]
 ALERTS = [
@@ -377,8 +377,19 @@ async def test_a_promoted_run_counts_where_it_has_judged_every_answer_and_else_l
     await store.insert("answers", [live[0] | {"answer_id": "promoted-late", "run": "again", "grounding_score": 0.5}])
     await runs.set_promoted("again", True, datetime(2026, 10, 23, tzinfo=UTC))
     assert await grounding() == {"10:00": 0.5, "11:00": 0.9}
+    # An answer of the live run is erased, before another replay: the sums by hour still hold it.
+    await client.command(
+        f"ALTER TABLE {planted}.answer_facts DELETE WHERE answer_id = 'promoted-3' SETTINGS mutations_sync = 2"
+    )
+    await runs.set_promoted("again", True, datetime(2026, 10, 23, 1, tzinfo=UTC))
+    assert await grounding() == {"10:00": 0.5, "11:00": 0.5}
+    # As many answers as the live run has, and not the same ones.
+    swap = [live[0] | {"answer_id": "promoted-other", "run": "again"}, live[0] | {"answer_id": "promoted-swap"}]
+    await store.insert("answers", swap)
+    await runs.set_promoted("again", True, datetime(2026, 10, 23, 2, tzinfo=UTC))
+    assert (await grounding())["10:00"] == 0.9
     await runs.set_promoted("again", False, datetime(2026, 10, 24, tzinfo=UTC))
-    assert await grounding() == {"10:00": 0.9, "11:00": 0.9} and await runs.promoted() == []
+    assert await grounding(run="live") == await grounding() and await runs.promoted() == []
     removed = await runs.remove("again", datetime(2026, 10, 25, tzinfo=UTC))
     assert removed["answers"] >= 4
     assert await grounding(run="again") == {}
@@ -406,6 +417,37 @@ async def test_drift_is_seen_against_the_week_before(client: AsyncClient, plante
     assert [row[3:] for row in same] == [(0.0, False)] * 3
 
 
+async def test_only_final_decisions_decide_and_only_reviews_agree(client: AsyncClient, planted: str) -> None:
+    """Votes, late decisions and withdrawals are rows of the same table."""
+    store = AnalyticsStore(client, planted)
+    tenant = {"tenant": "ruled"}
+    await store.insert("reviews", [request(name, "10:00", held=True) | tenant for name in ("voted", "taken", "ended")])
+    await store.insert(
+        "review_decisions",
+        [
+            one | tenant
+            for one in (
+                decided("voted", "one", "upvote", "11:00", ruling="vote"),
+                decided("voted", "two", "approve", "11:00", ruling="second"),
+                decided("taken", "one", "approve", "11:00"),
+                decided("taken", "auditor", "reject", "12:00", ruling="withdrawal"),
+                decided("taken", "two", "reject", "13:00", ruling="late"),
+                decided("ended", "two", "reject", "13:00", ruling="late"),
+            )
+        ],
+    )
+    given, later = HOURLY | tenant, HOURLY | tenant | {"from": datetime(2026, 11, 2, 11, 30)}
+    assert await answered(client, planted, "review_backlog", given) == [("10:00", 3, 3, 1)]
+    assert [row[0] for row in await answered(client, planted, "review_agreement", given)] == [0]
+    assert await answered(client, planted, "review_outcomes", given) == [("small", 1, 1, 0, 0, 0.0)]
+    assert [row[:2] for row in await answered(client, planted, "time_to_decision", given)] == [("11:00", 1)]
+    workload = await answered(client, planted, "reviewer_workload", given)
+    assert [row[:5] for row in workload] == [("one", 1, 1, 0, 0), ("two", 1, 1, 0, 0)]
+    assert [row[:2] for row in await answered(client, planted, "review_cost", given)] == [("11:00", 2)]
+    for name in ("review_outcomes", "time_to_decision"):
+        assert await answered(client, planted, name, later) == []
+
+
 async def test_the_audit_of_a_time_ends_at_its_bounds_and_limit(client: AsyncClient, planted: str) -> None:
     """The search begins at the hour that has enough; none of them may be missed for it."""
     everything = await answered(client, planted, "citation_audit", DAY)
@@ -413,6 +455,21 @@ async def test_the_audit_of_a_time_ends_at_its_bounds_and_limit(client: AsyncCli
     for limit in range(1, 6):
         some = await answered(client, planted, "citation_audit", DAY | {"limit": limit})
         assert some == everything[:limit]
+    # Answers of the last hour that come after the end do not count.
+    until = {"to": datetime(2026, 11, 2, 10, 35), "tenant": "", "limit": 2}
+    assert [row[0] for row in await answered(client, planted, "citation_audit", DAY | until)] == ["others", "good"]
+    before = answer("earlier", "09:00", **SMALL, grounding_score=0.9, **sources())
+    log = await client.query(f"SELECT * FROM {planted}.citation_logs FINAL WHERE response_id = 'good' AND run = 'live'")
+    (row,) = log.named_results()
+    earlier = row | {"response_id": "earlier", "completed_at": time_of("09:00"), "created_at": time_of("09:00")}
+    earlier["validated_at"] = time_of("09:00")
+    store = AnalyticsStore(client, planted)
+    await store.insert("answers", [before])
+    await store.insert("citation_logs", [earlier])
+    await refresh_rollups(client, planted)
+    until["limit"] = 3
+    found = await answered(client, planted, "citation_audit", DAY | until)
+    assert [row[0] for row in found] == ["others", "good", "earlier"]
 
 
 # --- the files themselves --------------------------------------------------------------------

@@ -15,6 +15,7 @@ from workers.stores.clickhouse.clickhouse_roles import BY_TENANT, INSERTED, READ
 from workers.stores.clickhouse.migrations import MigrationError, migrate
 from workers.stores.clickhouse.retention import apply_retention, ttl_expressions
 from workers.stores.clickhouse.review_rows import closing_row, withdrawing_row
+from workers.stores.tables.answer_tables import SourceRow
 
 KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations", "versions"}
 
@@ -80,6 +81,29 @@ async def test_a_refusal_is_told_without_a_traceback(client: AsyncClient, databa
     await client.command(f"ALTER TABLE {database}.insights RENAME COLUMN until TO till")
     with pytest.raises(MigrationError, match="retention"):
         await apply_retention(client, database, RetentionSettings())
+
+
+async def test_a_table_that_was_dropped_is_named_with_the_command_that_restores_it(
+    client: AsyncClient, database: str
+) -> None:
+    await client.command(f"DROP TABLE {database}.insights")
+    with pytest.raises(MigrationError, match=r"lacks insights,.*touchstone rebuild clickhouse"):
+        await apply_retention(client, database, RetentionSettings())
+
+
+async def test_a_source_that_is_cited_again_is_kept_from_then_on(client: AsyncClient, database: str) -> None:
+    """A repeat has the same bytes, and ClickHouse drops equal inserts of most tables."""
+    store = AnalyticsStore(client, database)
+    source = SourceRow(tenant="acme", source_digest="d", content="Loki needs 2 GiB.")
+    await store.store([source])
+    await client.command(
+        f"ALTER TABLE {database}.sources UPDATE stored_at = now() - toIntervalDay(366) WHERE 1 SETTINGS mutations_sync = 2"
+    )
+    await store.store([source])
+    await apply_retention(client, database, RetentionSettings())
+    await client.command(f"OPTIMIZE TABLE {database}.sources FINAL")
+    kept = await client.query(f"SELECT content, stored_at > now() - toIntervalHour(1) FROM {database}.sources")
+    assert kept.result_rows == [("Loki needs 2 GiB.", 1)]
 
 
 # --- roles -----------------------------------------------------------------------------------

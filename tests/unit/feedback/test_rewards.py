@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from schemas.export import example
 from schemas.feedback import FeedbackEvent, Reward
 from schemas.identifiers import fact_id
-from schemas.review import ReviewDecision
+from schemas.review import WITHDRAWN, ReviewDecision
 from workers.evaluation.thresholds import FeedbackRules
 from workers.feedback.observed_events import review_event
 from workers.feedback.rewards import EVENTS_OF_A_KIND, combine, reward_of
@@ -132,6 +132,18 @@ def test_a_decision_of_a_reviewer_counts_and_that_of_a_deadline_does_not() -> No
 def test_the_first_decision_of_a_review_is_final() -> None:
     first, later = said("r1", 1, review_action="approve"), said("r2", 2, review_action="reject", user_id="u")
     assert reward(later, first).explicit_reward == 1.0
+
+
+@pytest.mark.parametrize("others", [[], [call(2)], [said("vote", rating=5, user_id="reader")]])
+def test_a_withdrawal_takes_the_place_of_the_decision_in_any_order(others: list[FeedbackEvent]) -> None:
+    approval = said("d1", 1, review_action="approve")
+    withdrawal = said(f"d1{WITHDRAWN}12345678", 9, review_action="reject", user_id="auditor")
+    late = said("d2", 10, review_action="approve", user_id="reviewer")
+    rejected = reward(said("d1", 1, review_action="reject"), *others)
+    events = [approval, withdrawal, late, *others]
+    for order in (events, events[::-1]):
+        assert reward(*order).explicit_reward == rejected.explicit_reward
+        assert reward(*order).reward == rejected.reward < reward(approval, *others).reward
 
 
 def test_of_several_people_the_mean_counts_and_of_one_the_last_word() -> None:

@@ -53,7 +53,13 @@ async def apply_retention(client: AsyncClient, database: str, settings: Retentio
             parameters={"database": database},
         )
         engines = {str(name): str(engine) for name, engine in rows.result_rows}
-        for table, expression in ttl_expressions(settings).items():
+        expressions = ttl_expressions(settings)
+        if missing := sorted(expressions.keys() - engines.keys()):
+            raise MigrationError(
+                f"database {database} lacks {', '.join(missing)}, although the migrations that create them are noted as applied; "
+                "run 'touchstone rebuild clickhouse'"
+            )
+        for table, expression in expressions.items():
             present = engines[table].partition(" TTL ")[2].partition(" SETTINGS ")[0]
             if present == expression:
                 continue

@@ -10,7 +10,8 @@ from typing import Any
 from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
-from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ClaimRow, ScoreRow
+from workers.stores.queries.claim_queries import CLAIMS, OF_ANSWER
+from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
 from workers.stores.tables.table_row import select_rows
 
@@ -25,17 +26,11 @@ EXISTS = "SELECT tenant, model_id, query_type, session_id FROM {database}.answer
 WITHDRAWAL_RANK = 200
 """Rank of the row of the queue of a withdrawn decision."""
 
-# The first three key columns of these tables, so that one or two granules are read.
-OF_ANSWER = """
-tenant = {{tenant:String}} AND toDate(completed_at) = toDate({{completed_at:DateTime64(3, 'UTC')}})
-AND answer_id = {{answer_id:String}}
-"""
 TRACES = """
 SELECT tenant, answer_id, argMax(trace_id, rank) AS trace_id FROM {database}.answers
 WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
 GROUP BY tenant, answer_id
 """
-CLAIMS = f"{select_rows(ClaimRow)} WHERE {OF_ANSWER} AND run = {{{{run:String}}}} ORDER BY start, end, claim_id"
 SCORES = f"{select_rows(ScoreRow)} WHERE {OF_ANSWER} AND run = {{{{run:String}}}} ORDER BY evaluator, name"
 ALERTS = f"{select_rows(AlertRow)} WHERE {OF_ANSWER} ORDER BY raised_at, alert_type"
 REVIEWS = """

@@ -173,7 +173,12 @@ _DECISIONS = (
     " (SELECT tenant, review_id FROM {database}.review_decisions WHERE ruling = 'withdrawal')"
 )
 _DECIDED = f"SELECT answer_id FROM {_DECISIONS}"
-_DECIDED_PAIRS = f"SELECT tenant, answer_id FROM {_DECISIONS}"
+# A reward also holds what reviewers decided, so that only answers without a decision of a person have the rating of
+# readers alone. Withdrawals and withdrawn decisions count for this.
+_DECIDED_PAIRS = (
+    "SELECT tenant, answer_id FROM {database}.review_decisions"
+    " WHERE ruling IN ('final', 'withdrawal') AND decided_by != 'policy'"
+)
 _RATED = "{database}.rewards FINAL WHERE explicit_reward IS NOT NULL"
 
 # A version is right if it releases answers that people found good, and no answer that they found bad.

@@ -78,7 +78,9 @@ FROM (
 LEFT JOIN (
     SELECT tenant, answer_id, toUInt32(arrayJoin(cited_unsupported)) AS number, count() AS failed
     FROM {{database}}.claims FINAL
-    WHERE run = 'live' AND (tenant, answer_id) IN (SELECT tenant, answer_id FROM ({JUDGED}))
+    WHERE run = 'live' AND (tenant, answer_id, pipeline_version) IN (
+        SELECT tenant, answer_id, pipeline_version FROM ({JUDGED})
+    )
     GROUP BY tenant, answer_id, number
 ) AS u ON u.tenant = c.tenant AND u.answer_id = c.answer_id AND u.number = c.number
 GROUP BY name HAVING unsupported > 0 ORDER BY unsupported / citations DESC, unsupported DESC, name LIMIT 10

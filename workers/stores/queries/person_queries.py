@@ -1,6 +1,6 @@
 """Find and remove everything that belongs to a person in ClickHouse."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from schemas.identifiers import DEFAULT_TENANT, record_key
@@ -34,13 +34,18 @@ ORDER BY answer_id
 """
 
 _LINKS: tuple[type[TableRow], ...] = (FeedbackRow, ReviewRow, DecisionRow, CitationLogRow, AnswerRow)
-_NAMED = {
-    table.table: column
-    for table in (*(each for each in (*WRITTEN, *FILLED, *FACTS) if each not in _LINKS), *_LINKS)
-    for column in ("answer_id", "query_id", "response_id")
-    if column in column_names(table)
-}
-BY_ANSWER = {"worst_hours": "answer_id"} | _NAMED
+
+
+def _named(tables: Iterable[type[TableRow]]) -> dict[str, str]:
+    names = ("answer_id", "query_id", "response_id")
+    return {each.table: name for each in tables for name in names if name in column_names(each)}
+
+
+BY_ANSWER = (
+    _named(each for each in (*WRITTEN, *FILLED, *FACTS) if each not in _LINKS)
+    | {"worst_hours": "answer_id"}
+    | _named(_LINKS)
+)
 """Tables with rows of an answer, and the column that names it. The tables that link an answer to a
 person come last, so that a repeat of an interrupted run finds the answer again."""
 
@@ -57,6 +62,13 @@ LETTERS_OF_ANSWERS = f"""
     base64Decode(ifNull(key_base64, '')) IN {{keys:Array(String)}} AND (NOT isValidJSON({_VALUE}) OR {_OF_TENANT})
 """
 LETTERS = f"JSONExtractString({_VALUE}, 'user_id') = {{user:String}} AND {_OF_TENANT}"
+# ClickHouse keeps earlier rows of a place in the list, of other answers. One would show again if only the last were
+# deleted. The time is hardly moved, because the view looks for facts since the latest one.
+EMPTIED = """
+INSERT INTO {database}.worst_hours (tenant, run, hour, place, computed_at)
+SELECT tenant, run, hour, place, computed_at + toIntervalMillisecond(1) FROM {database}.worst_hours FINAL
+WHERE tenant = {{tenant:String}} AND answer_id IN {{answers:Array(String)}}
+"""
 OF_ANSWERS = "tenant = {{tenant:String}} AND {column} IN {{answers:Array(String)}}"
 
 
@@ -93,6 +105,7 @@ class PersonStore(Reading):
             letters = {"tenant": tenant, "keys": [key for answer_id in chosen for key in keys(answer_id)]}
             removed["dead_letters"] += await self._delete("dead_letters", LETTERS_OF_ANSWERS, letters)
             of_answers = {"tenant": tenant, "answers": chosen}
+            await self._command(EMPTIED.format(database=self._database), of_answers, "worst_hours")
             for table, column in BY_ANSWER.items():
                 removed[table] += await self._delete(table, OF_ANSWERS.format(column=column), of_answers)
         removed["feedback"] += await self._delete("feedback", GIVEN, person)
@@ -104,10 +117,13 @@ class PersonStore(Reading):
         if count:
             # A mutation removes rows. A lightweight delete only hides them until the next merge.
             statement = f"ALTER TABLE {self._database}.{table} DELETE WHERE {condition} SETTINGS mutations_sync = 2"
-            try:
-                await self._analytics.client.command(statement, parameters=parameters)
-            except CLIENT_ERRORS as error:
-                raise StoreUnavailable(
-                    f"ClickHouse did not remove rows of {table} ({type(error).__name__}); run the command again"
-                ) from error
+            await self._command(statement, parameters, table)
         return count
+
+    async def _command(self, statement: str, parameters: dict[str, Any], table: str) -> None:
+        try:
+            await self._analytics.client.command(statement, parameters=parameters)
+        except CLIENT_ERRORS as error:
+            raise StoreUnavailable(
+                f"ClickHouse did not remove rows of {table} ({type(error).__name__}); run the command again"
+            ) from error

@@ -16,6 +16,7 @@ from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.review_rows import MAX_TITLE
 from workers.stores.clickhouse.row_reading import without_zone
 from workers.stores.queries.blind_reviews import DUE, Sample, due_values
+from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER
 from workers.stores.queries.review_agreement_queries import ReviewAgreementQueries
 from workers.stores.queries.review_queue_rows import (
     DecidedCursor,
@@ -235,13 +236,12 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
 
     async def claims(self, tenant: str, answer_id: str, completed_at: datetime) -> list[dict[str, Any]]:
         """Return all claims of an answer in their order, with verdicts and evidence."""
-        return await self.named_rows(
+        return await self.rows(
             "SELECT claim_id, start, end, text, kind, hedged, verdict, score, mismatches, chunk_id, evidence_start,"
-            f" evidence_end, evidence, primary_number, conflicting, verifier_score FROM {self._database}.claims FINAL"
-            " WHERE tenant = {tenant:String} AND toDate(completed_at) = {day:Date} AND answer_id = {answer:String}"
-            " AND run = 'live' ORDER BY start, end",
-            {"tenant": tenant, "answer": answer_id, "day": completed_at.astimezone(UTC).date()},
-        )
+            " evidence_end, evidence, primary_number, conflicting, verifier_score FROM {database}.claims FINAL"
+            f" WHERE {OF_ANSWER} AND run = {{{{run:String}}}} AND {CURRENT} ORDER BY start, end",
+            tenant=tenant, answer_id=answer_id, completed_at=without_zone(completed_at), run="live",
+        )  # fmt: skip
 
     async def history(self, place: QueueRow) -> list[dict[str, Any]]:
         """Return the events of a request in order of time, each with kind, by, at and detail."""

@@ -1,0 +1,19 @@
+"""Statements that select the claims of one answer."""
+
+from workers.stores.tables.answer_tables import ClaimRow
+from workers.stores.tables.table_row import select_rows
+
+# The first three key columns of these tables, so that one or two granules are read.
+OF_ANSWER = """
+tenant = {{tenant:String}} AND toDate(completed_at) = toDate({{completed_at:DateTime64(3, 'UTC')}})
+AND answer_id = {{answer_id:String}}
+"""
+
+# An earlier evaluation may have found other claims. Their rows then keep the earlier version.
+CURRENT = f"""
+pipeline_version = ifNull(
+    (SELECT CAST(pipeline_version AS Nullable(String)) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1),
+    pipeline_version
+)
+"""
+CLAIMS = f"{select_rows(ClaimRow)} WHERE {OF_ANSWER} AND run = {{{{run:String}}}} AND {CURRENT} ORDER BY start, end, claim_id"
