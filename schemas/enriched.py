@@ -82,6 +82,9 @@ class Decision(Part):
     review: bool = Field(default=False, description="True if a person should review the answer.")
     final: bool = Field(default=True, description="False while a review can still change it.")
     remember: bool = Field(default=False, description="True if the answer may enter conversational memory.")
+    memorable: bool = Field(
+        default=True, description="False if facts keep the answer out of memory, unless a person verifies it in review."
+    )
 
 
 class EnrichedAnswer(Event):

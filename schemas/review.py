@@ -67,6 +67,9 @@ class ReleasableAnswer(Part):
     query_type: Label | None = None
     quality_score: Score | None = None
     completed_at: UtcDatetime = Field(description="Completion time of the answer.")
+    memorable: bool = Field(
+        default=True, description="False if the answer enters memory only after a person has verified it."
+    )
 
 
 class ReviewRequest(Event):

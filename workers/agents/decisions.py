@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from schemas.identifiers import record_key
+from schemas.memory import ConversationTurn
 from schemas.review import ReviewDecision, ReviewEvent
 from schemas.topics import (
     ANSWERS_RELEASED,
@@ -39,6 +40,7 @@ from workers.delivery.followers.released_answers import ReleasedAnswers
 from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.feedback.insight_events import human_feedback_message
 from workers.observability import metrics
+from workers.settings import Settings
 from workers.stores.clickhouse.review_rows import closing_row, decision_row, review_event_row, withdrawing_row
 from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.tables.table_row import TableRow
@@ -118,18 +120,20 @@ def _released(decision: ReviewDecision, ruling: Ruling, context: AgentContext, c
         return []
     released = released_by(decision)
     outputs = [event_output(ANSWERS_RELEASED, released, event_id=decision.feedback_id, **common)]
-    settings = context.settings
-    turn = (
-        withdrawn_turn(decision)
-        if ruling == "withdrawal"
-        else decided_turn(
-            decision, settings.grounding.grounding_minimum, without_context=settings.memory.remember_without_context
-        )
-    )
+    turn = remembered_turn(decision, ruling, context.settings)
     if turn is not None:
         session = record_key(turn.tenant, turn.session_id or turn.answer_id)
         outputs.append(event_output(MEMORY_TURNS, turn, event_id=turn.turn_id, **(common | {"key": session})))
     return outputs
+
+
+def remembered_turn(decision: ReviewDecision, ruling: Ruling, settings: Settings) -> ConversationTurn | None:
+    """Return the turn that a final decision or a withdrawal gives to memory, or ``None``."""
+    if ruling == "withdrawal":
+        return withdrawn_turn(decision)
+    query_type = decision.releasable.query_type if decision.releasable is not None else None
+    minimum = settings.decision.resolved(decision.tenant, query_type).least_grounding(settings.grounding)
+    return decided_turn(decision, minimum, without_context=settings.memory.remember_without_context)
 
 
 def _event(record: Record, context: AgentContext) -> list[Output]:

@@ -60,7 +60,7 @@ def _release(enriched: EnrichedAnswer, context: AgentContext) -> list[Output]:
         "pipeline_version": context.pipeline_version,
         "traceparent": traceparent(enriched.answer),
     }
-    released = released_answer(enriched, now)
+    released = released_answer(enriched, now, style=settings.style, reader=settings.policy)
     outputs = [event_output(ANSWERS_RELEASED, released, event_id=released.release_id, **common)]
     rows: list[TableRow] = []
     request = review_request(
@@ -74,7 +74,7 @@ def _release(enriched: EnrichedAnswer, context: AgentContext) -> list[Output]:
         request = fitted_request(request, int(context.settings.kafka.max_record_bytes * REQUEST_SHARE))
         outputs.append(event_output(REVIEW_REQUESTS, request, event_id=request.review_id, **common))
         rows += review_rows(request)
-    for alert in alerts(enriched, now, context.settings.grounding):
+    for alert in alerts(enriched, now, context.settings.grounding, context.settings.decision):
         outputs.append(event_output(ALERTS_RAISED, alert, event_id=alert.alert_id, **common))
         rows.append(alert_row(alert, enriched))
     outputs += [

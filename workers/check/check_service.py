@@ -188,7 +188,9 @@ class CheckService:
         now = self._now()
         evaluated = self._pipeline.finish(case, Origin(self._settings, self._version, now))
         seconds = clock() - begun
-        return checked_answer(evaluated.enriched, released_answer(evaluated.enriched, now), late=late, seconds=seconds)
+        release = self._settings.release
+        released = released_answer(evaluated.enriched, now, style=release.style, reader=release.policy)
+        return checked_answer(evaluated.enriched, released, late=late, seconds=seconds)
 
 
 class _ThreadsWithContext(Executor):

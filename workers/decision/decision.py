@@ -14,6 +14,7 @@ from schemas.quality import QualityReport
 from schemas.release import AlertType
 from workers.decision.policy import (
     AUDIT,
+    FORGOTTEN,
     SETTLED_BY_FALLBACK,
     SEVERITY,
     UNGROUNDED,
@@ -43,12 +44,12 @@ class Fact(NamedTuple):
     """Describe one input of a decision.
 
     Attributes:
-        applies: True if the fact holds.
+        applies: True if the fact holds; ``None`` if a stored answer does not tell.
         value: the measured value.
         threshold: the threshold, if there is one.
     """
 
-    applies: bool
+    applies: bool | None
     value: Any
     threshold: float | None = None
 
@@ -80,9 +81,7 @@ def decide(
     found = facts(
         answer, citations, grounding, quality, evaluation, degraded=degraded,
         gate_score=gate.gate_score if resolved.gate_score is None else resolved.gate_score,
-        grounding_minimum=grounding_thresholds.grounding_minimum
-        if resolved.grounding_minimum is None
-        else resolved.grounding_minimum,
+        grounding_minimum=resolved.least_grounding(grounding_thresholds),
         contexts_optional=resolved.contexts_optional,
         citations_required=resolved.citations_required,
     ) | evaluator_facts(resolved.evaluators, scores_of(evaluations))  # fmt: skip
@@ -108,14 +107,15 @@ def decide(
     score = grounding.grounding_score if grounding is not None else None
     shown = SEVERITY[state] <= SEVERITY["warned"]
     # Memory holds what sources support; an earlier answer would become its own evidence.
-    judged = not degraded and not found["said_before"].applies and not found["contradicts_earlier"].applies
-    judged = judged and not any(found[unknown_score(name)].applies for name in resolved.evaluators)
+    forbidding = (*FORGOTTEN, *map(unknown_score, resolved.evaluators))
+    memorable = not any(found[reason].applies for reason in forbidding)
     return Decision(
         state=state,
         reasons=reasons,
         review=review,
         final=not review,
-        remember=shown and not review and judged and _is_memorable(answer, score, remember_without_context),
+        remember=shown and not review and memorable and _is_grounded(answer, score, remember_without_context),
+        memorable=memorable,
     )
 
 
@@ -146,7 +146,10 @@ def facts(
     empty = not answer.answer.strip() and "answer" not in answer.withheld
     # Evaluators skip a failed call, but its text may have reached readers, as that of a stream that broke off.
     broken = answer.status == "error" and not empty
-    unevaluated = grounding is None or grounding.status == "failed" or (broken and grounding.status == "skipped")
+    skipped = grounding is not None and grounding.status == "skipped"
+    unevaluated = grounding is None or grounding.status == "failed" or (broken and skipped)
+    # A gateway may redact its records: nothing was compared, although nothing is missing.
+    unsent = sorted({"answer", "contexts"} & set(answer.withheld))
     claims = grounding.claims if grounding is not None else []
     below = score is not None and score < grounding_minimum
     # A contradiction is evidence, and a reviewer can correct the answer by it.
@@ -176,6 +179,7 @@ def facts(
         "medium_hallucination_risk": Fact(risk == "medium", risk),
         "failure_signals": Fact(escalated, validation.score if validation is not None else None),
         "grounding_not_evaluated": Fact(unevaluated, grounding.status if grounding is not None else "missing"),
+        "text_not_sent": Fact(skipped and bool(unsent), unsent),
         "no_contexts": Fact(baseless and not contexts_optional, len(answer.contexts or [])),
         "degraded": Fact(degraded, degraded),
         "invalid_citation": Fact(invalid > 0, invalid),
@@ -220,7 +224,7 @@ def evaluator_facts(
     return found
 
 
-def _is_memorable(answer: GeneratedAnswer, grounding_score: float | None, remember_without_context: bool) -> bool:
+def _is_grounded(answer: GeneratedAnswer, grounding_score: float | None, remember_without_context: bool) -> bool:
     """Return true for a grounded answer, and by setting for an answer without any context.
 
     An answer with contexts is not remembered if it has no claims to ground (a greeting, a question) or if it could not
@@ -253,12 +257,15 @@ def _severities(enriched: EnrichedAnswer) -> Iterator[float]:
             yield 0.9
 
 
-def alerts_for(enriched: EnrichedAnswer, grounding_thresholds: GroundingThresholds) -> list[RaisedAlert]:
-    """Return the alerts that an answer raises (grounding score below the minimum, severity warning).
+def alerts_for(
+    enriched: EnrichedAnswer, grounding_thresholds: GroundingThresholds, policy: DecisionPolicy | None = None
+) -> list[RaisedAlert]:
+    """Return the alerts that an answer raises (grounding score below its minimum, severity warning).
 
     The severity of high risk is critical if readers see the answer, and warning while it is held.
     """
-    return list(_alerts(enriched, grounding_thresholds.grounding_minimum))
+    resolved = (policy or DecisionPolicy()).resolved(enriched.tenant, enriched.answer.query_type)
+    return list(_alerts(enriched, resolved.least_grounding(grounding_thresholds)))
 
 
 def _alerts(enriched: EnrichedAnswer, minimum: float) -> Iterator[RaisedAlert]:

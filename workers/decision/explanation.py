@@ -12,15 +12,18 @@ from schemas.evaluations import EvaluatorScore
 from schemas.review import UserAction
 from workers.decision.decision import Fact, evaluator_facts, facts, scores_of
 from workers.decision.evaluator_scores import evaluator_scores
-from workers.decision.policy import DecisionPolicy, Effect, Reason
+from workers.decision.policy import SEVERITY, DecisionPolicy, Effect, Reason, State
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 
 UNSTORED: tuple[Reason, ...] = (
-    "no_contexts", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
+    "text_not_sent", "no_contexts", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
     "conflicting_sources", "said_before", "contradicts_earlier", "failed_tool", "words_not_compared",
 )  # fmt: skip
-"""Facts whose values are in no column; a stored answer tells only those among its reasons."""
+"""Facts whose values are in no column; a stored answer tells those among its reasons, and those that would be among them."""
+
+UNKNOWN = Fact(None, None)
+"""A fact that a stored answer does not tell."""
 
 
 class ExplainedRow(BaseModel):
@@ -109,7 +112,6 @@ def explain(
     """Explain the decision on an answer whose reports are available."""
     resolved = policy.resolved(enriched.tenant, enriched.answer.query_type)
     gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
-    minimum = resolved.grounding_minimum
     found = facts(
         enriched.answer,
         enriched.citations,
@@ -118,7 +120,7 @@ def explain(
         enriched.evaluation,
         degraded=enriched.degraded,
         gate_score=gate_score,
-        grounding_minimum=grounding_thresholds.grounding_minimum if minimum is None else minimum,
+        grounding_minimum=resolved.least_grounding(grounding_thresholds),
         contexts_optional=resolved.contexts_optional,
         citations_required=resolved.citations_required,
     ) | evaluator_facts(resolved.evaluators, scores_of(enriched.evaluations))
@@ -169,14 +171,16 @@ def explain_row(
     query_type = row["query_type"] or None
     resolved = policy.resolved(row["tenant"], query_type)
     gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
-    minimum = (
-        grounding_thresholds.grounding_minimum if resolved.grounding_minimum is None else resolved.grounding_minimum
-    )
+    minimum = resolved.least_grounding(grounding_thresholds)
     reasons: Sequence[str] = row["reasons"]
     grounding, score, risk = row["grounding_score"], row["gate_score"], row["hallucination_risk"]
     below = grounding is not None and grounding < minimum
+    tells = {
+        reason: reason in reasons or _would_be_a_reason(resolved.effect(reason, row["risk_mode"]), row["state"])
+        for reason in (*UNSTORED, "failure_signals", "grounding_not_evaluated")
+    }
     known: dict[str, Fact] = {
-        **{reason: Fact(reason in reasons, reason in reasons) for reason in UNSTORED},
+        **{reason: Fact(reason in reasons, reason in reasons) if tells[reason] else UNKNOWN for reason in UNSTORED},
         "no_evidence": Fact(
             below and row["facts_verified"] == 0 and not row["claims_contradicted"], row["facts_verified"]
         ),
@@ -188,8 +192,12 @@ def explain_row(
         "gate_score_unknown": Fact(score is None, score),
         "gate_score_below_minimum": Fact(score is not None and score < gate_score, score, gate_score),
         "medium_hallucination_risk": Fact(risk == "medium", risk),
-        "failure_signals": Fact("failure_signals" in reasons, sorted(set(row["signals"]))),
-        "grounding_not_evaluated": Fact("grounding_not_evaluated" in reasons, list(row["missing"])),
+        "failure_signals": Fact("failure_signals" in reasons, sorted(set(row["signals"])))
+        if tells["failure_signals"]
+        else UNKNOWN,
+        "grounding_not_evaluated": Fact("grounding_not_evaluated" in reasons, list(row["missing"]))
+        if tells["grounding_not_evaluated"]
+        else UNKNOWN,
         "degraded": Fact(row["degraded"], list(row["missing"])),
         "invalid_citation": Fact(row["citations_valid"] is False, row["citations_valid"] is False),
     }
@@ -212,6 +220,16 @@ def explain_row(
         signals=[{"type": name} for name in row["signals"]],
         evaluations=list(evaluations),
     )  # fmt: skip
+
+
+def _would_be_a_reason(effect: Effect | None, state: State) -> bool:
+    """Return true if a fact with this effect would be among the reasons of an answer in this state.
+
+    Rows without an effect in the mode are no reasons, and held and fallback answers name no row with a milder state.
+    """
+    if effect is None:
+        return False
+    return SEVERITY[state] < SEVERITY["fallback"] or SEVERITY[effect.state] >= SEVERITY[state]
 
 
 def explained_rows(

@@ -171,7 +171,8 @@ def decided_turn(decision: ReviewDecision, minimum: float, *, without_context: b
     """Return the turn to remember after a final decision, or ``None``.
 
     Answers that a person approved or wrote are remembered, because they were verified. Answers released by the deadline
-    policy are remembered only if their grounding is sufficient. Answers without context are remembered by setting, as
+    policy, and those approved with a warning, are remembered only if their grounding is sufficient and no other fact
+    keeps them out of memory. Answers without context are remembered by setting, as
     in the pipeline; corrections always are.
 
     Args:
@@ -179,7 +180,8 @@ def decided_turn(decision: ReviewDecision, minimum: float, *, without_context: b
         minimum: minimum grounding score of a remembered answer with a warning.
         without_context: remember answers without context.
     """
-    grounded = decision.grounding_score is not None and decision.grounding_score >= minimum
+    memorable = decision.releasable is None or decision.releasable.memorable
+    grounded = memorable and decision.grounding_score is not None and decision.grounding_score >= minimum
     verified = decision.decided_by != POLICY and not decision.with_warning
     if decision.user_action == "reject" or not (grounded or verified):
         return None

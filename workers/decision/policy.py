@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from schemas.base import RiskMode
 from schemas.reports import EvaluatorName
-from workers.evaluation.thresholds import Share, Thresholds
+from workers.evaluation.thresholds import GroundingThresholds, Share, Thresholds
 
 Reason = Literal[
     "no_evidence",
@@ -28,6 +28,7 @@ Reason = Literal[
     "medium_hallucination_risk",
     "failure_signals",
     "grounding_not_evaluated",
+    "text_not_sent",
     "no_contexts",
     "degraded",
     "invalid_citation",
@@ -114,6 +115,8 @@ TABLE: Mapping[Reason, Row] = {
     "failure_signals": Row(gatekeeper=_REVIEW, observer=_REVIEW),
     # Unknown is not good: the answer was not compared with any source.
     "grounding_not_evaluated": Row(gatekeeper=_HELD, observer=_WARNED),
+    # An observer of a gateway that redacts its records would otherwise warn on each answer.
+    "text_not_sent": Row(gatekeeper=_HELD, observer=_NOTE),
     "no_contexts": Row(gatekeeper=_HELD, observer=_WARNED),
     "degraded": Row(gatekeeper=_HELD, observer=_NOTE),
     # A citation is the author's statement about a source. Touchstone adds missing ones and corrects no wrong ones.
@@ -139,6 +142,11 @@ SETTLED_BY_FALLBACK: frozenset[str] = frozenset((
 
 UNGROUNDED: frozenset[str] = frozenset(("no_evidence", "no_contexts"))
 """Facts about an answer that rests on no source."""
+
+FORGOTTEN: tuple[Reason, ...] = (
+    "grounding_below_minimum", "empty_answer", "text_not_sent", "degraded", "said_before", "contradicts_earlier",
+)  # fmt: skip
+"""Facts that keep an answer out of memory, whatever state the table gives it."""
 
 
 class EvaluatorCondition(Thresholds):
@@ -251,6 +259,10 @@ class ResolvedPolicy(Thresholds):
     ungrounded_observer: UngroundedObserver
     gate_score: Share | None = None
     grounding_minimum: Share | None = None
+
+    def least_grounding(self, thresholds: GroundingThresholds) -> float:
+        """Return the minimum grounding score, 0..1: that of the policy, or else that of the settings."""
+        return thresholds.grounding_minimum if self.grounding_minimum is None else self.grounding_minimum
 
     @property
     def table(self) -> dict[str, Row]:

@@ -59,15 +59,8 @@ def present(
     """
     citations = citations_of(answer, citations_report, grounding, policy)
     primary, contradicted = primary_numbers(grounding), contradicted_numbers(grounding)
-    if decision.state == "fallback":
-        content = FALLBACK_TEXT
-    else:
-        body, references = body_and_references(answer, citations_report, grounding, style, policy)
-        # The disclaimer is placed before the list of references, so that readers see it.
-        content = mitigate(body, disclaimed_risk(decision, grounding) if body != FALLBACK_TEXT else None)
-        content = closed(content) + references if references else content
     return FormattedResponse(
-        content=content,
+        content=text_for_readers(answer, citations_report, grounding, decision, style, policy),
         citations=citations,
         metadata={
             "timestamp": answer.completed_at.isoformat(),
@@ -87,6 +80,23 @@ def present(
         grounding_seconds=grounding.duration_seconds if grounding is not None else None,
         citation_count=len(citations),
     )
+
+
+def text_for_readers(
+    answer: GeneratedAnswer,
+    citations_report: CitationReport | None,
+    grounding: GroundingReport | None,
+    decision: Decision,
+    style: Style = "standard",
+    policy: ReaderPolicy = DEFAULT_POLICY,
+) -> str:
+    """Return the text of a decided answer: its body, the decided disclaimer and the references, or the fallback."""
+    if decision.state == "fallback":
+        return FALLBACK_TEXT
+    body, references = body_and_references(answer, citations_report, grounding, style, policy)
+    # The disclaimer is placed before the list of references, so that readers see it.
+    content = mitigate(body, disclaimed_risk(decision, grounding) if body != FALLBACK_TEXT else None)
+    return closed(content) + references if references else content
 
 
 def body_and_references(

@@ -10,8 +10,8 @@ from schemas.memory import ConversationTurn
 from schemas.release import Alert, ReleasedAnswer
 from schemas.review import ReleasableAnswer, ReviewContext, ReviewRequest
 from workers.decision.decision import alerts_for, review_priority
-from workers.decision.mitigation import FALLBACK_TEXT, mitigate
-from workers.decision.presentation import DEFAULT_POLICY, ReaderPolicy, body_and_references, disclaimed_risk
+from workers.decision.policy import DecisionPolicy
+from workers.decision.presentation import DEFAULT_POLICY, ReaderPolicy, body_and_references, text_for_readers
 from workers.decision.reference_list import Style
 from workers.decision.source_addresses import source_version
 from workers.evaluation.thresholds import GroundingThresholds
@@ -21,7 +21,9 @@ MAX_REVIEW_CLAIMS = 20
 SHOWN_OF_CONTEXT = ("chunk_id", "source_type", "source_name", "source_path", "last_updated", "content")
 
 
-def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
+def released_answer(
+    enriched: EnrichedAnswer, now: datetime, *, style: Style = "standard", reader: ReaderPolicy = DEFAULT_POLICY
+) -> ReleasedAnswer:
     """Return the state of an answer for the gateway.
 
     The revision is the completeness of the result, so that a degraded result never replaces a complete one. Decisions
@@ -38,7 +40,7 @@ def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
         state=decision.state,
         final=decision.final,
         revision=max(1, enriched.rank),
-        content=None if decision.state == "held" else _content(enriched),
+        content=None if decision.state == "held" else _content(enriched, style, reader),
         citations=shown.interactive if shown else [],
         ungrounded_claims=shown.ungrounded_claims if shown else [],
         reasons=decision.reasons,
@@ -51,13 +53,11 @@ def released_answer(enriched: EnrichedAnswer, now: datetime) -> ReleasedAnswer:
     )
 
 
-def _content(enriched: EnrichedAnswer) -> str:
-    """Return the releasable content; omit the formatted text where it exceeds the size of a record."""
+def _content(enriched: EnrichedAnswer, style: Style, reader: ReaderPolicy) -> str:
+    """Return the releasable content; format it again where the formatted text had no room in the record."""
     if enriched.formatted is not None:
         return enriched.formatted.content
-    if enriched.decision.state == "fallback":
-        return FALLBACK_TEXT
-    return mitigate(enriched.answer.answer, disclaimed_risk(enriched.decision, enriched.grounding))
+    return text_for_readers(enriched.answer, enriched.citations, enriched.grounding, enriched.decision, style, reader)
 
 
 def review_request(
@@ -110,6 +110,7 @@ def review_request(
             query_type=answer.query_type,
             quality_score=quality.overall_score if quality else None,
             completed_at=answer.completed_at,
+            memorable=enriched.decision.memorable,
         ),
         model_id=answer.model.id,
         priority=review_priority(enriched),
@@ -155,8 +156,10 @@ def worst_claims(enriched: EnrichedAnswer, limit: int) -> list[Claim]:
     return sorted(offending, key=lambda c: (c.verdict != "contradicted", c.score or 0.0, c.span.start))[:limit]
 
 
-def alerts(enriched: EnrichedAnswer, now: datetime, thresholds: GroundingThresholds) -> list[Alert]:
-    """Return the alerts on an answer (grounding score below the minimum)."""
+def alerts(
+    enriched: EnrichedAnswer, now: datetime, thresholds: GroundingThresholds, policy: DecisionPolicy | None = None
+) -> list[Alert]:
+    """Return the alerts on an answer (grounding score below the minimum of its tenant and query type)."""
     return [
         Alert(
             alert_id=fact_id(enriched.tenant, enriched.answer_id, f"alert-{kind}"),
@@ -168,7 +171,7 @@ def alerts(enriched: EnrichedAnswer, now: datetime, thresholds: GroundingThresho
             metadata=metadata,
             raised_at=now,
         )
-        for kind, severity, message, metadata in alerts_for(enriched, thresholds)
+        for kind, severity, message, metadata in alerts_for(enriched, thresholds, policy)
     ]
 
 

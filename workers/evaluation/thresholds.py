@@ -53,6 +53,15 @@ class GroundingThresholds(Thresholds):
         description="JSON file with the combination of verifier and rules; required for every verifier except builtin.",
     )
 
+    @model_validator(mode="after")
+    def _bands_are_in_order(self) -> Self:
+        if self.risk_medium > self.risk_high:
+            raise ValueError(
+                f"risk_medium {self.risk_medium} is above risk_high {self.risk_high}, so no risk would be medium; set"
+                " risk_medium to at most risk_high"
+            )
+        return self
+
     @property
     def has_verifier(self) -> bool:
         """Return true if a verifier is configured."""

@@ -85,6 +85,11 @@ class Case:
     def weak(self) -> bool:
         return self.has_grounding and self.grounding_score is not None and self.grounding_score < 0.6
 
+    @property
+    def memorable(self) -> bool:
+        talk = self.has_grounding and (self.said_before or self.contradicts)
+        return not (self.degraded or self.empty or self.weak or talk)
+
     def answer(self) -> GeneratedAnswer:
         return GeneratedAnswer(
             answer_id="a",
@@ -257,8 +262,9 @@ def test_table_of_the_settled_order(
     case: Case, state: str, reasons: list[str], review: bool, final: bool, remember: bool
 ) -> None:
     assert case.decide() == Decision.model_validate(
-        {"state": state, "reasons": reasons, "review": review, "final": final, "remember": remember}
-    )
+        {"state": state, "reasons": reasons, "review": review, "final": final, "remember": remember,
+         "memorable": case.memorable}
+    )  # fmt: skip
 
 
 SCORES = st.sampled_from([None, 0.0, 0.59, 0.6, 0.79, 0.8, 1.0])

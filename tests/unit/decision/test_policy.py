@@ -11,11 +11,14 @@ from typer.testing import CliRunner
 
 from schemas.enriched import Decision, EnrichedAnswer
 from schemas.export import example
+from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
+from workers.agents.decisions import remembered_turn
 from workers.cli.main import app
 from workers.decision.best_answer import rank_answers
 from workers.decision.decision import decide
 from workers.decision.explanation import explain
 from workers.decision.policy import REASONS, TABLE, DecisionPolicy, Effect, Override, Row, in_audit_sample
+from workers.decision.release_events import alerts
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.settings import Settings
 
@@ -110,6 +113,51 @@ def test_an_observer_cannot_be_made_to_wait() -> None:
 def test_an_unknown_fact_is_refused() -> None:
     with pytest.raises(ValidationError):
         DecisionPolicy.model_validate({"rows": {"bad_mood": {}}})
+
+
+def test_the_minimum_of_a_tenant_counts_for_its_alerts_and_its_memory() -> None:
+    policy = DecisionPolicy(
+        overrides=(Override(tenant="strict", grounding_minimum=0.9), Override(query_type="lax", grounding_minimum=0.1))
+    )
+
+    def alerting(score: float, tenant: str, query_type: str | None = None) -> list[float]:
+        assert ENRICHED.grounding is not None
+        found = ENRICHED.model_copy(
+            update={
+                "tenant": tenant,
+                "answer": ENRICHED.answer.model_copy(update={"tenant": tenant, "query_type": query_type}),
+                "grounding": ENRICHED.grounding.model_copy(update={"grounding_score": score}),
+            }
+        )
+        made = alerts(found, ENRICHED.enriched_at, GroundingThresholds(), policy)
+        return [alert.metadata["minimum"] for alert in made if alert.alert_type == "low_grounding_score"]
+
+    assert (alerting(0.8, "strict"), alerting(0.8, "other"), alerting(0.5, "other")) == ([0.9], [], [0.6])
+    assert (alerting(0.5, "other", "lax"), alerting(0.05, "other", "lax")) == ([], [0.1])
+
+    def turns(score: float, tenant: str, query_type: str | None = None) -> int:
+        shown = ReleasableAnswer(state="warned", query_type=query_type, completed_at=ENRICHED.enriched_at)
+        decision = ReviewDecision.model_validate(
+            example(ReviewDecision)
+            | {"tenant": tenant, "decided_by": POLICY, "user_action": "approve", "grounding_score": score,
+               "contexts": ["c1"], "releasable": shown}
+        )  # fmt: skip
+        settings = Settings(_env_file=None, decision=policy)
+        turn = remembered_turn(decision, "final", settings)
+        return int(turn is not None)
+
+    assert (turns(0.8, "strict"), turns(0.8, "other"), turns(0.3, "other"), turns(0.3, "other", "lax")) == (0, 1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("medium", "high", "fits"), [(0.8, 0.7, False), (0.7, 0.7, True), (0.3, 0.2, False), (0.0, 1.0, True)]
+)
+def test_bands_of_risk_are_in_order(medium: float, high: float, fits: bool) -> None:
+    if fits:
+        assert GroundingThresholds(risk_medium=medium, risk_high=high).risk_high == high
+        return
+    with pytest.raises(ValidationError, match=f"risk_medium {medium} is above risk_high {high}"):
+        GroundingThresholds(risk_medium=medium, risk_high=high)
 
 
 def test_overrides_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

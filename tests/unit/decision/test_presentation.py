@@ -8,12 +8,14 @@ import pytest
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.base import RiskLevel
 from schemas.citations import Citation, CitationReport
-from schemas.enriched import Decision, FormattedResponse, ReleaseState
+from schemas.enriched import Decision, EnrichedAnswer, EvaluationResult, FormattedResponse, ReleaseState
 from schemas.grounding import Claim, ClaimSource, Conflict, GroundingReport, Verdict
 from schemas.quality import QualityReport
 from schemas.reports import Span
+from workers.decision.inline_marks import UngroundedPolicy
 from workers.decision.mitigation import DISCLAIMERS, FALLBACK_TEXT
 from workers.decision.presentation import ReaderPolicy, present
+from workers.decision.release_events import released_answer
 from workers.evaluation.citations.citation_finder import find_citations
 
 COMPLETED = datetime(2026, 11, 2, 8, 14, 6, tzinfo=UTC)
@@ -208,3 +210,37 @@ def test_a_reference_of_a_contradicted_claim_says_nothing_of_confidence(verdict:
     assert ("Confidence" in response.content) == said
     elements = [*response.interactive, *response.interactive_elements["citations"]]
     assert [each["metadata"]["confidence"] for each in elements] == [0.9 if said else None] * 2
+
+
+@pytest.mark.parametrize("ungrounded", ["keep", "mark", "omit"])
+@pytest.mark.parametrize("state", ["released", "warned", "fallback"])
+def test_a_formatted_text_without_room_in_the_record_is_formatted_again(
+    ungrounded: UngroundedPolicy, state: ReleaseState
+) -> None:
+    text = "Loki needs 2 GiB [1]. Loki was written by elves."
+    answer = GeneratedAnswer(
+        answer_id="a",
+        answer=text,
+        completed_at=COMPLETED,
+        contexts=[ContextChunk(chunk_id="c1", content="Loki needs 2 GiB.")],
+    )
+    report = CitationReport(**REPORT, agent="citations", **find_citations(answer).model_dump())
+    grounding = GroundingReport(
+        **REPORT, agent="grounding", hallucination_risk="medium",
+        claims=[claim(text, "Loki needs 2 GiB [1].", cited_numbers=[1]), claim(text, "Loki was written by elves.", "unsupported")],
+    )  # fmt: skip
+    decision, policy = (
+        Decision(state=state),
+        ReaderPolicy(ungrounded_claims=ungrounded, url_rules={"*": "/s/{chunk_id}"}),
+    )
+    whole = EnrichedAnswer(
+        answer_id="a", pipeline_version="v", answer_partition=0, answer_offset=0, answer=answer, risk_mode="observer",
+        citations=report, grounding=grounding, evaluation=EvaluationResult(), decision=decision, enriched_at=COMPLETED,
+        formatted=present(answer, report, grounding, None, decision, "academic", policy),
+    )  # fmt: skip
+    bare = whole.model_copy(update={"formatted": None})
+    given = {"style": "academic", "reader": policy}
+    content = released_answer(bare, COMPLETED, **given).content  # type: ignore[arg-type]
+    assert content == released_answer(whole, COMPLETED, **given).content  # type: ignore[arg-type]
+    assert content is not None
+    assert ("elves" in content) == (ungrounded != "omit" and state != "fallback")

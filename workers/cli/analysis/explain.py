@@ -26,6 +26,9 @@ TENANTS = (
     "SELECT DISTINCT tenant FROM {database}.answers WHERE answer_id = {{id:String}} AND run = 'live' ORDER BY tenant"
 )
 
+APPLIES = {True: "yes", False: "no", None: "not known"}
+"""Words for a fact that applies, does not apply, or that a stored answer does not tell."""
+
 
 def explain_command(
     what: Annotated[
@@ -123,7 +126,7 @@ def _rows(explanation: Explanation) -> Table:
     )
     for row in explanation.rows:
         effect = "not evaluated" if row.effect is None else row.effect.state + (", review" if row.effect.review else "")
-        cells = (row.fact, _shown(row.value), _shown(row.threshold), "yes" if row.applies else "no", effect)
+        cells = (row.fact, _shown(row.value), _shown(row.threshold), APPLIES[row.applies], effect)
         table.add_row(*(Text(printable(cell, keep="")) for cell in cells), style="bold" if row.decided else None)
     return table
 

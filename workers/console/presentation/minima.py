@@ -10,9 +10,7 @@ def minima_of(settings: Settings, tenant: str, query_type: str | None) -> Mappin
     resolved = settings.decision.resolved(tenant, query_type)
     return {
         "gate": settings.gate.gate_score if resolved.gate_score is None else resolved.gate_score,
-        "grounding": settings.grounding.grounding_minimum
-        if resolved.grounding_minimum is None
-        else resolved.grounding_minimum,
+        "grounding": resolved.least_grounding(settings.grounding),
     }
 
 

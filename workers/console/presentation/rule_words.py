@@ -37,6 +37,7 @@ CONDITIONS: Mapping[Reason, Condition] = {
     "medium_hallucination_risk": Condition("hallucination_risk", "not medium; high has its own rule"),
     "failure_signals": Condition("failure signals", "none that the validator escalates"),
     "grounding_not_evaluated": Condition("missing reports", "not grounding"),
+    "text_not_sent": Condition("texts that the gateway has and did not send", "none"),
     "no_contexts": Condition("claims without any source given to the model", "none"),
     "degraded": Condition("missing reports", "none"),
     "invalid_citation": Condition("references that lead nowhere", "none"),

@@ -28,6 +28,7 @@ REASON_WORDS: Mapping[str, str] = {
     "high_hallucination_risk": "high risk of hallucination",
     "medium_hallucination_risk": "medium risk of hallucination",
     "failed_tool": "failed call of a tool that the answer does not admit",
+    "text_not_sent": "texts that the gateway did not send",
     "words_not_compared": "claims in other words or another language than the sources",
     AUDIT: "random sample for quality control",
 }

@@ -145,7 +145,10 @@ async def audit_low_grounding(
     resources: Shared,
     tenant: Tenant = None,
     below: Annotated[
-        float | None, Query(ge=0, le=1, description="Threshold; by default the value of the settings.")
+        float | None,
+        Query(
+            ge=0, le=1, description="Threshold; by default the minimum of the tenant, or of the settings for several."
+        ),
     ] = None,
     since: Since = None,
     until: Until = None,
@@ -153,7 +156,10 @@ async def audit_low_grounding(
     limit: Limit = 50,
 ) -> AuditPage:
     """List answers whose grounding score is below the threshold, the latest first."""
-    threshold = resources.settings.grounding.grounding_minimum if below is None else below
+    chosen = principal.chosen_tenants(tenant)
+    # Answers of several tenants have no common minimum of their own.
+    policy = resources.settings.decision.resolved(chosen[0] if len(chosen) == 1 else "", None)
+    threshold = policy.least_grounding(resources.settings.grounding) if below is None else below
     return await _audit(principal, resources, tenant, threshold, False, Period(since, until), cursor, limit)
 
 

@@ -619,4 +619,5 @@ def _evidence(units: Sequence[EvidenceUnit], support: Support, claim: str) -> Ev
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return min(1.0, max(0.0, sum(values) / len(values))) if values else None
+    # A mean of exactly the minimum must not fail by the rounding error of a sum.
+    return min(1.0, max(0.0, round(sum(values) / len(values), 6))) if values else None

@@ -278,7 +278,8 @@ def _weighted_mean(metrics: Mapping[Characteristic, float | None], weights: Mapp
     total = sum(weight for _, weight in known)
     if total <= 0:
         return None
-    return min(1.0, sum(score * weight for score, weight in known) / total)
+    # A mean of exactly the minimum must not fail by the rounding error of a sum.
+    return min(1.0, round(sum(score * weight for score, weight in known) / total, 6))
 
 
 def _reasoning(score: float | None, metrics: Mapping[Characteristic, float | None], minimum: float) -> str:

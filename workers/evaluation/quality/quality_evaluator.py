@@ -287,4 +287,5 @@ def _issues(measured: QualityMetrics, thresholds: QualityThresholds) -> list[str
 def _weighted_mean(scores: Mapping[str, float | None], weights: Mapping[str, float]) -> float | None:
     known = [(score, weights.get(name, 1.0)) for name, score in scores.items() if score is not None]
     total = sum(weight for _, weight in known)
-    return min(1.0, sum(score * weight for score, weight in known) / total) if total > 0 else None
+    # A mean of exactly the minimum must not fail by the rounding error of a sum.
+    return min(1.0, round(sum(score * weight for score, weight in known) / total, 6)) if total > 0 else None

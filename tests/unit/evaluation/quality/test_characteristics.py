@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -14,7 +14,9 @@ from schemas.citations import Citation, CitationReport, InvalidReference
 from schemas.grounding import Claim, ClaimKind, Evidence, GroundingReport, Verdict
 from schemas.quality import Consistency, QualityMetrics, QualityReport
 from schemas.reports import Span
+from workers.evaluation.grounding.grounding_evaluator import _mean as mean_of_claims
 from workers.evaluation.quality.characteristics import evaluate
+from workers.evaluation.quality.quality_evaluator import _weighted_mean as mean_of_quality
 from workers.evaluation.thresholds import GateThresholds
 
 COMPLETED = datetime(2026, 11, 2, tzinfo=UTC)
@@ -233,3 +235,20 @@ def test_scores_are_shares_or_null(
     for score in (result.score, *result.metrics.values()):
         assert score is None or 0.0 <= score <= 1.0
     assert (result.score is None) == (result.passed is None) == all(value is None for value in result.metrics.values())
+
+
+def test_a_gate_score_of_exactly_the_minimum_passes() -> None:
+    given = generated(contexts=[CHUNK.model_dump()])
+    result = evaluate(given, citations(), None, quality(relevance=0.4, completeness=1.0), GATE)
+    assert [result.metrics[name] for name in ("relevance", "coverage", "traceability")] == [0.4, 1.0, 1.0]
+    assert (result.score, result.passed) == (0.8, True)
+
+
+@given(st.integers(1, 100), st.lists(st.integers(0, 100), min_size=1, max_size=6))
+def test_a_mean_of_hundredths_is_never_below_itself(minimum: int, parts: list[int]) -> None:
+    """Complete some scores by one that makes their mean the minimum."""
+    last = minimum * (len(parts) + 1) - sum(parts)
+    assume(0 <= last <= 100)
+    scores = [part / 100 for part in (*parts, last)]
+    named = {str(number): score for number, score in enumerate(scores)}
+    assert mean_of_quality(named, {}) == mean_of_claims(scores) == minimum / 100
