@@ -9,7 +9,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread, secret
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
 from workers.decision.finality import REJECTION_TEXT
 from workers.decision.release_events import review_request
@@ -166,6 +166,22 @@ def test_the_editor_leaves_the_evidence_in_sight_and_an_edit_can_be_discarded(
         page.once("dialog", lambda dialog: asked.append(dialog.type))
         page.goto("/queue")
         assert asked == ["beforeunload"]
+
+
+def test_the_cursor_is_behind_the_claim_in_an_answer_with_line_ends_of_windows(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    (answer,) = console.store([risky(0, "line-ends", "\r\n\r\n")])
+    assert answer.decision.state == "held"
+    with logged_in(browser, console, "line-ends") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.locator(".chip").last.click()
+        page.keyboard.press("c")
+        editor = page.locator("#corrected")
+        expect(editor).to_be_focused()
+        before = editor.evaluate("each => each.value.slice(0, each.selectionEnd)")
+        assert before == answer.answer.answer.replace("\r\n", "\n")
 
 
 # ---------------------------------------------------------------- messages

@@ -7,13 +7,13 @@ from schemas.enriched import EnrichedAnswer
 from tests.harness.console import ConsoleThread
 
 
-def risky(number: int, tenant: str) -> GeneratedAnswer:
+def risky(number: int, tenant: str, between: str = " ") -> GeneratedAnswer:
     """An answer that is held for review: its number contradicts its source."""
     return GeneratedAnswer(
         answer_id=f"{tenant}-{number}",
         tenant=tenant,
         query=f"How much memory does ingester {number} need?",
-        answer=f"Ingester {number} needs 16 GiB of memory [1]. It restarts by itself after a crash [1].",
+        answer=f"Ingester {number} needs 16 GiB of memory [1].{between}It restarts by itself after a crash [1].",
         contexts=[
             ContextChunk(
                 chunk_id="c1",

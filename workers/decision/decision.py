@@ -26,6 +26,7 @@ from workers.decision.policy import (
     in_audit_sample,
     unknown_score,
 )
+from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 
 AlertSeverity = Literal["info", "warning", "critical"]
@@ -143,7 +144,7 @@ def facts(
     baseless = (
         not answer.contexts and "contexts" not in answer.withheld and citations is not None and citations.claims > 0
     )
-    empty = not answer.answer.strip() and "answer" not in answer.withheld
+    empty = says_nothing(answer.answer) and "answer" not in answer.withheld
     # Evaluators skip a failed call, but its text may have reached readers, as that of a stream that broke off.
     broken = answer.status == "error" and not empty
     skipped = grounding is not None and grounding.status == "skipped"
@@ -167,7 +168,7 @@ def facts(
     return {
         "no_evidence": Fact(below and baseless_claims, grounding.facts_verified if grounding is not None else None),
         "grounding_below_minimum": Fact(below, score, grounding_minimum),
-        "empty_answer": Fact(empty, len(answer.answer.strip())),
+        "empty_answer": Fact(empty, 0 if empty else len(answer.answer.strip())),
         "tool_failure": Fact(tool_failure, answer.status),
         "failed_tool": Fact(hidden > 0, hidden),
         "refusal": Fact(refusal, refusal),

@@ -14,6 +14,7 @@ from workers.decision.decision import Fact, evaluator_facts, facts, scores_of
 from workers.decision.evaluator_scores import evaluator_scores
 from workers.decision.policy import SEVERITY, DecisionPolicy, Effect, Reason, State
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
+from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 
 UNSTORED: tuple[Reason, ...] = (
@@ -175,6 +176,8 @@ def explain_row(
     reasons: Sequence[str] = row["reasons"]
     grounding, score, risk = row["grounding_score"], row["gate_score"], row["hallucination_risk"]
     below = grounding is not None and grounding < minimum
+    # A text that was not sent is not empty.
+    empty = says_nothing(row["answer"]) and ("empty_answer" in reasons or "text_not_sent" not in reasons)
     tells = {
         reason: reason in reasons or _would_be_a_reason(resolved.effect(reason, row["risk_mode"]), row["state"])
         for reason in (*UNSTORED, "failure_signals", "grounding_not_evaluated")
@@ -185,7 +188,7 @@ def explain_row(
             below and row["facts_verified"] == 0 and not row["claims_contradicted"], row["facts_verified"]
         ),
         "grounding_below_minimum": Fact(below, grounding, minimum),
-        "empty_answer": Fact(not row["answer"].strip(), len(row["answer"].strip())),
+        "empty_answer": Fact(empty, 0 if empty else len(row["answer"].strip())),
         "tool_failure": Fact(row["status"] == "error" or "tool_failure" in row["signals"], row["status"]),
         "refusal": Fact("refusal" in row["signals"], "refusal" in row["signals"]),
         "high_hallucination_risk": Fact(risk == "high", risk),

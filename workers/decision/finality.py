@@ -25,11 +25,12 @@ between topics or on the state of a process. A decision that can still be undone
 (``workers.review``).
 """
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
+from schemas.answers import ContextChunk
 from schemas.base import Metadata
 from schemas.enriched import ReleaseState
 from schemas.identifiers import fact_id, turn_id
@@ -37,7 +38,9 @@ from schemas.memory import ConversationTurn
 from schemas.release import ReleasedAnswer
 from schemas.review import POLICY, WITHDRAWN, ReviewDecision
 from workers.decision.mitigation import mitigate
+from workers.evaluation.citations.resolution import SourceIndex, resolve
 from workers.evaluation.text.markdown import closed
+from workers.evaluation.text.markers import find_markers
 
 Ruling = Literal["final", "late", "vote", "second", "withdrawal"]
 
@@ -53,7 +56,6 @@ WITHDRAWAL_TEXT = "This response was withdrawn after a review. Please do not rel
 REJECTION_TEXT = "Response was not approved due to quality concerns."
 """Text shown instead of a rejected answer."""
 
-_MARKER = re.compile(r"\[([0-9]{1,4})\]")
 DECIDING = frozenset({"approve", "reject", "correct"})
 
 
@@ -163,8 +165,24 @@ def _citations(decision: ReviewDecision) -> list[Metadata]:
         return []
     if decision.user_action == "approve":
         return shown.citations
-    numbers = {int(number) for number in _MARKER.findall(decision.corrected_answer or "")}
-    return [citation for citation in shown.citations if citation.get("number") in numbers]
+    return _still_cited(decision.corrected_answer or "", shown.citations)
+
+
+def _still_cited(text: str, citations: Sequence[Metadata]) -> list[Metadata]:
+    """Return the citations that a corrected text still cites, by number or by the name of their source."""
+    numbers = [number for each in citations if isinstance(number := each.get("number"), int)]
+    markers = find_markers(text, max(numbers, default=0))
+    index = SourceIndex([_named_source(citation, place) for place, citation in enumerate(citations)])
+    cited = {number for marker in markers for number in marker.numbers}
+    named = {place for marker in markers if not marker.numbers for place in resolve(marker, index)[0]}
+    return [each for place, each in enumerate(citations, 1) if each.get("number") in cited or place in named]
+
+
+def _named_source(citation: Metadata, place: int) -> ContextChunk:
+    """Return the names of a cited source, by which a marker such as ``[Source: table/record]`` finds it."""
+    names = {"chunk_id": "chunk_id", "source_table": "source_table", "record_id": "record_id", "title": "source_name"}
+    given = {field: str(citation[name]) for name, field in names.items() if citation.get(name)}
+    return ContextChunk.model_validate({"chunk_id": f"citation-{place}", "content": ""} | given)
 
 
 def decided_turn(decision: ReviewDecision, minimum: float, *, without_context: bool) -> ConversationTurn | None:

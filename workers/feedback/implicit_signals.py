@@ -9,6 +9,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.feedback import BehaviourSignals, ExecutionSignals, LatencyTolerance
 from workers.evaluation.quality.failure_signals import stated_failure
 from workers.evaluation.quality.query_kinds import accepts_short_answer
+from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.text.words import reading_length
 from workers.evaluation.thresholds import FeedbackRules, QualityThresholds
 from workers.evaluation.tools.tool_failures import failures_of
@@ -46,7 +47,8 @@ def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityT
         return None
     text = answer.answer.strip()
     is_fact = accepts_short_answer(answer.query, answer.query_type)
-    if reading_length(text) < (min(1, rules.min_answer_length) if is_fact else rules.min_answer_length):
+    length = 0 if says_nothing(text) else reading_length(text)
+    if length < (min(1, rules.min_answer_length) if is_fact else rules.min_answer_length):
         return "empty_response"
     failure = stated_failure(text, quality, first=OPENING)
     is_told = failure == "tool_failure" and (_is_quoted(text, answer) or _is_of_tool(answer))

@@ -10,6 +10,9 @@ from typing import Any
 from workers.errors import TouchstoneError
 from workers.process.line_files import MAX_LINE_BYTES, LineFile
 
+LABELS = {"1": True, "0": False, "true": True, "false": False, "1.0": True, "0.0": False}
+"""Values of a label as texts in lower case; files written from tables have texts."""
+
 
 class UnreadableSet(TouchstoneError):
     """Report an unusable file of labelled answers."""
@@ -76,20 +79,45 @@ def _read(path: Path, max_line_bytes: int) -> list[LabelledRow]:
     return rows
 
 
-def _row(fields: dict[str, Any], name: str, place: str) -> LabelledRow:
+def _row(fields: Any, name: str, place: str) -> LabelledRow:
+    if not isinstance(fields, dict):
+        raise UnreadableSet(f"{place}: the line is no object; rows have id, contexts, answer and label (0 or 1)")
     for needed in ("id", "contexts", "answer", "label"):
         if needed not in fields:
             raise UnreadableSet(
                 f"{place}: field {needed} is missing; rows have id, contexts, answer and label (0 or 1)"
             )
-    spans = fields.get("spans")
     return LabelledRow(
         id=str(fields["id"]),
         set=name,
         task=str(fields.get("task") or "unknown"),
         query=str(fields.get("query") or ""),
-        contexts=tuple(str(text) for text in fields["contexts"]),
+        contexts=_contexts(fields["contexts"], place),
         answer=str(fields["answer"]),
-        label=bool(fields["label"]),
-        spans=None if spans is None else tuple((int(span[0]), int(span[1])) for span in spans),
+        label=_label(fields["label"], place),
+        spans=None if fields.get("spans") is None else _spans(fields["spans"], place),
     )
+
+
+def _contexts(given: Any, place: str) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise UnreadableSet(f"{place}: field contexts is no list of texts; give each source as one text of the list")
+    return tuple(given)
+
+
+def _label(given: Any, place: str) -> bool:
+    found = LABELS.get(given.strip().lower() if isinstance(given, str) else str(given).lower())
+    if found is None:
+        raise UnreadableSet(f"{place}: field label is {str(given)[:40]!r}; give 1 for unsupported content, 0 for none")
+    return found
+
+
+def _spans(given: Any, place: str) -> tuple[tuple[int, int], ...]:
+    spans = given if isinstance(given, list) else [given]
+    for span in spans:
+        pair = isinstance(span, list) and len(span) >= 2 and all(type(offset) is int for offset in span[:2])
+        if not pair or not 0 <= span[0] <= span[1]:
+            raise UnreadableSet(
+                f"{place}: field spans has {str(span)[:40]!r}; give pairs of start and end in code points, such as [[0, 12]]"
+            )
+    return tuple((span[0], span[1]) for span in spans)

@@ -57,7 +57,8 @@ class IsolatedThreads:
             until: time of the event loop at which the caller stops waiting, if that is earlier.
 
         Raises:
-            PluginTimeout: the call did not return in time; its thread is left behind.
+            PluginTimeout: the call did not return in time, and its thread is left behind; or the time was over before
+                the call began, and no thread was started.
             PluginSuspended: too many threads have been left behind.
             Exception: any exception of the call.
         """
@@ -68,7 +69,10 @@ class IsolatedThreads:
                 )
             seconds = self._timeout
             if until is not None:
-                seconds = max(0.0, min(seconds, until - asyncio.get_running_loop().time()))
+                seconds = min(seconds, until - asyncio.get_running_loop().time())
+            if seconds <= 0:
+                # A call that nobody waits for would be left behind at once and count as one that hangs.
+                raise PluginTimeout(f"the plug-in {self._name} was not called: the time of its caller was over")
             return await self._wait(call, seconds)
 
     async def _wait(self, call: Callable[[], T], seconds: float) -> T:

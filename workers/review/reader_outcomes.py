@@ -1,7 +1,6 @@
 """Show what readers get from a decision before it is made, by the code that releases it."""
 
 import re
-import unicodedata
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -10,13 +9,10 @@ from schemas.enriched import ReleaseState
 from schemas.review import ReviewDecision, ReviewRequest
 from workers.decision.finality import released_by
 from workers.decision.reference_list import HEADING
+from workers.evaluation.text.empty_texts import is_blank
 from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import DeadlineAction, decided, decided_by_deadline
 from workers.review.review_errors import InvalidDecision
-
-INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
-"""Unicode categories of blanks and of characters without a picture of their own."""
-
 
 _LINK = re.compile(r"\[(\[[^\[\]\n]*\])\]\((?:<[^<>\n]*>|[^()\s]*)\)")
 """A citation with a link, as the formatting writes it."""
@@ -70,11 +66,6 @@ def change_of(answer: str, content: str) -> Literal["none", "references", "text"
     body, heading, _ = content.rpartition(HEADING)
     body = body if heading else content
     return "references" if _LINK.sub(r"\1", body).strip() == _LINK.sub(r"\1", answer).strip() else "text"
-
-
-def is_blank(text: str) -> bool:
-    """Return ``True`` if a text has nothing that a reader can see."""
-    return all(unicodedata.category(character) in INVISIBLE for character in text)
 
 
 def refuse_blank(decision: ReviewDecision) -> None:

@@ -3,10 +3,12 @@
 import re
 import unicodedata
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workers.console.http.etags import matches
+from workers.console.presentation.page_basics import ENVIRONMENT
 from workers.console.presentation.rendering import (
     Span,
     answer_runs,
@@ -140,3 +142,19 @@ def test_a_tag_is_compared_weakly() -> None:
         assert matches(header, tag), header
     for header in ("", "abc", '"abcd"', 'W/"x"'):
         assert not matches(header, tag), header
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "place"),
+    [
+        ("One. Two.", 4, 4),
+        ("One.\r\nTwo.", 10, 9),
+        ("One.\r\nTwo.", 4, 4),
+        ("One.\rTwo.", 9, 9),
+        ("\nOne.", 5, 4),
+        ("\r\nOne.", 6, 4),
+        ("\r\n\r\n🙂.", 6, 3),
+    ],
+)
+def test_a_place_of_an_answer_is_found_in_the_text_field_of_its_correction(text: str, end: int, place: int) -> None:
+    assert ENVIRONMENT.filters["in_editor"](end, text) == place

@@ -256,6 +256,41 @@ def test_a_correction_replaces_the_answer_and_a_rejection_explains_itself() -> N
     assert (rejected.state, rejected.content) == ("rejected", REJECTION_TEXT)
 
 
+CITED = [
+    {"number": 1, "chunk_id": "c1", "title": "Loki guide", "source_table": None, "record_id": None},
+    {"number": 2, "chunk_id": "c2", "title": "Runbook", "source_table": "runbooks", "record_id": "loki-7"},
+    {"number": 4, "chunk_id": "c4", "title": "Notes", "source_table": None, "record_id": None},
+    {"number": None, "title": "2 + 2 = 4"},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("It needs 4 GiB [1].", [1]),
+        ("It needs 4 GiB [1, 2].", [1, 2]),
+        ("It needs 4 GiB [1-2].", [1, 2]),
+        ("It needs 4 GiB [1-4].", [1, 2, 4]),
+        ("It needs 4 GiB【1】.", [1]),
+        ("It needs 4 GiB [[4]](https://notes.example/4).", [4]),
+        ("It needs 4 GiB [^2].", [2]),
+        ("It needs 4 GiB [Source: runbooks/loki-7].", [2]),
+        ("It needs 4 GiB [Source: Loki guide] and [4].", [1, 4]),
+        ("It needs 4 GiB [source 2].", [2]),
+        ("Read `arr[1]` first.", []),
+        ("```python\nprint(values[2])\n```", []),
+        ("It needs arr[1].", []),
+        ("It needs 4 GiB [3].", []),
+        ("It needs 4 GiB [Source: runbooks/loki-8].", []),
+        ("It needs 4 GiB [9999].", []),
+    ],
+)
+def test_a_correction_keeps_the_citations_that_it_still_makes(text: str, numbers: list[int]) -> None:
+    shown = SHOWN.model_copy(update={"citations": CITED})
+    released = released_by(decision(action="correct", corrected_answer=text, releasable=shown))
+    assert [each["number"] for each in released.citations] == numbers
+
+
 def test_a_decision_that_carries_nothing_formatted_releases_the_answer_itself() -> None:
     assert released_by(decision()).content == "It needs 2 GiB [1]."
 

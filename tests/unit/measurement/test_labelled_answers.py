@@ -1,5 +1,6 @@
 """Rows of labelled sets become answers, whatever their contexts' length; what cannot be one is named."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from schemas.answers import GeneratedAnswer
 from schemas.base import MAX_SOURCE_LENGTH
 from workers.gateways.labelled_rows import cut_context, labelled_answer
-from workers.measurement.labelled_answers import LabelledRow, UnreadableSet
+from workers.measurement.labelled_answers import LabelledRow, UnreadableSet, read_labelled
 from workers.measurement.measured_answers import answer_of
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
@@ -49,6 +50,66 @@ def test_a_row_that_no_answer_can_hold_is_named_with_its_field(tmp_path: Path) -
     wrong = LabelledRow("7", "set", "qa", "", ("Evidence.",), "x" * 70_000, False, None)
     with pytest.raises(UnreadableSet, match=r"set, row 7: field answer: .*60000"):
         answer_of(wrong)
+
+
+def written(tmp_path: Path, **changes: object) -> Path:
+    file = tmp_path / "set.jsonl"
+    fields = {"id": "1", "answer": "The pump runs.", "contexts": ["The pump runs."], "label": 0} | changes
+    file.write_text(json.dumps(fields) + "\n", encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("label", "bad"),
+    [
+        (0, False),
+        (1, True),
+        ("0", False),
+        ("1", True),
+        (False, False),
+        (True, True),
+        ("false", False),
+        ("TRUE", True),
+        (0.0, False),
+    ],
+)
+def test_a_label_is_read_by_its_value_and_not_by_its_length(tmp_path: Path, label: object, bad: bool) -> None:
+    (read,) = read_labelled([written(tmp_path, label=label)])
+    assert read.label is bad
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"label": "maybe"}, "label is 'maybe'"),
+        ({"label": ""}, "label is ''"),
+        ({"label": None}, "label is 'None'"),
+        ({"label": 2}, "label is '2'"),
+        ({"contexts": "The pump runs."}, "contexts is no list of texts"),
+        ({"contexts": None}, "contexts is no list of texts"),
+        ({"contexts": ["The pump runs.", None]}, "contexts is no list of texts"),
+        ({"contexts": {"1": "The pump runs."}}, "contexts is no list of texts"),
+        ({"spans": [[0]]}, r"spans has '\[0\]'"),
+        ({"spans": [["a", "b"]]}, "spans has"),
+        ({"spans": [[5, 2]]}, "spans has"),
+        ({"spans": [3]}, "spans has '3'"),
+        ({"spans": 3}, "spans has '3'"),
+    ],
+)
+def test_a_field_that_cannot_be_read_is_named_with_its_line(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UnreadableSet, match=rf"line 1: field {message}"):
+        read_labelled([written(tmp_path, **changes)])
+
+
+def test_spans_are_read_and_a_line_that_is_no_object_is_named(tmp_path: Path) -> None:
+    (read,) = read_labelled([written(tmp_path, spans=[[0, 3], [4, 8]])])
+    assert read.spans == ((0, 3), (4, 8))
+    file = tmp_path / "list.jsonl"
+    file.write_text("[1]\n", encoding="utf-8")
+    with pytest.raises(UnreadableSet, match="line 1: the line is no object"):
+        read_labelled([file])
 
 
 def test_the_longest_context_is_not_cut() -> None:

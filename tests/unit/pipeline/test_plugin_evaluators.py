@@ -250,6 +250,18 @@ async def test_a_plugin_whose_calls_hang_gets_no_more_threads_until_they_return(
     assert await threads.run(lambda: 1) == 1
 
 
+async def test_calls_that_begin_after_the_time_of_their_caller_leave_no_thread_behind() -> None:
+    threads, called = IsolatedThreads("x", 30.0), []
+    past = asyncio.get_running_loop().time() - 1
+    results = await asyncio.gather(
+        *(threads.run(lambda: called.append(1), past) for _ in range(3 * MAX_ABANDONED)), return_exceptions=True
+    )
+    assert {type(each) for each in results} == {PluginTimeout}
+    assert "was not called" in str(results[0])
+    assert (threads.abandoned, called) == (0, [])
+    assert await threads.run(lambda: 1) == 1, "a healthy plug-in is not suspended"
+
+
 # --- the registry ------------------------------------------------------------------------------
 
 

@@ -31,8 +31,9 @@ from workers.console.presentation.words import (
     words_of,
 )
 from workers.console.routes.overview import PERIODS
+from workers.evaluation.text.empty_texts import is_blank
 from workers.evaluation.text.visible_text import visible
-from workers.review.reader_outcomes import change_of, is_blank
+from workers.review.reader_outcomes import change_of
 from workers.review.review_errors import FINAL_ADVICE
 from workers.review.review_models import USUAL_REASONS
 from workers.settings.scopes import Scope
@@ -99,8 +100,17 @@ def _behind(since: datetime, at: datetime, seconds: int) -> str:
     return urlencode({"evaluated_since": since.isoformat(), "evaluated_until": until.isoformat()})
 
 
+def _in_editor(end: int, text: str) -> int:
+    """Return the place in a text field of a place in the text that it was filled with, both in code points.
+
+    Browsers write each line end as one character, and leave out a line end at the beginning.
+    """
+    before = text[:end]
+    return end - before.count("\r\n") - before.startswith(("\n", "\r"))
+
+
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),

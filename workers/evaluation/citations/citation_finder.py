@@ -33,6 +33,7 @@ from workers.evaluation.citations.provided_citations import StructuredReference,
 from workers.evaluation.citations.resolution import Said, SourceIndex, read_said, resolve
 from workers.evaluation.claims.claim_extraction import ExtractedClaim, extract_claims
 from workers.evaluation.conversation.resolution import resolve_query, with_resolved_query
+from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.markers import Marker, find_markers
 from workers.evaluation.text.segmentation import Sentence, boundaries, segment
@@ -95,7 +96,7 @@ def skip_reason(answer: GeneratedAnswer) -> str:
     """Return the reason why an answer cannot be checked against its contexts; empty if it can."""
     if answer.status == "error":
         return FAILED_CALL
-    if not answer.answer.strip():
+    if says_nothing(answer.answer):
         return NOT_SENT.format("answer's text") if "answer" in answer.withheld else NO_ANSWER
     if not answer.contexts:
         return NOT_SENT.format("context") if "contexts" in answer.withheld else NO_CONTEXT

@@ -55,6 +55,11 @@ _LEAD = re.compile(
 )
 _OWN_OFFER = re.compile(r"(?:i|we|you|let|please)\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(r"[,;]?\s(?:and|but|while|whereas|und|aber|et|mais)\s", re.IGNORECASE)
+_LABEL_END = re.compile(r":(?=\s)|(?<=[^\W\d]):(?=\d)|：")
+_LOOSE_LABEL_END = re.compile(r"\s[–—=-]\s|\s?[(（](?=[^()（）]{1,40}[)）]$)")
+_YEAR_ALONE = re.compile(r"\W*[12]\d{3}(?:[–/-](?:[12]\d)?\d\d)?[年년]?\W*")
+_FIGURE_ALONE = re.compile(r"\W*\d[\d\s.,:/–-]*[^\W\d]{0,10}(?:/[^\W\d]{1,10}|\W{0,2}\d[\d.,:/–-]*)?\W*")
+"""A number or a date alone: one word at most stands behind the first figure, and further figures behind it."""
 _COMMENT = re.compile(r"[ \t]*(?:#+!?|//+|/\*+|\*+|--+|;+|%+|<!--|\"\"\"|''')[ \t]*")
 _COMMENT_ENDS = ("*/", "-->", '"""', "'''")
 _PROSE_FENCES = frozenset(("", "text", "txt", "plain", "plaintext", "markdown", "md", "none"))
@@ -78,6 +83,25 @@ def asserts(text: str) -> bool:
     if not _is_long_enough(text) or _ASKS.match(text):
         return has_figure(text) and _is_long_enough(text)
     return has_verb(text) or has_figure(text)
+
+
+def gives_value(heading: str) -> bool:
+    """Return true if a short heading gives its label a figure ("Dose: 500 mg"), or is nothing but a figure.
+
+    A year alone is a title, as in "2024" and "Results: 2024".
+    """
+    heading = heading[:MAX_LENGTH]
+    colon = _LABEL_END.search(heading)
+    if colon:
+        value = heading[colon.end() :]
+        return not _YEAR_ALONE.fullmatch(value) and has_figure(value)
+    loose = _LOOSE_LABEL_END.search(heading)
+    return _is_figure(heading) or (loose is not None and _is_figure(heading[loose.end() :]))
+
+
+def _is_figure(text: str) -> bool:
+    alone = _FIGURE_ALONE.fullmatch(text) and not _YEAR_ALONE.fullmatch(text)
+    return bool(alone) and has_figure(text)
 
 
 def asserts_among_references(text: str) -> bool:

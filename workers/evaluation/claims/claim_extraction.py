@@ -10,7 +10,7 @@
 | meta | greets, refuses, talks about the documents, introduces a list | no |
 
 The rule of each kind with examples: docs/reference/claims.md. Title rows of tables are not claims. Headings are claims
-only if they are whole sentences. Lists of references are meta. Sentences and table rows with several statements are
+only if they are whole sentences or give a figure ("Dose: 500 mg"). Lists of references are meta. Sentences and table rows with several statements are
 split by ``clauses``, unless the answer has more claims than are listed.
 
 Sentences come from the segmentation; commands are kept as recommendations.
@@ -25,6 +25,7 @@ from schemas.grounding import MAX_CLAIMS, ClaimKind
 from workers.evaluation.claims.assertions import (
     asserts,
     asserts_among_references,
+    gives_value,
     has_figure,
     presupposes,
     stated_beside_courtesy,
@@ -186,7 +187,7 @@ def _extract(
         plain = plain_text(without_markers(sentence.text, sentence.start, own))
         if sentence.block == "heading":
             place = _Place(heading=plain, in_references=bool(REFERENCE_HEADING.match(plain)))
-            if not (_states_something(plain) or asserts(plain)):
+            if not (_states_something(plain) or asserts(plain) or gives_value(plain)):
                 continue
         if sentence.is_header and not asserts(plain):
             continue

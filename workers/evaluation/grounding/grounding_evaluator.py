@@ -105,6 +105,8 @@ from workers.evaluation.thresholds import GroundingThresholds
 Verdicts = Mapping[VerifierPair, NDArray[np.float32]]
 """A verifier's probabilities of supported, contradicted and unsupported, shape (3,), by pair."""
 
+UNREAD_KINDS = frozenset(("code", "inference"))
+"""Kinds of claims that can be wrong and are not compared; courtesies and questions state nothing."""
 MAX_EXCERPT = 300
 """Longest excerpt of a piece of evidence, code points."""
 MAX_MARKERS = 1_000
@@ -331,7 +333,8 @@ def combine_with_verifier(
     measures = _measures(prepared, weighed_claims, weighed_supports, [attributions[place] for place in rest])
     risk = assess(measures, answer_risk(weighed_supports, opinion.combination if opinion else calibration), thresholds)
     # If nothing could be compared, a low risk would be an unfounded assurance.
-    is_read = not measures.unread or measures.groundable > 0
+    passed_over = measures.unread or any(claim.kind in UNREAD_KINDS for claim in prepared.claims)
+    is_read = measures.groundable > 0 or not passed_over
     judged = {
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)

@@ -15,6 +15,7 @@ from schemas.quality import FailureSignal, RecommendedAction, SignalType
 from schemas.reports import Span
 from workers.evaluation.quality.error_texts import is_error_text
 from workers.evaluation.text.attributed_text import Folded, Said, Speech, fold, fold_native
+from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.text.language import likely_languages
 from workers.evaluation.text.pattern_packs import ALWAYS, LANGUAGES, CompiledPack, CompiledRule, PatternPack, matching
 from workers.evaluation.text.truncation import is_cut_off
@@ -162,7 +163,7 @@ def _reported(signal_type: SignalType, evidence: str) -> FailureSignal:
 
 def _empty_response(text: str, thresholds: QualityThresholds, *, is_fact: bool) -> Iterator[FailureSignal]:
     least = min(1, thresholds.min_length) if is_fact else thresholds.min_length
-    if reading_length(text) < least:
+    if (0 if says_nothing(text) else reading_length(text)) < least:
         signal = _reported("empty_response", text.strip())
         yield signal.model_copy(update={"span": Span(start=0, end=len(text))})
 

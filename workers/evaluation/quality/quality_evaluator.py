@@ -28,6 +28,7 @@ from workers.evaluation.quality.quality_metrics import MAX_PARTS
 from workers.evaluation.quality.query_kinds import accepts_short_answer, query_form, query_parts
 from workers.evaluation.quality.validation import assess
 from workers.evaluation.text.boilerplate import substance
+from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.markers import find_markers, with_markers, without_markers
 from workers.evaluation.text.segmentation import Sentence, segment
@@ -190,7 +191,7 @@ def _with_most_words(query: str, texts: Sequence[str], most: int) -> tuple[str, 
 
 def _failures(answer: GeneratedAnswer, signals: Sequence[FailureSignal]) -> list[str]:
     failures: list[str] = []
-    if not answer.answer.strip():
+    if says_nothing(answer.answer):
         failures.append("Response was not sent" if "answer" in answer.withheld else "Response is empty")
     if is_tool_failure(signals):
         failures.append("Response reports a failed call")

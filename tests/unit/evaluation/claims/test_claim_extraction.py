@@ -85,6 +85,35 @@ def test_headings_title_rows_and_reference_lists_claim_nothing() -> None:
     assert [claim.kind for claim in claims(text) if claim.needs_grounding] == []
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Dose: 500 mg", "# 3 May 2024", "# 剂量：500毫克", "## 500 mg", "### Price: $40", "## Preis: 40 €", "## Deadline: 3 May",
+        "# 40 %", "# 2024-05-03", "## Opening: 9:00", "## **Dose:** 500 mg", "## Distance – 5 km", "## Dose (500 mg)",
+        "# 500毫克", "## Dose = 500 mg", "## Límite: 5 °C", "Dose: 500 mg\n============",
+    ],
+)  # fmt: skip
+def test_a_short_heading_that_gives_a_figure_is_a_claim(heading: str) -> None:
+    first, second = claims(f"{heading}\n\nIt is taken with food [1].")
+    assert first.needs_grounding and first.end <= len(heading)
+    assert second.plain == "It is taken with food."
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Results for 2024", "## Step 3: Restart", "## 2. Setup", "## Version 2.4", "## Top 10 risks", "## Q3 2024: Summary",
+        "## 3 steps", "## Phase 1", "# 2024", "## Part 2: Costs", "## Chapter 12: The end", "## 3.2 Limits", "## FAQ 2024",
+        "## 5 tips", "## Section 4: 2 options", "## Release 2.4: Changes", "## Option 1: Pay by card", "## 第3步：重启",
+        "## 2024年", "## Agenda: Monday", "## HTTP 404: Not found", "## Error 500", "## Day 1: Arrival", "## Windows 11: Setup",
+        "## Note: see below", "## FY2023: Outlook", "## Year: 2024", "## Results (2024)", "## Budget 2024/25",
+        "## Part 2 – Costs", "## Overview (2023–2024)",
+    ],
+)  # fmt: skip
+def test_a_number_or_a_year_in_a_title_is_no_claim(heading: str) -> None:
+    assert [claim.plain for claim in claims(f"{heading}\n\nIt is taken with food [1].")] == ["It is taken with food."]
+
+
 def test_a_row_with_one_value_is_one_claim_read_with_its_titles() -> None:
     found = claims("| Asset | Downtime |\n|---|---|\n| Grinder 5 | 47 min |\n")
     assert [claim.plain for claim in found] == ["Asset: Grinder 5; Downtime: 47 min"]
