@@ -279,7 +279,7 @@ CITED = [
         ("It needs 4 GiB [source 2].", [2]),
         ("Read `arr[1]` first.", []),
         ("```python\nprint(values[2])\n```", []),
-        ("It needs arr[1].", []),
+        ("It needs max_size[1].", []),
         ("It needs 4 GiB [3].", []),
         ("It needs 4 GiB [Source: runbooks/loki-8].", []),
         ("It needs 4 GiB [9999].", []),

@@ -4,7 +4,7 @@ import html
 import re
 import unicodedata
 
-from workers.evaluation.text.markers import find_markers
+from workers.evaluation.text.markers import Marker, find_markers
 from workers.evaluation.text.segmentation import code_ranges, segment
 
 INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
@@ -40,14 +40,19 @@ def says_nothing(text: str) -> bool:
     code = code_ranges(text, sentences)
     if any(_says(_FENCE.sub("", text[start:end])) for start, end in code):
         return False
-    gone = [
-        (each.start, each.end) for each in find_markers(text, 0, sentences) if each.form != "link" or each.out_of_range
-    ]
+    gone = [(each.start, each.end) for each in find_markers(text, 0, sentences) if not _has_words(each)]
     prose = list(text)
     for start, end in (*code, *gone):
         prose[start:end] = " " * (end - start)
     bare = _TAG.sub("", _COMMENT.sub("", _IMAGE.sub("", _FENCE.sub("", "".join(prose)))))
     return not _says(html.unescape(bare))
+
+
+def _has_words(marker: Marker) -> bool:
+    """Return true if a reader learns more from a marker than the name of a source."""
+    if marker.form == "link":
+        return not marker.out_of_range
+    return marker.form == "inference" and _says(marker.target)
 
 
 def _says(text: str) -> bool:
