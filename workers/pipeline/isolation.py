@@ -71,7 +71,7 @@ class IsolatedThreads:
             if until is not None:
                 seconds = min(seconds, until - asyncio.get_running_loop().time())
             if seconds <= 0:
-                # A call that nobody waits for would be left behind at once and count as one that hangs.
+                # A call without a waiting caller would be left behind at once and count as one that hangs.
                 raise PluginTimeout(f"the plug-in {self._name} was not called: the time of its caller was over")
             return await self._wait(call, seconds)
 
