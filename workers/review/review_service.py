@@ -10,7 +10,7 @@ from textwrap import shorten
 
 from schemas.identifiers import person_digest
 from schemas.reports import Span
-from schemas.review import POLICY, ClaimVerdict, ReviewDecision, ReviewRequest
+from schemas.review import ClaimVerdict, ReviewDecision, ReviewRequest
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
@@ -100,8 +100,6 @@ class ReviewService(ReviewSteps):
                 the decision does not fit into a record.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
-        if who.name == POLICY:
-            raise InvalidDecision("decided_by", "this name is reserved for deadlines; rename the access token")
         place = await self._place(review_id, who)
         request = await self._request(place)
         if body.user_action == "correct" and (body.corrected_answer or "").strip() == request.answer.strip():
@@ -158,7 +156,7 @@ class ReviewService(ReviewSteps):
         """Take a decided answer back from readers and from memory; the decision that it withdraws stays in the record.
 
         Raises:
-            AlreadyDecided: readers no longer get the answer: it was rejected or withdrawn.
+            AlreadyDecided: no person's decision is left to withdraw: it was rejected or withdrawn, or there was none.
             InvalidDecision: nothing is decided yet, or the comment does not fit into a record.
             UnknownReview: the request does not exist, or the caller may not see it.
         """
@@ -166,6 +164,10 @@ class ReviewService(ReviewSteps):
         if place.is_open:
             raise InvalidDecision("review_id", "nothing is decided yet; decide the request instead")
         known = await self._store.final_decision(place.tenant, review_id)
+        if place.state == "withdrawn":
+            raise AlreadyDecided(
+                "there is no decision to withdraw: the pipeline itself made this answer final", "", None
+            )
         if known is None or known.user_action == "reject":
             raise AlreadyDecided(
                 "there is nothing to withdraw: readers do not get this answer", *await self._known_decision(place, who)

@@ -8,9 +8,11 @@ from pydantic import (
     SecretStr,
     TypeAdapter,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
+from schemas.review import POLICY
 from workers.decision.stream_stop import StopOn
 from workers.settings.groups import Count, Group, Positive
 from workers.settings.network import is_loopback
@@ -24,6 +26,10 @@ class HttpSettings(Group):
     metrics_port: int = Field(default=0, ge=0, le=65535, description="Port; 0 for a free port.")
 
 
+RESERVED_NAMES = frozenset({POLICY, "pipeline", "nobody"})
+"""Names that stand for no person in decisions, in the audit and in filters."""
+
+
 class AccessToken(Group):
     """Define a token for the console."""
 
@@ -31,6 +37,13 @@ class AccessToken(Group):
     token: SecretStr = Field(min_length=16, max_length=1_000, description="The secret.")
     scopes: frozenset[Scope] = Field(min_length=1, description="Granted scopes.")
     tenants: frozenset[str] = Field(default=frozenset(), description="Tenants whose data is visible; empty for all.")
+
+    @field_validator("name")
+    @classmethod
+    def _of_a_person(cls, name: str) -> str:
+        if name.lower() in RESERVED_NAMES:
+            raise ValueError(f"{name} is reserved: it stands for no person in decisions and filters; rename the token")
+        return name
 
 
 MAX_TOKENS_BYTES = 1_000_000

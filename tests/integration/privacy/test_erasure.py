@@ -245,3 +245,39 @@ async def test_no_earlier_row_of_a_place_in_the_list_of_the_worst_answers_comes_
         )
         != []
     )
+
+
+async def test_dead_letters_that_hold_the_person_deeper_are_removed(
+    client: AsyncClient, deployment: Deployment
+) -> None:
+    store = AnalyticsStore(client, deployment.name)
+
+    def values(tenant: str, user: str) -> dict[str, dict[str, Any]]:
+        named = {"tenant": tenant, "user_id": user, "query": "private words"}
+        other = {"tenant": tenant, "query": "private words"}
+        return {
+            "enriched": {"schema_version": "1.0", "answer": named},
+            "row": {"table": "answers", "columns": named},
+            "shared by rows": {"columns": named, "rows": [{"table": "claims", "columns": ["text"], "values": [["x"]]}]},
+            "one of the rows": {
+                "columns": other,
+                "rows": [
+                    {"table": "claims", "columns": ["text"], "values": [["x"], ["y"]]},
+                    {"table": "answers", "columns": ["model_id", "user_id"], "values": [["m", None], ["m", user]]},
+                ],
+            },
+        }  # fmt: skip
+
+    people = [("acme", "o'brien"), ("globex", "o'brien"), ("acme", "neighbour")]
+    letters = [
+        letter(f"{name} of {tenant} {user}", tenant, user)
+        | {"value_base64": base64.b64encode(json.dumps(value).encode()).decode()}
+        for tenant, user in people
+        for name, value in values(tenant, user).items()
+    ]
+    await store.insert("dead_letters", letters)
+    removed = await PersonStore(store, deployment.name).remove("acme", "o'brien", [])
+    assert removed["dead_letters"] == 4
+    left = await client.query(f"SELECT dead_letter_id FROM {deployment.name}.dead_letters")
+    assert len(left.result_rows) == 8
+    assert not [name for (name,) in left.result_rows if "acme o'brien" in name]

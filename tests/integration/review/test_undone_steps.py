@@ -2,25 +2,29 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
 from schemas.review import POLICY, ReviewDecision, ReviewEvent
 from schemas.topics import REVIEW_EVENTS
 from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Published, decisions, store_events
-from tests.harness.reviews import review_request, store_decision, store_requests
+from tests.harness.reviews import AT, review_request, store_decision, store_requests
 from workers.agents.base import AgentContext
 from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import BrokerUnavailable
-from workers.review.review_errors import TooLate
-from workers.review.review_models import DecisionBody, Filters
+from workers.review.decision_events import decided
+from workers.review.locks import Claim
+from workers.review.review_errors import AlreadyDecided, TooLate
+from workers.review.review_models import DecisionBody, Filters, WithdrawalBody
 from workers.review.team_actions import BulkBody, TeamActions
 from workers.services.shared_services import SharedServices
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.review_rows import withdrawing_row
 from workers.stores.queries.review_queries import ReviewStore
 
 
@@ -167,3 +171,33 @@ async def test_a_skip_of_a_second_opinion_is_undone(
     assert sorted(await kinds(published)) == ["resumed", "skipped"]
     found = await service.next(Filters(), BEN)
     assert found is not None and found.second_review
+
+
+# ------------------------------------------------------------------ withdrawals, many decisions
+
+
+async def test_there_is_no_decision_to_withdraw_where_the_pipeline_made_the_answer_final(
+    console: Console, rows: AnalyticsStore
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    late = decided(request, by="first", profile={}, at=AT, action="approve")
+    await rows.insert("review_queue", [withdrawing_row(late).columns])
+    with pytest.raises(AlreadyDecided, match="the pipeline itself made this answer final"):
+        await console().withdraw(request.review_id, WithdrawalBody(reason="wrong"), ANNA)
+
+
+async def test_thousands_of_decisions_whose_rows_are_not_stored_hide_no_queue(
+    console: Console, rows: AnalyticsStore, clock: Clock, settings: Settings
+) -> None:
+    """ClickHouse refuses values of parameters of 128 KiB and more."""
+    requests, service = [review_request(1), review_request(2)], console(with_redis=False)
+    await store_requests(rows, requests)
+    for name in [str(uuid4()) for _ in range(4_000)] + [requests[0].review_id]:
+        await service._locks.claim(name, Claim(str(uuid4()), "first", clock.now, "acme", "approve"))
+    page = await service.queue(Filters(), ANNA, cursor=None, limit=5)
+    assert ([item.answer_id for item in page.items], page.open_count) == (["a-2"], 1)
+    found = await service.next(Filters(), ANNA)
+    assert found is not None and found.answer_id == "a-2"
+    stats = await service.stats(ANNA)
+    assert (stats.backlog, stats.decided_today) == (1, 4_001)

@@ -6,6 +6,8 @@ import pytest
 
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.queries.answer_queries import AnswerFilter, AnswerStore, Period, Place
+from workers.stores.queries.audit_queries import AuditFilter, AuditStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.rating_queries import RatingStore
 
@@ -52,3 +54,32 @@ async def test_insights_read_the_answer_and_the_sources_that_were_rated(
     assert rated.text == "of-acme\nof-acme"
     assert "of-globex" not in str(rated)
     assert rated.facets["source"] == ("of-acme",)
+
+
+async def test_pages_of_answers_and_of_the_audit_show_the_answers_of_both_tenants(
+    shared: AnalyticsStore, settings: Settings
+) -> None:
+    database = settings.clickhouse.database
+    rows = [{"tenant": tenant, "response_id": "shared", "completed_at": AT} for tenant in ("acme", "globex")]
+    await shared.insert("citation_logs", rows)
+    answers, audit = AnswerStore(shared, database), AuditStore(shared, database)
+    for name in ("answers", "citations", "decisions"):
+
+        async def page(after: Place, *, name: str = name, **options: bool) -> tuple[str, Place]:
+            match name:
+                case "answers":
+                    (row,) = await answers.listed(AnswerFilter(), 1, after, **options)
+                case "citations":
+                    (row,) = await answers.audit([], None, False, Period(), 1, after)
+                case _:
+                    (row,) = await audit.listed("decisions", AuditFilter(), 1, after)
+            time = row["at_ms"] if name == "decisions" else row["completed_ms"]
+            return row["tenant"], Place(time, "shared", row["tenant"])
+
+        first, place = await page(Place())
+        second, after = await page(place)
+        assert {first, second} == {"acme", "globex"}, name
+        if name == "answers":
+            assert await page(after, back=True) == (first, place)
+            # A cursor of an earlier version has no tenant.
+            assert (await answers.listed(AnswerFilter(), 1, Place(place.milliseconds, "shared"))) == []

@@ -1,5 +1,6 @@
 """Settings: names, aliases, bounds, and that a wrong one is told."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from pydantic import SecretStr, ValidationError
 
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.pipeline.versions import pipeline_version
-from workers.settings import Settings, UnknownSetting, load_settings, refuse_unknown_groups
+from workers.settings import ConsoleSettings, Settings, UnknownSetting, load_settings, refuse_unknown_groups
 from workers.settings.addresses import Addresses, NotConfigured, apply_local_defaults, find_addresses
 
 
@@ -220,3 +221,15 @@ def test_a_pattern_pack_that_cannot_be_used_is_named(
     monkeypatch.setenv("TOUCHSTONE_QUALITY__PACKS", f'["{file}"]')
     with pytest.raises(ValidationError, match=r"broken\.toml"):
         Settings()
+
+
+@pytest.mark.parametrize("name", ["policy", "pipeline", "nobody", "Policy"])
+def test_a_name_that_stands_for_no_person_is_no_name_of_an_access_token(tmp_path: Path, name: str) -> None:
+    token = {"name": name, "token": "a-secret-of-24-characters", "scopes": ["review"]}
+    with pytest.raises(ValidationError, match=f"{name} is reserved.*rename the token"):
+        ConsoleSettings.model_validate({"tokens": [token]})
+    file = tmp_path / "tokens.json"
+    file.write_text(json.dumps([token]))
+    with pytest.raises(ValidationError, match=f"{name} is reserved.*rename the token") as caught:
+        ConsoleSettings(tokens_file=file)
+    assert "a-secret" not in str(caught.value)

@@ -25,12 +25,13 @@ def encode_cursor(values: Sequence[str | int | float]) -> str:
     return base64.urlsafe_b64encode(orjson.dumps(list(values))).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
+def decode_cursor(cursor: str, kinds: Sequence[type], further: Sequence[type] = ()) -> list[Any]:
     """Return the values in a cursor.
 
     Args:
         cursor: text made by ``encode_cursor``.
         kinds: expected types of the values.
+        further: types of values behind them, which cursors of an earlier version lack.
 
     Raises:
         Problem: 422, the cursor is malformed.
@@ -41,7 +42,10 @@ def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
         )
     except ValueError:
         values = None
-    if not isinstance(values, list) or [type(value) for value in values] != list(kinds):
+    if not isinstance(values, list) or [type(value) for value in values] not in (
+        [*kinds],
+        [*kinds, *further],
+    ):
         raise Problem(
             422,
             "the cursor is invalid",
@@ -58,22 +62,22 @@ def place_of(cursor: str | None) -> Place:
     """
     if cursor is None:
         return Place()
-    milliseconds, identifier = decode_cursor(cursor, (int, str))
-    if abs(milliseconds) >= 2**43 or len(identifier) > 400:
+    milliseconds, *names = decode_cursor(cursor, (int, str), (str,))
+    if abs(milliseconds) >= 2**43 or any(len(name) > 400 for name in names):
         raise Problem(422, "the cursor is invalid")
-    return Place(milliseconds, identifier)
+    return Place(milliseconds, *names)
 
 
-def next_cursor(rows: Sequence[dict[str, Any]], limit: int, time: str, identifier: str) -> str | None:
+def next_cursor(rows: Sequence[dict[str, Any]], limit: int, time: str, *names: str) -> str | None:
     """Return the cursor of the next page; ``None`` after the last page.
 
     Args:
         rows: rows found by a query for ``limit`` + 1 rows.
         limit: rows of a page.
         time: name of the column with the time in milliseconds.
-        identifier: name of the column with the identifier.
+        names: names of the columns with the identifier and, where two tenants may share it, with the tenant.
     """
     if len(rows) <= limit:
         return None
     last = rows[limit - 1]
-    return encode_cursor([last[time], last[identifier]])
+    return encode_cursor([last[time], *(last[name] for name in names)])

@@ -148,7 +148,9 @@ async def found_answers(
     shown = (rows[-limit:] if back else rows[:limit]) if more else rows
     items = [AnswerSummary.model_validate(row) for row in shown]
     resources.accesses.note_page(principal, "search", [(item.tenant, item.answer_id) for item in items])
-    places = [encode_cursor([row["completed_ms"], row["answer_id"]]) for row in (*shown[:1], *shown[-1:])]
+    places = [
+        encode_cursor([row["completed_ms"], row["answer_id"], row["tenant"]]) for row in (*shown[:1], *shown[-1:])
+    ]
     has_next, has_previous = (more or back, more if back else cursor is not None)
     total = None if counted is None else agreeing_total(counted, len(items), first=not has_previous, more=has_next)
     return AnswerPage(

@@ -232,7 +232,7 @@ async def logged(
     chosen = wanted.chosen(log, principal, blind_of(principal, resources))
     rows = await resources.audit.listed(log, chosen, limit + 1, place_of(cursor))
     shown = await _described(resources, principal, log, rows[:limit])
-    return shown, next_cursor(rows, limit, "at_ms", IDENTIFIER[log])
+    return shown, next_cursor(rows, limit, "at_ms", IDENTIFIER[log], "tenant")
 
 
 async def _described(resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row]) -> list[Row]:
@@ -283,4 +283,4 @@ async def _audit(
     )
     page = [logged_citations(row) for row in rows[:limit]]
     resources.accesses.note_page(principal, "audit", [(item.tenant, item.response_id) for item in page])
-    return AuditPage(items=page, next_cursor=next_cursor(rows, limit, "completed_ms", "response_id"))
+    return AuditPage(items=page, next_cursor=next_cursor(rows, limit, "completed_ms", "response_id", "tenant"))

@@ -106,15 +106,15 @@ SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS 
        hallucination_risk, grounding_score, gate_score, quality_score, claims_total, claims_supported,
        claims_contradicted, claims_unsupported, reasons
 """
-_PLACE = "fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}"
+_PLACE = "fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}, {{after_tenant:String}}"
 LISTED = f"""{_SUMMARY}{_MATCHING}
-  AND ({{{{after:String}}}} = '' OR (completed_at, answer_id) < ({_PLACE}))
-ORDER BY completed_at DESC, answer_id DESC
+  AND ({{{{after:String}}}} = '' OR (completed_at, answer_id, tenant) < ({_PLACE}))
+ORDER BY completed_at DESC, answer_id DESC, tenant DESC
 LIMIT {{{{limit:UInt32}}}}
 """
 LISTED_BACK = f"""{_SUMMARY}{_MATCHING}
-  AND (completed_at, answer_id) > ({_PLACE})
-ORDER BY completed_at, answer_id
+  AND (completed_at, answer_id, tenant) > ({_PLACE})
+ORDER BY completed_at, answer_id, tenant
 LIMIT {{{{limit:UInt32}}}}
 """
 COUNTED = f"SELECT count() AS number {_MATCHING}"
@@ -132,7 +132,8 @@ MOST_TURNS = 10
 """Time before an answer, and number of turns, that are shown of its session."""
 _SEARCHED = re.compile(r'"([^"]+)"|([^\s"]+)')
 
-AUDIT = """
+AUDIT = (
+    """
 SELECT response_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms, citations,
        citation_count, invalid_references, grounding_score, recommendation_coverage, ungrounded_claims, state,
        response_seconds, grounding_seconds, validated_at, pipeline_version
@@ -142,10 +143,13 @@ WHERE run = {{run:String}}
   AND ({{below:Float64}} < 0 OR grounding_score < {{below:Float64}})
   AND (NOT {{only_invalid:Bool}} OR invalid_references != '[]')
   AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}
-  AND ({{after:String}} = '' OR (completed_at, response_id) < (fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}))
-ORDER BY completed_at DESC, response_id DESC
+  AND ({{after:String}} = '' OR (completed_at, response_id, tenant) < ("""
+    + _PLACE
+    + """))
+ORDER BY completed_at DESC, response_id DESC, tenant DESC
 LIMIT {{limit:UInt32}}
 """
+)
 
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2199, 12, 31, tzinfo=UTC)
 
@@ -157,10 +161,12 @@ class Place:
     Attributes:
         milliseconds: its time since the epoch.
         identifier: its identifier.
+        tenant: its tenant, in lists of rows whose identifiers two tenants may share.
     """
 
     milliseconds: int = 0
     identifier: str = ""
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +393,7 @@ def times_of(period: Period) -> dict[str, datetime]:
 
 def place_values(place: Place) -> dict[str, Any]:
     """Return a place as parameters of a query."""
-    return {"after": place.identifier, "after_ms": place.milliseconds}
+    return {"after": place.identifier, "after_ms": place.milliseconds, "after_tenant": place.tenant}
 
 
 def cut_at_word(text: str, length: int) -> str:

@@ -92,8 +92,8 @@ FROM {database}.accesses FINAL
     + "  AND NOT has({{without:Array(String)}}, what)\n"
 )
 _AFTER = """
-  AND ({{{{after:String}}}} = '' OR ({time}, {name}) < (fromUnixTimestamp64Milli({{{{after_ms:Int64}}}}, 'UTC'), {{{{after:String}}}}))
-ORDER BY {time} DESC, {name} DESC LIMIT {{{{limit:UInt32}}}}
+  AND ({{{{after:String}}}} = '' OR ({time}, {name}, tenant) < (fromUnixTimestamp64Milli({{{{after_ms:Int64}}}}, 'UTC'), {{{{after:String}}}}, {{{{after_tenant:String}}}}))
+ORDER BY {time} DESC, {name} DESC, tenant DESC LIMIT {{{{limit:UInt32}}}}
 """
 
 _HIDDEN = f"(tenant, answer_id) IN {HIDDEN_ANSWERS}"

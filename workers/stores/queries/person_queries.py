@@ -54,14 +54,29 @@ _VALUE = "base64Decode(assumeNotNull(ifNull(value_base64, '')))"
 _OF_TENANT = f"""
     coalesce(
         JSONExtract({_VALUE}, 'tenant', 'Nullable(String)'),
-        JSONExtract({_VALUE}, 'columns', 'tenant', 'Nullable(String)'), '{DEFAULT_TENANT}'
+        JSONExtract({_VALUE}, 'columns', 'tenant', 'Nullable(String)'),
+        JSONExtract({_VALUE}, 'answer', 'tenant', 'Nullable(String)'), '{DEFAULT_TENANT}'
     ) = {{tenant:String}}
 """
 # The tenant of an unreadable value is unknown, and nothing of an erased person may be stored.
 LETTERS_OF_ANSWERS = f"""
     base64Decode(ifNull(key_base64, '')) IN {{keys:Array(String)}} AND (NOT isValidJSON({_VALUE}) OR {_OF_TENANT})
 """
-LETTERS = f"JSONExtractString({_VALUE}, 'user_id') = {{user:String}} AND {_OF_TENANT}"
+# Records hold the person themselves, in their answer, in the columns of a row, or in one of several packed rows.
+_COLUMN = "indexOf(JSONExtract(part, 'columns', 'Array(String)'), 'user_id')"
+LETTERS = f"""
+    (
+        {{user:String}} IN (
+            JSONExtractString({_VALUE}, 'user_id'), JSONExtractString({_VALUE}, 'answer', 'user_id'),
+            JSONExtractString({_VALUE}, 'columns', 'user_id')
+        ) OR arrayExists(
+            part -> {_COLUMN} > 0 AND arrayExists(
+                row -> JSONExtractString(row, {_COLUMN}) = {{user:String}}, JSONExtractArrayRaw(part, 'values')
+            ),
+            JSONExtractArrayRaw({_VALUE}, 'rows')
+        )
+    ) AND {_OF_TENANT}
+"""
 # ClickHouse keeps earlier rows of a place in the list, of other answers. One would show again if only the last were
 # deleted. The time is hardly moved, because the view looks for facts since the latest one.
 EMPTIED = """

@@ -14,7 +14,7 @@ import orjson
 from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.review_rows import MAX_TITLE
-from workers.stores.clickhouse.row_reading import without_zone
+from workers.stores.clickhouse.row_reading import in_parameters, without_zone
 from workers.stores.queries.blind_reviews import DUE, Sample, due_values
 from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER
 from workers.stores.queries.review_agreement_queries import ReviewAgreementQueries
@@ -36,7 +36,6 @@ RISKS: Mapping[RiskLevel, tuple[RiskLevel, ...]] = {
 }  # fmt: skip
 """Levels at or above each level."""
 
-_WITHOUT = "q.review_id NOT IN {without:Array(String)}"
 # The first condition finds the granules by the key, the second one is exact.
 _NAMED = "review_id IN {reviews:Array(String)} AND (tenant, review_id) IN {names:Array(Tuple(String, String))}"
 _QUEUE, _DEADLINE = "if(moved_to = '', queue, moved_to)", "if(moved_to = '', deadline_at, moved_deadline)"
@@ -92,9 +91,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             )
             requested = without_zone(after.requested_at)
             parameters |= {"priority": after.priority, "requested": requested, "last": after.review_id}
-        if without:
-            conditions.append(_WITHOUT)
-            parameters["without"] = list(without)
+        conditions, parameters = _without(without, conditions, parameters)
         if skipped_by is not None and skipped_since is not None:
             conditions.append(self._not_skipped())
             parameters |= {"reviewer": skipped_by, "skipped": without_zone(skipped_since)}
@@ -170,9 +167,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             without: requests that are decided although their rows still say open.
         """
         conditions, parameters = self._conditions(filters) if sample is None else self._sampled(filters, sample)
-        if without:
-            conditions.append(_WITHOUT)
-            parameters["without"] = list(without)
+        conditions, parameters = _without(without, conditions, parameters)
         source = self._source(conditions)
         rows = await self.named_rows(
             f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters
@@ -260,14 +255,13 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
 
     async def stored_decisions(self, decision_ids: Sequence[str]) -> set[str]:
         """Return those of some identifiers whose decisions have rows."""
-        if not decision_ids:
-            return set()
-        rows = await self.named_rows(
+        statement = (
             f"SELECT DISTINCT decision_id FROM {self._database}.review_decisions"
-            " WHERE decision_id IN {decisions:Array(String)}",
-            {"decisions": list(decision_ids)},
+            " WHERE decision_id IN {decisions:Array(String)}"
         )
-        return {row["decision_id"] for row in rows}
+        parts = in_parameters(decision_ids, lambda name: [name])
+        found = await asyncio.gather(*(self.named_rows(statement, {"decisions": part}) for part in parts))
+        return {row["decision_id"] for rows in found for row in rows}
 
     async def figures(self, tenants: Sequence[str], since: datetime, without: Sequence[str] = ()) -> QueueFigures:
         """Return the figures of the queue for some tenants, or for all if empty.
@@ -278,8 +272,9 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             without: requests that are decided although their rows still say open.
         """
         ours = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
-        parameters = {"tenants": list(tenants), "since": without_zone(since), "without": list(without)}
-        is_open = f"state = 'open' AND {_WITHOUT}" if without else "state = 'open'"
+        parameters: dict[str, Any] = {"tenants": list(tenants), "since": without_zone(since)}
+        conditions, parameters = _without(without, ["state = 'open'"], parameters)
+        is_open = " AND ".join(conditions)
         queued = self.named_rows(
             f"SELECT countIf({is_open}) AS open, countIf({is_open} AND held) AS held,"
             f" minOrNullIf(requested_at, {is_open}) AS oldest"
@@ -425,6 +420,15 @@ def _begin_after(
         time = "{decided:DateTime64(3, 'UTC')}"
         conditions.append(f"({_DECIDED} {later} {time} OR {_DECIDED} = {time} AND q.review_id > {{last:String}})")
         parameters |= {"decided": without_zone(cursor.decided_at), "last": cursor.review_id}
+
+
+def _without(
+    review_ids: Sequence[str], conditions: Sequence[str], parameters: Mapping[str, Any]
+) -> tuple[list[str], dict[str, Any]]:
+    """Return conditions and parameters with those that leave out some requests of the queue ``q``."""
+    parts = {f"without_{number}": part for number, part in enumerate(in_parameters(review_ids, lambda name: [name]))}
+    left_out = [f"q.review_id NOT IN {{{name}:Array(String)}}" for name in parts]
+    return [*conditions, *left_out], {**parameters, **parts}
 
 
 def _names(names: Sequence[tuple[str, str]]) -> dict[str, Any]:
