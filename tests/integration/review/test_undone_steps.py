@@ -16,7 +16,7 @@ from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import BrokerUnavailable
 from workers.review.decision_events import decided
-from workers.review.locks import Claim
+from workers.review.locks import DecisionMark
 from workers.review.review_errors import AlreadyDecided, TooLate
 from workers.review.review_models import DecisionBody, Filters, WithdrawalBody
 from workers.review.team_actions import BulkBody, TeamActions
@@ -190,11 +190,10 @@ async def test_there_is_no_decision_to_withdraw_where_the_pipeline_made_the_answ
 async def test_thousands_of_decisions_whose_rows_are_not_stored_hide_no_queue(
     console: Console, rows: AnalyticsStore, clock: Clock, settings: Settings
 ) -> None:
-    """ClickHouse refuses values of parameters of 128 KiB and more."""
     requests, service = [review_request(1), review_request(2)], console(with_redis=False)
     await store_requests(rows, requests)
     for name in [str(uuid4()) for _ in range(4_000)] + [requests[0].review_id]:
-        await service._locks.claim(name, Claim(str(uuid4()), "first", clock.now, "acme", "approve"))
+        await service._locks.mark(name, DecisionMark(str(uuid4()), "first", clock.now, "acme", "approve"))
     page = await service.queue(Filters(), ANNA, cursor=None, limit=5)
     assert ([item.answer_id for item in page.items], page.open_count) == (["a-2"], 1)
     found = await service.next(Filters(), ANNA)
