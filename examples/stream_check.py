@@ -25,6 +25,15 @@ async def lines() -> AsyncIterator[bytes]:
         await asyncio.sleep(0.3)
 
 
+async def lines_of(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """Yield the lines of a reply; iterating over it fails at a line of a long verdict."""
+    rest = b""
+    async for data in content.iter_any():
+        *complete, rest = (rest + data).split(b"\n")
+        for line in complete:
+            yield line
+
+
 async def main(console: str, token: str) -> None:
     """Print each event with the verdicts on its claims."""
     headers = {"Authorization": f"Bearer {token}"}
@@ -35,8 +44,8 @@ async def main(console: str, token: str) -> None:
     ):
         response.raise_for_status()
         name = ""
-        async for line in response.content:
-            field, _, value = line.decode().rstrip("\n").partition(": ")
+        async for line in lines_of(response.content):
+            field, _, value = line.decode().partition(": ")
             if field == "event":
                 name = value
             elif field == "data":

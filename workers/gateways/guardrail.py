@@ -36,6 +36,8 @@ from litellm.integrations.custom_guardrail import CustomGuardrail
 
 HELD_MESSAGE = "This answer has not been verified and cannot be shown."
 DEADLINE_MS = 1_000
+DEADLINES_MS = (20, 30_000)
+"""Shortest and longest deadline that the console accepts, milliseconds."""
 GRACE_SECONDS = 1.0
 """Wait for a reply beyond the deadline of a check, seconds."""
 WARN_SECONDS = 60.0
@@ -44,7 +46,19 @@ SHOWN_STATES = ("released", "warned")
 SOURCE_FIELDS = ("contexts", "sources", "documents")
 CALLER_FIELDS = ("session_id", "user_id", "query_type", "prompt_version")
 """Fields of an answer that a request's ``metadata`` may hold."""
+CALLER_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "mcp_approval_request", "computer_call", "local_shell_call", "shell_call",
+     "apply_patch_call"}
+)  # fmt: skip
+"""Types of items of the Responses API that wait for the caller; other calls end within the response."""
+SERVICE_CALL = "srvtoolu_"
+"""Prefix of the identifiers that Anthropic gives to calls of its own tools; LiteLLM lists them as ``tool_calls``."""
 _END = object()
+_EVENTS = ("message_", "content_block_")
+_OTHER_EVENTS = ("ping", "error", "vertex_event")
+"""Types of events of Anthropic's Messages."""
+_NO_DATA = (b"event:", b"id:", b"retry:", b":", b"data: [DONE]")
+"""Beginnings of lines of server-sent events that hold nothing of the answer."""
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 log = logging.getLogger("touchstone.guardrail")
@@ -60,7 +74,7 @@ class TouchstoneGuardrail(CustomGuardrail):
     Args:
         api_base: address of the console; by default ``LITELLM_TOUCHSTONE_URL``.
         api_key: an access token with the scope ``ingest``; by default ``LITELLM_TOUCHSTONE_TOKEN``.
-        deadline_ms: maximum time for a check, milliseconds.
+        deadline_ms: maximum time for a check, milliseconds, 20 to 30,000.
         risk_mode: ``gatekeeper`` shows nothing that is held for review; ``observer`` shows such answers with a
             disclaimer.
         unreachable_fallback: without a verdict, ``fail_closed`` holds the answer and ``fail_open`` shows it as it is.
@@ -95,7 +109,15 @@ class TouchstoneGuardrail(CustomGuardrail):
         self.stop_on = stop_on
         self.held_message = held_message
         self.fails_open = unreachable_fallback == "fail_open"
-        self.seconds = int(deadline_ms) / 1_000
+        try:
+            self.seconds = int(deadline_ms) / 1_000
+        except (TypeError, ValueError, OverflowError):
+            self.seconds = 0.0
+        if not DEADLINES_MS[0] <= self.seconds * 1_000 <= DEADLINES_MS[1]:
+            raise ValueError(
+                f"deadline_ms of the Touchstone guardrail must be {DEADLINES_MS[0]} to {DEADLINES_MS[1]}; the console "
+                "refuses every check with another one"
+            )
         self._risk_mode = risk_mode
         self._url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -138,7 +160,8 @@ class TouchstoneGuardrail(CustomGuardrail):
 
     async def _released(self, pair: dict[str, Any], response: Any, choice: Any, kept: bool) -> Any:
         message = _get(choice, "message") or choice
-        if _get(message, "tool_calls") or not (_get(message, "content") or _get(choice, "text")):
+        called = any(not _is_of_service(call) for call in _get(message, "tool_calls") or ())
+        if called or not (_get(message, "content") or _get(choice, "text")):
             return choice  # no answer
         number = _get(choice, "index") or 0
         identifier = {"id": f"{_get(response, 'id')}-{number}" if number else _get(response, "id")}
@@ -162,7 +185,7 @@ class TouchstoneGuardrail(CustomGuardrail):
         try:
             # `asyncio.timeout` is missing in the oldest Python of the gateway.
             verdict = await asyncio.wait_for(self._check(pair), self.seconds + GRACE_SECONDS)  # noqa: TID251
-        except (TimeoutError, CheckFailed, aiohttp.ClientError, OSError, ValueError) as error:
+        except Exception as error:  # whatever fails: the setting says what happens to the answer
             self.warn(error)
             return None if self.fails_open else {"state": "held"}
         return verdict
@@ -170,12 +193,12 @@ class TouchstoneGuardrail(CustomGuardrail):
     async def _check(self, pair: dict[str, Any]) -> dict[str, Any] | None:
         body = json.dumps(pair, default=str).encode()
         async with self.post("/v1/check/openai", body) as response:
-            told: dict[str, Any] = await response.json(content_type=None)
-            if response.status == 200:
+            told = _object(await response.text())
+            if response.status == 200 and _is_verdict(told):
                 return told
-            if told.get("no_answer"):
+            if response.status != 200 and told.get("no_answer"):
                 return None
-            raise CheckFailed(f"{response.status} {told.get('detail', '')}")
+            raise CheckFailed(_problem(response.status, told))
 
     def post(self, path: str, body: Any, **parameters: str) -> Any:
         """Begin a request to the console; its redirects are not followed, because they would take the token along."""
@@ -261,15 +284,21 @@ class _CheckedStream:
         """Hold a chunk back, and send its text to the check."""
         self._dialect = self._dialect or _dialect_of(chunk)
         if self._dialect is None or self._dialect.is_several(chunk):
-            self._fail("this kind of stream cannot be checked")
-            if not self._passes:
-                raise CheckFailed("Touchstone checks streams of text with one choice only")
+            self._refuse()
             self._held.append((self._length, chunk))
             return
         self._take_events(self._dialect.events(chunk))
 
+    def _refuse(self) -> None:
+        """Let a stream pass that cannot be checked, or end it with an error."""
+        self._fail("this kind of stream cannot be checked")
+        if not self._passes:
+            raise CheckFailed("Touchstone checks streams of text with one choice only")
+
     def _take_events(self, events: list[Any]) -> None:
         for event in events:
+            if not self._passes and self._dialect.is_foreign(event):
+                self._refuse()
             self._passes |= self._dialect.calls_tool(event)  # whatever text is beside the call is no answer
             text = self._dialect.text(event)
             if isinstance(text, str) and text and not self._passes:
@@ -277,8 +306,8 @@ class _CheckedStream:
             self._held.append((self._length, event))
 
     def _say(self, event: Any, text: str) -> None:
+        self._template = event
         if self._talking is None:
-            self._template = event
             head = {"id": self._dialect.identifier(event), **self._pair}
             self._lines.put_nowait(json.dumps(head, default=str).encode() + b"\n")
             self._talking = asyncio.ensure_future(self._talk())
@@ -291,17 +320,16 @@ class _CheckedStream:
             stop = {"stop_on": self._guardrail.stop_on} if self._guardrail.stop_on else {}
             async with self._guardrail.post("/v1/check/stream", self._body(), format="openai", **stop) as response:
                 if response.status != 200:
-                    self._events.put_nowait(("error", await response.json(content_type=None)))
-                    return
+                    raise CheckFailed(_problem(response.status, _object(await response.text())))
                 name = ""
-                async for line in response.content:
-                    field, _, value = line.decode().rstrip("\n").partition(": ")
+                async for line in _lines_of(response.content):
+                    field, _, value = line.decode().partition(": ")
                     if field == "event":
                         name = value
                     elif field == "data":
-                        self._events.put_nowait((name, json.loads(value)))
-            self._events.put_nowait(("error", {"detail": "the stream of the check ended without a verdict"}))
-        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+                        self._events.put_nowait((name, _object(value)))
+            raise CheckFailed("the stream of the check ended without a verdict")
+        except Exception as error:  # without an event the stream would wait for the whole deadline
             self._events.put_nowait(("error", {"detail": str(error) or type(error).__name__}))
 
     async def _body(self) -> AsyncIterator[bytes]:
@@ -310,14 +338,14 @@ class _CheckedStream:
 
     def _heard(self, name: str, told: dict[str, Any]) -> dict[str, Any] | None:
         """Take an event; return the verdict, if it is one."""
-        if name == "verdict":
+        if name == "verdict" and _is_verdict(told):
             return told
         if name == "stop":
             return {"state": "held"}
-        if name == "sentences":
-            self._released = told["end"] if told["state"] in SHOWN_STATES else self._released
+        if name == "sentences" and isinstance(told.get("end"), int):
+            self._released = told["end"] if told.get("state") in SHOWN_STATES else self._released
             return None
-        self._fail(told.get("detail", name))
+        self._fail(told.get("detail") or f"the event {name!r} of the check cannot be read")
         return None if self._passes else {"state": "held"}
 
     async def _verdict(self, told: "asyncio.Future[tuple[str, dict[str, Any]]]") -> dict[str, Any] | None:
@@ -328,11 +356,10 @@ class _CheckedStream:
         until = time.monotonic() + self._guardrail.seconds + GRACE_SECONDS
         verdict: dict[str, Any] | None = None
         while verdict is None and not self._passes:
-            try:
-                event = await asyncio.wait_for(told, max(0.0, until - time.monotonic()))  # noqa: TID251
-            except TimeoutError:
-                event = ("error", {"detail": "no verdict within the deadline"})
-            verdict = self._heard(*event)
+            await asyncio.wait([told], timeout=max(0.0, until - time.monotonic()))
+            late = ("error", {"detail": "no verdict within the deadline"})
+            verdict = self._heard(*(told.result() if told.done() else late))
+            told.cancel()
             told = asyncio.ensure_future(self._events.get())
         told.cancel()
         return verdict
@@ -365,13 +392,21 @@ class _CheckedStream:
 
 
 class _Chat:
-    """Read and end streams of Chat Completions."""
+    """Read and end streams of Chat Completions and of Completions, whose choices have their text without a delta."""
+
+    def __init__(self) -> None:
+        self._service_calls: set[Any] = set()
 
     @staticmethod
     def is_several(chunk: Any) -> bool:
         """Return whether a chunk cannot be checked."""
         choices = _get(chunk, "choices")
         return choices is None or any(_get(choice, "index") for choice in choices)
+
+    @staticmethod
+    def is_foreign(_: Any) -> bool:
+        """Return whether an event has another form."""
+        return False
 
     @staticmethod
     def events(chunk: Any) -> list[Any]:
@@ -389,27 +424,37 @@ class _Chat:
         return _get(event, "id")
 
     @staticmethod
-    def _delta(event: Any) -> Any:
+    def _choice(event: Any) -> Any:
         choices = _get(event, "choices")
-        return _get(choices[0], "delta") if choices else None
+        return choices[0] if choices else None
 
-    @classmethod
-    def calls_tool(cls, event: Any) -> bool:
-        """Return whether the model calls a tool."""
-        delta = cls._delta(event)
-        return bool(_get(delta, "tool_calls") or _get(delta, "function_call"))
+    def calls_tool(self, event: Any) -> bool:
+        """Return whether the model calls a tool of the caller."""
+        delta = _get(self._choice(event), "delta")
+        calls = _get(delta, "tool_calls") or ()
+        # Only the first piece of a call has its identifier.
+        self._service_calls |= {_get(call, "index") for call in calls if _is_of_service(call)}
+        return bool(_get(delta, "function_call")) or any(
+            _get(call, "index") not in self._service_calls for call in calls
+        )
 
     @classmethod
     def text(cls, event: Any) -> Any:
         """Return the text of an event."""
-        return _get(cls._delta(event), "content")
+        choice = cls._choice(event)
+        delta = _get(choice, "delta")
+        return _get(choice, "text") if delta is None else _get(delta, "content")
 
     @classmethod
     def ended(cls, held: list[Any], template: Any, notice: str) -> list[Any]:
         """Return the last events with a notice after the text."""
-        ends = [place for place, chunk in enumerate(held) if not cls.text(chunk) and cls._is_last(chunk)]
-        place = min(ends, default=len(held))
-        return [*held[:place], _chunk(template, notice), *held[place:]]
+        place = min((place for place, chunk in enumerate(held) if cls._is_last(chunk)), default=len(held))
+        shown, last = held[:place], held[place:]
+        if last and cls.text(last[0]):  # the last piece of text also ends the choice
+            reason = _get(cls._choice(last[0]), "finish_reason")
+            shown.append(_chunk(last[0], cls.text(last[0])))
+            last[0] = _chunk(last[0], None, reason)
+        return [*shown, _chunk(template, notice), *last]
 
     @staticmethod
     def blocked(held: list[Any], template: Any, message: str) -> list[Any]:
@@ -417,10 +462,10 @@ class _Chat:
         usage: list[Any] = [chunk for chunk in held if not _get(chunk, "choices")]
         return [_chunk(template, message), _chunk(template, None, "content_filter"), *usage]
 
-    @staticmethod
-    def _is_last(chunk: Any) -> bool:
-        choices = _get(chunk, "choices")
-        return not choices or bool(_get(choices[0], "finish_reason"))
+    @classmethod
+    def _is_last(cls, chunk: Any) -> bool:
+        choice = cls._choice(chunk)
+        return choice is None or bool(_get(choice, "finish_reason"))
 
 
 class _Messages:
@@ -428,21 +473,39 @@ class _Messages:
 
     def __init__(self) -> None:
         self._rest = b""
+        self._kinds: dict[Any, str] = {}
+        self._open: Any = None
 
     @staticmethod
     def is_several(_: Any) -> bool:
         """Return whether a chunk cannot be checked."""
         return False
 
+    def is_foreign(self, event: bytes) -> bool:
+        """Return whether an event has another form, as those of other services have that pass in bytes as well."""
+        kind = self._data(event).get("type")
+        if kind is None:
+            return not all(line.startswith(_NO_DATA) for line in event.splitlines() if line.strip())
+        return not (isinstance(kind, str) and (kind in _OTHER_EVENTS or kind.startswith(_EVENTS)))
+
     def events(self, chunk: Any) -> list[Any]:
         """Return the events that a chunk completes."""
         self._rest += chunk.encode() if isinstance(chunk, str) else chunk
         *events, self._rest = _EVENT_END.split(self._rest)
-        return [event + b"\n\n" for event in events if event.strip()]
+        return [self._noted(event + b"\n\n") for event in events if event.strip()]
 
     def last_events(self) -> list[Any]:
         """Return the event that no chunk completed."""
-        return [self._rest + b"\n\n"] if self._rest.strip() else []
+        return [self._noted(self._rest + b"\n\n")] if self._rest.strip() else []
+
+    def _noted(self, event: bytes) -> bytes:
+        data = self._data(event)
+        if data.get("type") == "content_block_start":
+            self._open = data.get("index", 0)
+            self._kinds[self._open] = _get(data.get("content_block"), "type")
+        elif data.get("type") == "content_block_stop":
+            self._open = None
+        return event
 
     @staticmethod
     def identifier(_: Any) -> None:
@@ -462,13 +525,13 @@ class _Messages:
         return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
 
     def calls_tool(self, event: bytes) -> bool:
-        """Return whether the model calls a tool."""
-        return "tool_use" in str((self._data(event).get("content_block") or {}).get("type"))
+        """Return whether the model calls a tool of the caller; calls of the service's tools end within the response."""
+        return bool(_get(self._data(event).get("content_block"), "type") == "tool_use")
 
     def text(self, event: bytes) -> Any:
         """Return the text of an event."""
         data = self._data(event)
-        return (data.get("delta") or data.get("content_block") or {}).get("text")
+        return _get(data.get("delta") or data.get("content_block"), "text")
 
     def ended(self, held: list[Any], template: Any, notice: str) -> list[Any]:
         """Return the last events with a notice after the text."""
@@ -478,14 +541,32 @@ class _Messages:
 
     def blocked(self, held: list[Any], template: Any, message: str) -> list[Any]:
         """Return the last events with a message in place of the rest."""
-        data = self._data(template)
-        begun = [{**data, "content_block": {"type": "text", "text": ""}}] if "content_block" in data else []
+        blocks = [data for event in held if "index" in (data := self._data(event))]
+        index = blocks[0]["index"] if blocks else self._open
+        before: list[dict[str, Any]] = []
+        if index is None:
+            index = max(self._kinds, default=-1) + 1
+            is_open = False
+        else:
+            is_open = not blocks or blocks[0]["type"] != "content_block_start"
+        if is_open and self._kinds.get(index, "text") != "text":
+            before = [{"type": "content_block_stop", "index": index}]
+            index, is_open = index + 1, False
+        if not is_open:
+            block = {"type": "text", "text": ""}
+            before.append({"type": "content_block_start", "index": index, "content_block": block})
         usage = [data.get("usage") for event in held if (data := self._data(event)).get("type") == "message_delta"]
-        delta = {"stop_reason": "refusal", "stop_sequence": None}
-        end = {"type": "message_delta", "delta": delta, "usage": next(iter(usage), None) or {"output_tokens": 0}}
-        stop = {"type": "content_block_stop", "index": self._data(template).get("index", 0)}
-        last = [self._event(event) for event in (stop, end, {"type": "message_stop"})]
-        return [*map(self._event, begun), self._with_text(template, message), *last]
+        last = [
+            {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": message}},
+            {"type": "content_block_stop", "index": index},
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": "refusal", "stop_sequence": None},
+                "usage": next(iter(usage), None) or {"output_tokens": 0},
+            },
+            {"type": "message_stop"},
+        ]
+        return [self._event(event) for event in (*before, *last)]
 
     def _with_text(self, template: bytes, text: str) -> bytes:
         index = self._data(template).get("index", 0)
@@ -508,6 +589,11 @@ class _Responses:
         return False
 
     @staticmethod
+    def is_foreign(_: Any) -> bool:
+        """Return whether an event has another form."""
+        return False
+
+    @staticmethod
     def events(chunk: Any) -> list[Any]:
         """Return the events of a chunk."""
         return [chunk]
@@ -524,8 +610,8 @@ class _Responses:
 
     @staticmethod
     def calls_tool(event: Any) -> bool:
-        """Return whether the model calls a function."""
-        return "function_call" in str(_get(_get(event, "item"), "type"))
+        """Return whether the model calls a tool of the caller."""
+        return _get(_get(event, "item"), "type") in CALLER_CALLS
 
     def text(self, event: Any) -> Any:
         """Return the text of an event; of the last one if no event before it had any."""
@@ -586,7 +672,9 @@ def _dialect_of(chunk: Any) -> Any:
 
 def _wants_json(data: Any) -> bool:
     """Return whether the answer is for a program, which a disclaimer or references would disturb."""
-    return data.get("response_format") is not None or bool((data.get("text") or {}).get("format"))
+    inner = (_get(data.get(name), "format") for name in ("text", "output_config"))
+    formats = (data.get("response_format"), data.get("output_format"), *inner)
+    return any(each and _get(each, "type") != "text" for each in formats)
 
 
 async def _next(chunks: Any) -> Any:
@@ -598,12 +686,47 @@ async def _next(chunks: Any) -> Any:
 
 def _chunk(template: Any, content: str | None, finish_reason: str | None = None) -> Any:
     """Return a chunk like another one, with another text and end."""
-    choice = template.choices[0]
-    delta = choice.delta.model_copy(update={"content": content})
-    return _edited(template, choices=[_edited(choice, delta=delta, finish_reason=finish_reason)])
+    choice = _get(template, "choices")[0]
+    delta = _get(choice, "delta")
+    changes = {"text": content or ""} if delta is None else {"delta": _edited(delta, content=content)}
+    return _edited(template, choices=[_edited(choice, **changes, finish_reason=finish_reason)])
+
+
+def _is_of_service(call: Any) -> bool:
+    """Return whether a call of a tool ended within the response."""
+    return str(_get(call, "id")).startswith(SERVICE_CALL)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Return an object decoded from JSON; an empty one for anything else."""
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_verdict(told: dict[str, Any]) -> bool:
+    return isinstance(told.get("state"), str)
+
+
+def _problem(status: int, told: dict[str, Any]) -> str:
+    return f"{status} {told.get('detail') or 'the reply is not one of the console; check the address'}"
+
+
+async def _lines_of(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """Yield the lines of a reply; the line of a long verdict is longer than aiohttp reads at once."""
+    rest = b""
+    async for data in content.iter_any():
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            yield line.rstrip(b"\r")
+    yield rest
 
 
 def _get(value: Any, name: str) -> Any:
+    if isinstance(value, str | bytes):
+        return None
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 

@@ -23,6 +23,8 @@ TIMES = ("called_at", "timestamp", "created_at", "startTime")
 CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call", "server_tool_use", "mcp_tool_use",
                    "custom_tool_call", "mcp_call", "function", "server_tool_call",
                    "mcp_server_tool_call", "code_execution_call"})  # fmt: skip
+SERVICE_CALL = "srvtoolu_"
+"""Prefix of the identifiers that Anthropic gives to calls of its own tools; LiteLLM lists them as ``tool_calls``."""
 WRAPPED_CALLS = ("functionCall", "function_call", "toolUse")
 """Fields of parts that hold a call: of Google, of its Python client, of Bedrock."""
 _FAILED = ("is_error", "isError")
@@ -65,6 +67,19 @@ def error_of(source: Mapping[str, Any]) -> str | None:
     """Return the message of a failed call, beside its result."""
     error = source.get("error", source.get("error_code"))
     return first_text(mapping(error), "message", "code", "type") or text(error)
+
+
+def waits_for_caller(calls: Any) -> bool:
+    """Return whether one of the ``tool_calls`` of a message, or of their pieces in a stream, is for the caller.
+
+    Calls of the service's own tools end within the response.
+    """
+    if not isinstance(calls, list):
+        return bool(calls)
+    named = [(text(mapping(call).get("id")), mapping(call).get("index")) for call in calls]
+    # Only the first piece of a call has its identifier.
+    ended = {index for name, index in named if (name or "").startswith(SERVICE_CALL) and index is not None}
+    return any(not name.startswith(SERVICE_CALL) if name else index not in ended for name, index in named)
 
 
 def calls_in(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -242,3 +242,46 @@ def test_parts_around_code_are_separated_and_segments_stay_in_place() -> None:
     assert answer.answer == "I count. It is 24."
     (cited,) = answer.citations
     assert answer.answer[cited.start : cited.end] == "It is 24."
+
+
+# ---------------------------------------------------------------- calls that end within the response
+
+SEARCHED = {"id": "srvtoolu_1", "index": 0, "type": "function", "function": {"name": "web_search", "arguments": ""}}
+REST = {"index": 0, "function": {"arguments": "{}"}}
+OWN = {"id": "toolu_2", "index": 1, "type": "function", "function": {"name": "find", "arguments": "{}"}}
+
+
+def test_an_answer_beside_a_search_of_the_service_is_an_answer() -> None:
+    said = {"role": "assistant", "content": "24 months.", "tool_calls": [SEARCHED]}
+    whole = {"id": "r", "choices": [{"finish_reason": "stop", "message": said}]}
+    assert read("openai", whole).answer.answer == "24 months."
+    said["tool_calls"] = [SEARCHED, OWN]
+    with pytest.raises(NothingToJudge):
+        read("openai", whole)
+
+
+def test_a_stream_beside_a_search_of_the_service_is_an_answer() -> None:
+    deltas: list[Any] = [{"tool_calls": [SEARCHED]}, {"tool_calls": [REST]}, {"content": "24 months."}]
+    chunks = [{"id": "r", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    assert read("openai", chunks).answer.answer == "24 months."
+    chunks.append({"id": "r", "choices": [{"index": 0, "delta": {"tool_calls": [OWN]}}]})
+    with pytest.raises(NothingToJudge):
+        read("openai", chunks)
+
+
+def test_a_search_of_nova_is_no_call_of_the_caller() -> None:
+    call = {"toolUseId": "t", "name": "nova_grounding", "input": {}, "type": "server_tool_use"}
+    content = [{"toolUse": call}, {"text": "24 months."}]
+    whole = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "end_turn"}
+    assert read("bedrock", whole).answer.answer == "24 months."
+    events = [
+        {"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": call}}},
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "{}"}}}},
+        {"contentBlockDelta": {"contentBlockIndex": 1, "delta": {"text": "24 months."}}},
+        {"messageStop": {"stopReason": "end_turn"}},
+    ]
+    assert read("bedrock", events).answer.answer == "24 months."
+    del call["type"]
+    for response in (whole, events):
+        with pytest.raises(NothingToJudge):
+            read("bedrock", response)

@@ -48,7 +48,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         completion_tokens=count(usage.get("outputTokens")),
         error=text(body.get("error")),
         contexts=[*(chunk for chunk in counted.all if chunk["content"]), *sources],
-        calls_tools=any("toolUse" in block for block in objects(content)),
+        calls_tools=any("toolUse" in block and not _is_of_service(block) for block in objects(content)),
     )
     if not isinstance(content, list):
         found.mark_unread("output.message.content")
@@ -69,11 +69,15 @@ def merged(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     body: dict[str, Any] = {}
     unread: list[dict[str, Any]] = []
     calls = False
+    services: set[int] = set()
     for event in events:
         delta = mapping(event.get("contentBlockDelta"))
         piece = mapping(delta.get("delta"))
-        calls = calls or "toolUse" in piece
         index = count(delta.get("contentBlockIndex")) or 0
+        begun = mapping(event.get("contentBlockStart"))
+        if _is_of_service(mapping(begun.get("start"))):
+            services.add(count(begun.get("contentBlockIndex")) or 0)
+        calls = calls or ("toolUse" in piece and index not in services)
         if isinstance(piece.get("citation"), dict):
             cited.setdefault(index, []).append(piece["citation"])
         if isinstance(piece.get("text"), str):
@@ -100,6 +104,11 @@ def failure(event: Mapping[str, Any]) -> str | None:
     """Return the message of an event that ends a stream with an error, or its name; ``None`` for other events."""
     name = next((name for name, value in event.items() if name.endswith("Exception") and isinstance(value, dict)), None)
     return name and (first_text(event[name], "message") or name)
+
+
+def _is_of_service(block: Mapping[str, Any]) -> bool:
+    """Return whether a call is of a tool of the service, as Nova's web search, which ends within the response."""
+    return mapping(block.get("toolUse")).get("type") == "server_tool_use"
 
 
 def _read_block(block: Mapping[str, Any], counted: "_Counted", found: Reply, field: str) -> None:

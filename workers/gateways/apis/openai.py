@@ -15,7 +15,7 @@ from workers.gateways.apis.chat_messages import MESSAGE_FIELDS, TEXT_PARTS, TOOL
 from workers.gateways.apis.reply import MAX_CITATIONS, UNFINISHED, Reply, first_choice, spaced
 from workers.gateways.contexts import chunk_of, chunks_of
 from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, unknown_field
-from workers.gateways.tool_calls import call_of
+from workers.gateways.tool_calls import call_of, waits_for_caller
 
 CITATIONS = frozenset({"url_citation", "file_citation", "container_file_citation"})
 
@@ -76,7 +76,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         found.finish_reason = first_text(choice, "finish_reason", "stop_reason")
         found.error = found.error or first_text(mapping(choice.get("error")), "message", "code")
         found.contexts += _searched(body, message)
-        found.calls_tools = bool(message.get("tool_calls") or message.get("function_call"))
+        found.calls_tools = waits_for_caller(message.get("tool_calls")) or bool(message.get("function_call"))
         if message is choice and not isinstance(choice.get("text"), str):
             found.mark_unread(f"{place}.message".strip("."))
         _read_message(message, found, f"{place}.message.content".strip("."))

@@ -15,7 +15,7 @@ from workers.gateways.apis.chat_messages import (
 )
 from workers.gateways.apis.google import messages as google_messages
 from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, unfolded
-from workers.gateways.tool_calls import Calls
+from workers.gateways.tool_calls import Calls, waits_for_caller
 from workers.gateways.traces.otlp_spans import ExportedSpan
 from workers.gateways.traces.otlp_values import is_stream, reply_in
 
@@ -120,8 +120,10 @@ def _message(item: Any) -> dict[str, Any]:
 def _calls_tools(message: Any) -> bool:
     source = mapping(message)
     parts = objects(source.get("parts", source.get("content")))
-    return bool(source.get("tool_calls") or source.get("function_call")) or any(
-        text(part.get("type")) in TOOL_CALLS for part in parts
+    return (
+        waits_for_caller(source.get("tool_calls"))
+        or bool(source.get("function_call"))
+        or any(text(part.get("type")) in TOOL_CALLS for part in parts)
     )
 
 
