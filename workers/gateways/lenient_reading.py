@@ -14,6 +14,8 @@ _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """Lower bounds above which a time since the epoch counts nanoseconds, microseconds or milliseconds, with the units a
 second; read as seconds, each bound is more than 3,000 years ahead."""
 
+FIRST_YEAR = 2000
+"""Year before which a time counts as unknown: servers write 0, or the start of a clock, where they know none."""
 _DIGITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")
@@ -115,11 +117,22 @@ def count(value: Any) -> int | None:
     return int(found) if found is not None and 0 <= found < 2**31 else None
 
 
+def total(*values: Any) -> int | None:
+    """Return the sum of the counts among these values; ``None`` if none is a count."""
+    counts = [found for value in values if (found := count(value)) is not None]
+    return count(sum(counts)) if counts else None
+
+
+def tokens_named(details: Mapping[str, Any], word: str) -> int | None:
+    """Return the sum of the counts whose names hold a word, as Langfuse adds them (``input``, ``cache_read_input``)."""
+    return total(*(value for name, value in details.items() if word in name.lower()))
+
+
 def time(value: Any) -> datetime | None:
     """Return a time in UTC, from ISO 8601 or from seconds, milli-, micro- or nanoseconds since the epoch.
 
-    A time without a zone counts as UTC. A time outside ``EVENT_YEARS``, the years that stores accept, counts as
-    missing.
+    A time without a zone counts as UTC. A time before ``FIRST_YEAR`` or outside ``EVENT_YEARS``, the years that stores
+    accept, counts as missing.
     """
     since = number(value)
     try:
@@ -133,7 +146,7 @@ def time(value: Any) -> datetime | None:
             return None
     except (ValueError, OverflowError, OSError):
         return None
-    return found if found.year in EVENT_YEARS else None
+    return found if found.year >= FIRST_YEAR and found.year in EVENT_YEARS else None
 
 
 def traceparent(trace_id: str | None, span_id: str | None) -> str | None:

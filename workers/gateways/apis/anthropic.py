@@ -14,7 +14,7 @@ from typing import Any
 
 from workers.gateways.apis.chat_messages import part_texts, tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply, spaced
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, total
 from workers.gateways.tool_calls import Calls
 
 MAX_CITED = 100_000
@@ -57,7 +57,8 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         identifier=first_text(body, "id"),
         model=first_text(body, "model"),
         finish_reason=first_text(body, "stop_reason"),
-        prompt_tokens=count(usage.get("input_tokens")),
+        # Tokens that the service reads from its cache, or writes to it, are not among the others.
+        prompt_tokens=total(*(usage.get(f"{name}input_tokens") for name in ("", "cache_read_", "cache_creation_"))),
         completion_tokens=count(usage.get("output_tokens")),
         error=first_text(mapping(body.get("error")), "message", "type"),
     )

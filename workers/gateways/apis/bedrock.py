@@ -12,7 +12,7 @@ from typing import Any
 from workers.gateways.apis.attachments import decoded
 from workers.gateways.apis.chat_messages import GROUNDING_SOURCE, part_texts
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, total
 
 NAME = "bedrock"
 NO_TEXT = ("reasoningContent", "toolUse", "toolResult", "guardContent", "image", "document", "video", "audio", "cachePoint",
@@ -44,7 +44,10 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         service=NAME,
         model=first_text(request, "modelId"),
         finish_reason=first_text(body, "stopReason"),
-        prompt_tokens=count(usage.get("inputTokens")),
+        # Tokens that the service reads from its cache, or writes to it, are not among the others.
+        prompt_tokens=total(
+            *(usage.get(name) for name in ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"))
+        ),
         completion_tokens=count(usage.get("outputTokens")),
         error=text(body.get("error")),
         contexts=[*(chunk for chunk in counted.all if chunk["content"]), *sources],

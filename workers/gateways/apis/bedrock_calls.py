@@ -20,6 +20,8 @@ _WRAPPING = frozenset({"body", "contentType", "accept"})
 _TOKENS = {
     "inputTokenCount": "x-amzn-bedrock-input-token-count",
     "outputTokenCount": "x-amzn-bedrock-output-token-count",
+    "cacheReadInputTokenCount": "x-amzn-bedrock-cache-read-input-token-count",
+    "cacheWriteInputTokenCount": "x-amzn-bedrock-cache-write-input-token-count",
 }
 
 

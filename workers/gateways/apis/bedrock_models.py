@@ -15,6 +15,8 @@ from workers.gateways.lenient_reading import count, first_text, items, mapping, 
 
 METRICS = "amazon-bedrock-invocationMetrics"
 """Field of the last chunk of a stream, with numbers of tokens."""
+PROMPT_TOKENS = ("inputTokenCount", "cacheReadInputTokenCount", "cacheWriteInputTokenCount")
+"""Numbers of tokens that together are those of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)

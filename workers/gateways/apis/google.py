@@ -14,7 +14,7 @@ from workers.gateways.apis.anthropic import sources as documents
 from workers.gateways.apis.attachments import message_list
 from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply, first_choice
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, unknown_field
+from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, total, unknown_field
 from workers.gateways.tool_calls import Calls
 
 PARTS: Mapping[str, type] = {
@@ -52,8 +52,9 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         identifier=text(_field(body, "responseId")),
         model=text(_field(body, "modelVersion")),
         finish_reason=text(_field(candidate, "finishReason")),
-        prompt_tokens=count(_field(usage, "promptTokenCount")),
-        completion_tokens=count(_field(usage, "candidatesTokenCount")),
+        prompt_tokens=total(_field(usage, "promptTokenCount"), _field(usage, "toolUsePromptTokenCount")),
+        # Thinking is charged as output, and is not among the tokens of the candidates.
+        completion_tokens=total(_field(usage, "candidatesTokenCount"), _field(usage, "thoughtsTokenCount")),
         created=_field(body, "createTime"),
         error=text(_field(mapping(_field(body, "promptFeedback")), "blockReason")),
         calls_tools=any(_field(part, "functionCall") is not None for part in parts),

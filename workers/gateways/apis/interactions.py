@@ -10,7 +10,7 @@ from typing import Any
 from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.apis.reply import UNFINISHED, Reply
 from workers.gateways.contexts import chunk_of
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, total
 from workers.gateways.tool_calls import Calls
 
 WAITS_FOR_CALLER = "requires_action"
@@ -39,8 +39,8 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
         identifier=first_text(body, "id"),
         model=first_text(body, "model") or first_text(request, "model"),
         finish_reason=first_text(body, "status"),
-        prompt_tokens=count(usage.get("total_input_tokens")),
-        completion_tokens=count(usage.get("total_output_tokens")),
+        prompt_tokens=total(usage.get("total_input_tokens"), usage.get("total_tool_use_tokens")),
+        completion_tokens=total(usage.get("total_output_tokens"), usage.get("total_thought_tokens")),
         contexts=list(sources),
         created=body.get("created"),
         error=first_text(error, "message", "code"),

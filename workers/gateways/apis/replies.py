@@ -21,7 +21,7 @@ from workers.gateways.apis.chat_messages import Conversation, conversation
 from workers.gateways.apis.reply import Reply
 from workers.gateways.apis.streams import is_stream, merged
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import count, mapping, text
+from workers.gateways.lenient_reading import count, mapping, text, total
 
 KNOWN = "OpenAI, Anthropic, Google, Bedrock or Cohere"
 SERVICES = (google, interactions, anthropic, bedrock, knowledge_bases, bedrock_models, cohere, openai)
@@ -47,7 +47,7 @@ def reply_of(response: Any, request: Mapping[str, Any], sources: Sequence[dict[s
         if service.wrote(body):
             reply: Reply = service.reply(body, request, sources)
             if reply.prompt_tokens is None:
-                reply.prompt_tokens = count(metered.get("inputTokenCount"))
+                reply.prompt_tokens = total(*(metered.get(name) for name in bedrock_models.PROMPT_TOKENS))
             if reply.completion_tokens is None:
                 reply.completion_tokens = count(metered.get("outputTokenCount"))
             return reply

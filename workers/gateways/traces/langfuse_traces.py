@@ -27,6 +27,7 @@ from workers.gateways.lenient_reading import (
     objects,
     text,
     time,
+    tokens_named,
     unfolded,
     without,
 )
@@ -128,7 +129,6 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
     generation, reply = spoken[-1] if spoken else ({}, reply_of(own, {}, retrieved))
     failed = generation.get("level") == "ERROR" and own is None
     said = own if own is not None else reply.text
-    usage = {**mapping(generation.get("usage")), **mapping(generation.get("usageDetails"))}
     # In newer Langfuse versions observations come without their trace and carry its metadata.
     metadata = {**mapping(unfolded(generation.get("metadata"))), **mapping(unfolded(trace.get("metadata")))}
     name, version = text(generation.get("promptName")), text(generation.get("promptVersion"))
@@ -161,8 +161,8 @@ def _draft(trace: Mapping[str, Any], observations: Sequence[Mapping[str, Any]]) 
         requested_at=time(trace.get("timestamp")) or time(generation.get("startTime")),
         completed_at=_completed(trace, observations),
         first_token_at=time(generation.get("completionStartTime")),
-        prompt_tokens=count(usage.get("input", usage.get("promptTokens", reply.prompt_tokens))),
-        completion_tokens=count(usage.get("output", usage.get("completionTokens", reply.completion_tokens))),
+        prompt_tokens=_tokens(generation, "input", "promptTokens", reply.prompt_tokens),
+        completion_tokens=_tokens(generation, "output", "completionTokens", reply.completion_tokens),
         trace_id=first_text(trace, "id"),
         span_id=first_text(generation, "id"),
         cost_usd=number(trace.get("totalCost")) or _cost(observations),
@@ -183,6 +183,13 @@ def _step(generation: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
         "started_at": time(generation.get("startTime")),
         "ended_at": time(generation.get("endTime")),
     }
+
+
+def _tokens(generation: Mapping[str, Any], word: str, older: str, told: int | None) -> int | None:
+    """Return the tokens of a direction, also those of a cache and of thinking, which are among the details only."""
+    details = tokens_named(mapping(generation.get("usageDetails")), word)
+    usage = mapping(generation.get("usage"))
+    return details if details is not None else count(usage.get(word, usage.get(older, told)))
 
 
 def _kind(observation: Mapping[str, Any]) -> str:

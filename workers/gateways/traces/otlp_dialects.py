@@ -8,7 +8,17 @@ OpenLLMetry 0.62 (``traceloop.entity.*``, ``gen_ai.task.*``), MLflow 3 (``mlflow
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, unfolded
+from workers.gateways.lenient_reading import (
+    count,
+    first_text,
+    items,
+    mapping,
+    number,
+    objects,
+    text,
+    tokens_named,
+    unfolded,
+)
 
 KIND = "openinference.span.kind"
 DOCUMENTS = "gen_ai.retrieval.documents"
@@ -124,8 +134,8 @@ def _langfuse(attributes: Mapping[str, Any]) -> dict[str, Any]:
     usage = mapping(unfolded(own.get("usage_details")))
     added = {target: own.get(name) for name, target in _LANGFUSE_NAMES.items()} | {
         KIND: _LANGFUSE_KINDS.get(kind, kind.upper()),
-        "llm.token_count.prompt": usage.get("input", usage.get("prompt_tokens")),
-        "llm.token_count.completion": usage.get("output", usage.get("completion_tokens")),
+        "llm.token_count.prompt": tokens_named(usage, "input") or usage.get("prompt_tokens"),
+        "llm.token_count.completion": tokens_named(usage, "output") or usage.get("completion_tokens"),
         "llm.cost.total": number(mapping(unfolded(own.get("cost_details"))).get("total")),
         "gen_ai.request.temperature": mapping(unfolded(own.get("model.parameters"))).get("temperature"),
         "error.type": "langfuse_error" if own.get("level") == "ERROR" else None,

@@ -14,7 +14,7 @@ from typing import Any
 
 from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.contexts import chunk_of
-from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, time, unfolded
+from workers.gateways.lenient_reading import first_text, items, mapping, number, objects, text, time, unfolded
 from workers.gateways.tool_calls import call_of
 from workers.gateways.traces import otlp_messages
 from workers.gateways.traces.otlp_dialects import DOCUMENTS, KIND, documents_in, translated
@@ -287,13 +287,21 @@ def _value(wrapped: Any) -> Any:
     """Return the value in an OTLP wrapper such as ``{"stringValue": "x"}``."""
     for kind, value in mapping(wrapped).items():
         if kind == "intValue":
-            return count(value) if count(value) is not None else number(value)
+            return _integer(value)
         if kind == "arrayValue":
             return [_value(each) for each in items(mapping(value).get("values"))]
         if kind == "kvlistValue":
             return _attributes(mapping(value).get("values"))
         return value
     return None
+
+
+def _integer(value: Any) -> int | float | None:
+    """Return a 64-bit number with all its digits, which identify a person or a session."""
+    try:
+        return int(value) if isinstance(value, int | str) and not isinstance(value, bool) else number(value)
+    except ValueError:
+        return number(value)
 
 
 def _unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
