@@ -65,7 +65,7 @@ def check(answer: Mapping[str, Any], *, url: str, token: str, deadline_ms: int =
     Raises:
         Refused: there is no result. Status 504: not finished within the deadline; 503: too many checks at once; 422:
             the answer is not valid.
-        ValueError: ``url`` does not begin with https:// or http://.
+        ValueError: ``url`` does not begin with https:// or http://, or ``token`` is not one line of ASCII.
     """
     seconds = deadline_ms / 1_000 + REPLY_SECONDS
     return _post(f"{url.rstrip('/')}/v1/check?deadline_ms={deadline_ms}", answer, token, seconds)
@@ -84,7 +84,7 @@ def send(answers: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, url: str, 
 
     Raises:
         Refused: no answer was accepted; for status 429 and 503 ``retry_after`` says when to retry.
-        ValueError: ``url`` does not begin with https:// or http://.
+        ValueError: ``url`` does not begin with https:// or http://, or ``token`` is not one line of ASCII.
     """
     several = [answers] if isinstance(answers, Mapping) else list(answers)
     return list(_post(f"{url.rstrip('/')}/v1/answers", several, token, 6 * REPLY_SECONDS)["accepted"])
@@ -95,18 +95,23 @@ def _post(
 ) -> dict[str, Any]:
     if not url.startswith(("https://", "http://")):
         raise ValueError("url must begin with https:// or http://")
+    token = token.strip()  # files of secrets end with a line feed
+    if not (token.isascii() and token.isprintable()):
+        raise ValueError("token must be one line of ASCII characters")
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 -- checked above
     try:
         with _OPENER.open(request, timeout=seconds) as reply:
-            told: dict[str, Any] = json.load(reply)
-            return told
+            content = reply.read()
     except urllib.error.HTTPError as error:
         raise _refused(error) from None
     except (OSError, http.client.HTTPException) as error:
         raise Refused(0, type(error).__name__) from None
+    try:
+        told: dict[str, Any] = json.loads(content)
     except ValueError:
         raise Refused(0, "the reply is not JSON; check whether a proxy responds instead of the console") from None
+    return told
 
 
 def _refused(error: urllib.error.HTTPError) -> Refused:

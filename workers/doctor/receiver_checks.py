@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from workers.doctor.findings import Finding, ok, warning
 from workers.settings import Settings
+from workers.settings.network import check_address
 
 TIMEOUT_SECONDS = 5.0
 
@@ -23,6 +24,10 @@ async def examine_receivers(settings: Settings) -> list[Finding]:
 
 
 async def _reach(name: str, url: str) -> Finding:
+    try:
+        check_address(url)
+    except ValueError as error:
+        return warning(name, f"its address {error}", "correct the address; records wait until the receiver responds")
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     # The path of a webhook is a secret; host and port are not.

@@ -1,4 +1,7 @@
-"""Examine Redis or Valkey: reach, version, clock, rights. Without Redis agents and console work with less."""
+"""Examine Redis or Valkey: reach, version, clock, rights.
+
+Without Redis agents and console work with less; the agent streams does not work.
+"""
 
 import time
 from typing import Any
@@ -13,7 +16,10 @@ from workers.stores.redis.client import REDIS_ERRORS, InvalidRedisUrl, open_redi
 
 TIMEOUT_SECONDS = 5.0
 
-WITHOUT = "retries are not found, and reviewers' locks, undo and log-outs are lost with a console"
+WITHOUT = (
+    "retries are not found, reviewers' locks, undo and log-outs are lost with a console, and chunks of answers (agent "
+    "streams) wait on their topic"
+)
 """Features that are missing without Redis."""
 
 

@@ -7,6 +7,7 @@ from schemas.topics import Topic
 from workers.agents.base import AgentDefinition
 from workers.agents.intake import AGENT as INTAKE
 from workers.agents.signals import SIGNALS
+from workers.agents.streams import AGENT as STREAMS
 from workers.delivery.access_rights import Right, access_rights
 from workers.settings import Settings
 
@@ -38,8 +39,8 @@ class Scope:
 
     @property
     def redis(self) -> bool:
-        """Return whether Redis is used: by the agents that find retries and join traces, and by the console."""
-        return self.console or any(agent.name in (SIGNALS.name, INTAKE) for agent in self.agents)
+        """Return whether Redis is used: by agents that find retries, join traces or chunks, and by the console."""
+        return self.console or any(agent.name in (SIGNALS.name, INTAKE, STREAMS) for agent in self.agents)
 
     @property
     def foreign_topics(self) -> Sequence[Topic]:

@@ -97,6 +97,7 @@ class TouchstoneGuardrail(CustomGuardrail):
         super().__init__(**arguments)
         url = api_base or os.environ.get("LITELLM_TOUCHSTONE_URL", "")
         token = api_key or os.environ.get("LITELLM_TOUCHSTONE_TOKEN", "")
+        token = token.strip()  # files of secrets end with a line feed, which no header may hold
         if not url.startswith(("http://", "https://")) or not token:
             raise ValueError(
                 "the Touchstone guardrail needs api_base (or LITELLM_TOUCHSTONE_URL) with http:// or https://, and "

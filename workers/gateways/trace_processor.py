@@ -6,14 +6,18 @@ by time, so that a retrieval and the call after it often arrive in different req
 
 * The spans of a trace are exported when its last open span has ended, in a thread of the processor.
 * A trace whose spans stay open is exported in parts: what has ended, after ``max_wait_seconds``.
+* Processes that are forked, as those of a server that loads the application first, export their own spans.
 * No exception reaches the application. Spans that do not fit into the queue are dropped and counted (``dropped``).
 """
 
 import atexit
 import logging
+import os
 import threading
 import time
+import weakref
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from opentelemetry.context import Context
@@ -57,6 +61,7 @@ class TraceSpanProcessor(SpanProcessor):
         self._exporter = exporter
         self._max_wait_seconds = max_wait_seconds
         self._max_spans = max_spans
+        # Those that have waited longest come first.
         self._traces: dict[int, _Trace] = {}
         self._complete: list[list[ReadableSpan]] = []
         self._held = 0
@@ -65,6 +70,9 @@ class TraceSpanProcessor(SpanProcessor):
         self._stopped = False
         self._thread: threading.Thread | None = None
         atexit.register(self.shutdown)
+        if hasattr(os, "register_at_fork"):
+            forked = weakref.WeakMethod(self._forked)
+            os.register_at_fork(after_in_child=lambda: (method := forked()) and method())
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Count an open span of its trace."""
@@ -92,7 +100,7 @@ class TraceSpanProcessor(SpanProcessor):
                 if trace.ended:
                     self._complete.append(trace.ended)
             if self._thread is None and not self._stopped:
-                # Threads do not survive a fork, and the import of a module starts none.
+                # The import of a module starts no thread.
                 self._thread = threading.Thread(target=self._run, name="touchstone-traces", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
@@ -101,7 +109,7 @@ class TraceSpanProcessor(SpanProcessor):
         """Export everything that has ended, also of open traces; return whether it was done in time."""
         until = time.monotonic() + timeout_millis / 1000
         with self._changed:
-            self._hand_on_ended(0.0)
+            self._hand_on_ended(0.0, forget=False)
             while self._complete or self._exporting:
                 if time.monotonic() >= until or (self._thread is None and self._stopped):
                     return False
@@ -125,7 +133,7 @@ class TraceSpanProcessor(SpanProcessor):
             with self._changed:
                 if not self._complete:
                     self._changed.wait(TICK_SECONDS)
-                    self._hand_on_ended(self._max_wait_seconds)
+                    self._hand_on_ended(self._max_wait_seconds, forget=True)
                 spans = self._next()
                 if not spans and self._stopped:
                     return
@@ -152,10 +160,20 @@ class TraceSpanProcessor(SpanProcessor):
             self.dropped += len(spans) if failed else 0
             self._changed.notify_all()
 
-    def _hand_on_ended(self, seconds: float) -> None:
-        """Hand on the ended spans of traces that have been open for this time."""
+    def _hand_on_ended(self, seconds: float, forget: bool) -> None:
+        """Hand on the ended spans of traces that have been open for this time, and forget those without any."""
         now = time.monotonic()
-        for trace in self._traces.values():
-            if trace.ended and now - trace.since >= seconds:
+        for number, trace in list(takewhile(lambda each: now - each[1].since >= seconds, self._traces.items())):
+            if trace.ended:
                 self._complete.append(trace.ended)
                 trace.ended, trace.since = [], now
+                self._traces[number] = self._traces.pop(number)
+            elif forget:
+                del self._traces[number]  # the end of a span enters its trace again
+
+    def _forked(self) -> None:
+        """Begin with empty queues in a child process: threads do not survive a fork, and the parent exports its own spans."""
+        self._changed = threading.Condition()
+        self._thread = None
+        self._traces, self._complete = {}, []
+        self._held = self._exporting = 0

@@ -1,7 +1,7 @@
 """Define every setting of Touchstone, with its default, unit and reason.
 
 Settings are read from the environment (``TOUCHSTONE_`` and the name, ``__`` between levels), then from
-a file ``.env``. A secret is also read from the file named by the variable with the suffix ``_FILE``.
+a file ``.env``. A secret is also read from the file named by the variable with the suffix ``_FILE``, in both.
 The three addresses can also be set by their usual names:
 ``KAFKA_BOOTSTRAP_SERVERS``, ``REDIS_URL``, ``CLICKHOUSE_URL``.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
 from pydantic import (
     AliasChoices,
     BaseModel,
@@ -21,7 +22,7 @@ from pydantic import (
     SecretStr,
     model_validator,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from schemas.topics import ANSWERS_RELEASED, TOPICS, Topic
 from workers.decision.policy import DecisionPolicy
@@ -48,7 +49,7 @@ from workers.settings.prices import ModelPrice, PriceSettings
 from workers.settings.privacy import PrivacySettings
 from workers.settings.quality import QualitySettings
 from workers.settings.release import ReleaseSettings, ReviewSettings, ReviewTarget
-from workers.settings.secret_files import EnvironmentWithFiles
+from workers.settings.secret_files import DotEnvWithFiles, EnvironmentWithFiles
 from workers.settings.stores import (
     ClickHouseSettings,
     MemorySettings,
@@ -185,8 +186,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return the sources: arguments, then the environment with its secret files, then ``.env``."""
-        return init_settings, EnvironmentWithFiles(settings_cls), dotenv_settings
+        """Return the sources: arguments, then the environment, then ``.env``, both with their secret files."""
+        env_file = dotenv_settings.env_file if isinstance(dotenv_settings, DotEnvSettingsSource) else None
+        return init_settings, EnvironmentWithFiles(settings_cls), DotEnvWithFiles(settings_cls, env_file)
 
     @model_validator(mode="after")
     def _exports_are_encrypted(self) -> Self:
@@ -256,10 +258,10 @@ def load_settings() -> Settings:
     """Return the settings of this process, read once.
 
     Raises:
-        UnknownSetting: a variable names a group that does not exist.
+        UnknownSetting: a variable, also one of ``.env``, names a group that does not exist.
         pydantic.ValidationError: a value is invalid, or a setting is unknown.
     """
-    refuse_unknown_groups(os.environ)
+    refuse_unknown_groups([*os.environ, *dotenv_values(Settings.model_config["env_file"])])
     return Settings()
 
 

@@ -14,7 +14,7 @@ from pydantic import (
 
 from schemas.review import POLICY
 from workers.decision.stream_stop import StopOn
-from workers.settings.groups import Count, Group, Positive
+from workers.settings.groups import Count, Group, Positive, PositiveHours
 from workers.settings.network import is_loopback
 from workers.settings.scopes import Scope
 
@@ -71,7 +71,7 @@ class ConsoleSettings(Group):
     tokens_file: Path | None = Field(
         default=None, description="JSON file of access tokens, in addition to console.tokens."
     )
-    session_hours: Positive = Field(default=12.0, description="Lifetime of a browser session.")
+    session_hours: PositiveHours = Field(default=12.0, description="Lifetime of a browser session.")
     requests_per_minute: Count = Field(default=1_200, description="Maximum rate of requests per token.")
     failures_per_minute: Count = Field(default=20, description="Maximum rate of failed authentications per address.")
     max_body_bytes: Count = Field(default=2_000_000, description="Maximum size of a request body.")

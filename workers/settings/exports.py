@@ -11,15 +11,15 @@ from pydantic import (
     model_validator,
 )
 
-from workers.settings.groups import Group, Positive
+from workers.settings.groups import Group, Positive, PositiveHours
+from workers.settings.network import HttpAddress, check_address
 
 
 class TracingSettings(Group):
     """Configure spans for an OpenTelemetry collector; off without an endpoint."""
 
-    endpoint: str | None = Field(
+    endpoint: HttpAddress | None = Field(
         default=None,
-        pattern=r"^https?://",
         description="Address for OTLP over HTTP, such as http://collector:4318/v1/traces.",
     )
     sample: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -31,7 +31,7 @@ class TracingSettings(Group):
 class ExportSettings(Group):
     """Configure all exporters; each exporter is off until its target is set."""
 
-    max_age_hours: Positive = Field(
+    max_age_hours: PositiveHours = Field(
         default=72.0,
         description="Maximum age of records to export; older records are skipped, for example at the first start.",
     )
@@ -43,7 +43,7 @@ class ExportSettings(Group):
     plugins: tuple[str, ...] = Field(
         default=(), description="Names of installed exporter plug-ins that run as agents, as a JSON list."
     )
-    console_url: str | None = Field(
+    console_url: HttpAddress | None = Field(
         default=None, pattern=r"^https?://[^\s<>|]+$", description="Address of the console, for links."
     )
 
@@ -51,9 +51,8 @@ class ExportSettings(Group):
 class OtelSettings(Group):
     """Configure the agent `otel`, which sends evaluations as events to an OpenTelemetry collector; off without an endpoint."""
 
-    endpoint: str | None = Field(
+    endpoint: HttpAddress | None = Field(
         default=None,
-        pattern=r"^https?://",
         description="Address for OTLP logs over HTTP, such as https://collector:4318/v1/logs.",
     )
     headers: SecretStr | None = Field(
@@ -76,8 +75,8 @@ class OtelSettings(Group):
 class LangfuseSettings(Group):
     """Configure the agent `langfuse`, which sends scores to Langfuse; off without an address."""
 
-    url: str | None = Field(
-        default=None, pattern=r"^https?://", description="Address of Langfuse, such as https://cloud.langfuse.com."
+    url: HttpAddress | None = Field(
+        default=None, description="Address of Langfuse, such as https://cloud.langfuse.com."
     )
     public_key: str = Field(default="", description="Public key of the project (pk-lf-…).")
     secret_key: SecretStr | None = Field(default=None, description="Secret key of the project (sk-lf-…).")
@@ -127,8 +126,10 @@ class WebhookSettings(Group):
     def _is_whole(self) -> Self:
         if self.url is None:
             return self
-        if not self.url.get_secret_value().startswith(("https://", "http://")):
-            raise ValueError("url must begin with https:// or http://")
+        try:
+            check_address(self.url.get_secret_value())
+        except ValueError as error:
+            raise ValueError(f"url {error}") from None
         if self.format == "json" and self.secret is None:
             raise ValueError("format json must be signed; set secret, or set format to slack")
         if self.secret is not None:

@@ -10,6 +10,11 @@ from pydantic import (
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
+PositiveDays = Annotated[float, Field(gt=0, le=20_000, allow_inf_nan=False)]
+
+PositiveHours = Annotated[float, Field(gt=0, le=480_000, allow_inf_nan=False)]
+"""Durations up to about 54 years: now and this much earlier or later are times that stores and brokers accept."""
+
 
 Count = Annotated[int, Field(ge=1)]
 

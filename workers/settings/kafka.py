@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from schemas.topics import DEFAULT_PARTITIONS, PRIVACY_ERASURES, Topic, topic_named
-from workers.settings.groups import Count, Group, Positive
+from workers.settings.groups import Count, Group, Positive, PositiveDays
 
 RECORD_OVERHEAD_BYTES = 48_588
 """Room for the frame of a batch above the largest record. With the default size of a record it makes Kafka's default."""
@@ -32,7 +32,7 @@ class KafkaSettings(Group):
         description="Replicas that must have a record before the broker acknowledges it (min.insync.replicas of created "
         "topics); by default all replicas but one, and at least one.",
     )
-    retention_days: dict[str, Positive] = Field(
+    retention_days: dict[str, PositiveDays] = Field(
         default_factory=dict,
         description="Retention of created topics in days, by topic without prefix (JSON); by default that of "
         "`touchstone topics list`. A compacted topic gets the policy `compact,delete`, so that its texts go.",

@@ -12,14 +12,14 @@ from schemas.base import RiskMode
 from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy
 from workers.decision.presentation import ReaderPolicy
 from workers.decision.source_addresses import check_template
-from workers.settings.groups import Count, Group, Positive
+from workers.settings.groups import Count, Group, Positive, PositiveDays, PositiveHours
 
 
 class ReleaseSettings(Group):
     """Configure the release of answers: default risk mode, review deadline, text and links."""
 
     default_risk_mode: RiskMode = Field(default="observer", description="Risk mode of answers that name none.")
-    review_deadline_hours: Positive = Field(default=24.0, description="Deadline of a review.")
+    review_deadline_hours: PositiveHours = Field(default=24.0, description="Deadline of a review.")
     style: Literal["standard", "compact", "verbose"] = Field(default="standard", description="Formatting.")
     inline_citations: InlinePolicy = Field(
         default="propose",
@@ -67,7 +67,7 @@ class ReviewSettings(ReviewTarget):
     escalation_queue: str = Field(
         default="escalated", min_length=1, max_length=200, description="Queue of escalated requests."
     )
-    escalation_hours: Positive = Field(default=24.0, description="Deadline of escalated requests.")
+    escalation_hours: PositiveHours = Field(default=24.0, description="Deadline of escalated requests.")
     sweep_seconds: Positive = Field(default=10.0, description="Interval between two checks for passed deadlines.")
     lock_seconds: Positive = Field(
         default=600.0, description="Lifetime of a reviewer's lock on a request; viewing renews it."
@@ -83,7 +83,7 @@ class ReviewSettings(ReviewTarget):
         default=None,
         description="Folder with guidelines for reviewers in Markdown: TENANT.md, else default.md.",
     )
-    finality_days: Positive = Field(
+    finality_days: PositiveDays = Field(
         default=30.0, description="Time span of answers.released to read; equal to the retention of review.decisions."
     )
     finality_memory_mb: Count = Field(

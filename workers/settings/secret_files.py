@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
 SUFFIX = "_file"
 WITH_PASSWORD = ("redis_url", "touchstone_redis_url")
@@ -23,15 +23,26 @@ class EnvironmentWithFiles(EnvSettingsSource):
     """The environment, with variables that name secret files replaced by the files' content."""
 
     def _load_env_vars(self) -> Mapping[str, str | None]:
-        variables = dict(super()._load_env_vars())
-        for name in secret_names(self.settings_cls):
-            file = variables.pop(name + SUFFIX, None)
-            if file is None:
-                continue
-            if variables.get(name):
-                raise SettingsError(f"{name.upper()} and {(name + SUFFIX).upper()} are both set; leave one out")
-            variables[name] = _read(file, (name + SUFFIX).upper())
-        return variables
+        return _with_files(super()._load_env_vars(), self.settings_cls)
+
+
+class DotEnvWithFiles(DotEnvSettingsSource):
+    """A file ``.env``, with variables that name secret files replaced by the files' content."""
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return _with_files(super()._load_env_vars(), self.settings_cls)
+
+
+def _with_files(variables: Mapping[str, str | None], settings: type[BaseSettings]) -> Mapping[str, str | None]:
+    found = dict(variables)
+    for name in secret_names(settings):
+        file = found.pop(name + SUFFIX, None)
+        if file is None:
+            continue
+        if found.get(name):
+            raise SettingsError(f"{name.upper()} and {(name + SUFFIX).upper()} are both set; leave one out")
+        found[name] = _read(file, (name + SUFFIX).upper())
+    return found
 
 
 def secret_names(settings: type[BaseSettings]) -> list[str]:

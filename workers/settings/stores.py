@@ -8,7 +8,7 @@ from pydantic import (
     SecretStr,
 )
 
-from workers.settings.groups import Count, Group, Positive
+from workers.settings.groups import Count, Group, Positive, PositiveDays
 
 
 class RedisSettings(Group):
@@ -37,7 +37,7 @@ class RedisSettings(Group):
 class RoutingSettings(Group):
     """Configure information about models for routers."""
 
-    half_life_days: Positive = Field(default=14.0, description="Age at which a reward counts half.")
+    half_life_days: PositiveDays = Field(default=14.0, description="Age at which a reward counts half.")
     publish_seconds: Positive = Field(default=5.0, description="Interval between two reads of the rewards.")
 
 

@@ -1,6 +1,9 @@
 """The span processor for applications: whole traces, bounded, and nothing of it reaches the application."""
 
+import json
+import os
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -107,4 +110,60 @@ def test_after_the_shutdown_spans_are_counted_as_dropped() -> None:
     with tracer.start_as_current_span("late"):
         pass
     assert processor.dropped == 1
+    processor.shutdown()
+
+
+def test_a_forked_process_exports_its_own_spans_and_none_of_its_parent() -> None:
+    exporter = Kept()
+    exporter.free.clear()
+    tracer, _, processor = opened(exporter)
+    tracer.start_span("of the parent").end()
+    assert processor._thread is not None, "the thread runs before the fork, as with gunicorn --preload"
+    kept = tracer.start_span("open in the parent")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            exporter.free = threading.Event()
+            exporter.free.set()
+            tracer.start_span("of the child").end()
+            processor.force_flush(10_000)
+            os.write(writing, json.dumps(exporter.exports).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as told:
+        assert json.loads(told.read()) == [["of the child"]]
+    os.waitpid(child, 0)
+    exporter.free.set()
+    kept.end()
+    processor.shutdown()
+    assert [name for export in exporter.exports for name in export] == ["of the parent", "open in the parent"]
+
+
+def test_traces_whose_spans_never_end_are_forgotten() -> None:
+    exporter = Kept()
+    tracer, _, processor = opened(exporter, max_wait_seconds=0.0)
+    lost = [tracer.start_span(f"lost {number}") for number in range(100)]
+    with tracer.start_as_current_span("question"):
+        pass
+    until = time.monotonic() + 30
+    while processor._traces:
+        assert time.monotonic() < until
+        threading.Event().wait(0.01)
+    lost[7].end()
+    assert processor.force_flush()
+    assert exporter.exports == [["question"], ["lost 7"]], "a span that ends after all is exported"
+    processor.shutdown()
+
+
+def test_open_traces_outlive_a_flush() -> None:
+    exporter = Kept()
+    tracer, _, processor = opened(exporter)
+    with tracer.start_as_current_span("question"):
+        assert processor.force_flush()
+        with tracer.start_as_current_span("call"):
+            pass
+    assert processor.force_flush()
+    assert exporter.exports == [["call", "question"]]
     processor.shutdown()

@@ -58,3 +58,25 @@ def test_both_ways_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOUCHSTONE_CLICKHOUSE__PASSWORD", "x")
     with pytest.raises(SettingsError, match="both set"):
         Settings(_env_file=None)
+
+
+@pytest.mark.parametrize("name", ["REDIS_URL", "TOUCHSTONE_CLICKHOUSE__PASSWORD"])
+def test_a_file_named_in_dot_env_is_read_as_well(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for each in ("REDIS_URL", "TOUCHSTONE_REDIS_URL"):
+        monkeypatch.delenv(each, raising=False)
+    file = tmp_path / "secret"
+    file.write_text("redis://:hunter2@valkey:6379/0\n")
+    (tmp_path / "settings.env").write_text(f"{name}_FILE={file}\n")
+    settings = Settings(_env_file=tmp_path / "settings.env")
+    found = settings.redis_url if name == "REDIS_URL" else settings.clickhouse.password.get_secret_value()
+    assert found == "redis://:hunter2@valkey:6379/0"
+    monkeypatch.setenv(name, "redis://environment:1")
+    settings = Settings(_env_file=tmp_path / "settings.env")
+    found = settings.redis_url if name == "REDIS_URL" else settings.clickhouse.password.get_secret_value()
+    assert found == "redis://environment:1", "the environment wins"
+
+
+def test_a_file_named_in_dot_env_that_cannot_be_read_is_told_by_variable(tmp_path: Path) -> None:
+    (tmp_path / "settings.env").write_text(f"REDIS_URL_FILE={tmp_path / 'none'}\n")
+    with pytest.raises(SettingsError, match=r"REDIS_URL_FILE.*cannot be read"):
+        Settings(_env_file=tmp_path / "settings.env")

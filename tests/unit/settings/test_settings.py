@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import SecretStr, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.pipeline.versions import pipeline_version
@@ -233,3 +234,82 @@ def test_a_name_that_stands_for_no_person_is_no_name_of_an_access_token(tmp_path
     with pytest.raises(ValidationError, match=f"{name} is reserved.*rename the token") as caught:
         ConsoleSettings(tokens_file=file)
     assert "a-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["TOUCHSTONE_PRIVCY__MASK", "touchstone_privcy__mask", "export TOUCHSTONE_KAFAK__X"])
+def test_an_unknown_group_in_dot_env_is_refused(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text(f"SOME__OTHER=1\nTOUCHSTONE_PORT=1\n{name}=true\n")
+    load_settings.cache_clear()
+    with pytest.raises(UnknownSetting, match="unknown group"):
+        load_settings()
+
+
+OVERFLOWS = [
+    ("TOUCHSTONE_KAFKA__RETENTION_DAYS", '{"answers.released": 1e10}'),
+    ("TOUCHSTONE_KAFKA__RETENTION_DAYS", '{"answers.released": 20001}'),
+    ("TOUCHSTONE_CONSOLE__SESSION_HOURS", "1e12"),
+    ("TOUCHSTONE_RELEASE__REVIEW_DEADLINE_HOURS", "1e12"),
+    ("TOUCHSTONE_REVIEW__ESCALATION_HOURS", "1e12"),
+    ("TOUCHSTONE_REVIEW__FINALITY_DAYS", "1e10"),
+    ("TOUCHSTONE_EXPORTS__MAX_AGE_HOURS", "1e12"),
+    ("TOUCHSTONE_ROUTING__HALF_LIFE_DAYS", "1e10"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), OVERFLOWS)
+def test_durations_that_no_time_can_hold_are_refused_by_name(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError) as caught:
+        Settings()
+    field = name.removeprefix("TOUCHSTONE_").lower().replace("__", ".")
+    assert ".".join(map(str, caught.value.errors()[0]["loc"])).startswith(field)
+
+
+def durations(model: type[BaseModel], path: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from durations(kind, f"{path}{name}.")
+        elif name.endswith(("_days", "_hours")) and kind in (int, float):
+            yield f"{path}{name}"
+
+
+def test_every_setting_of_days_or_hours_has_an_upper_bound() -> None:
+    names = list(durations(Settings))
+    assert {"review.finality_days", "console.session_hours", "memory.retention_days"} <= set(names)
+    for name in set(names) - {"gate.freshness_half_life_days"}:  # a divisor, and no time
+        *groups, field = name.split(".")
+        value: Any = 1e15
+        for part in (field, *reversed(groups)):
+            value = {part: value}
+        with pytest.raises(ValidationError, match=field):
+            pytest.fail(name) if Settings(**value) else None
+
+
+NO_ADDRESSES = ["https://host:99999", "https://collector:port/v1", "https://a..b/v1", "https:///v1/logs", "https://",
+                "http://:4318", "https://[::1", "https://" + "a" * 64 + ".org", "ftp://host", "https://host:0"]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", NO_ADDRESSES)
+def test_an_address_without_a_valid_host_or_port_is_refused_and_not_shown(url: str) -> None:
+    keys = {"public_key": "pk", "secret_key": "sk"}
+    groups: dict[str, Any] = {
+        "otel": {"endpoint": url}, "tracing": {"endpoint": url}, "langfuse": {"url": url, **keys},
+        "alert_webhook": {"url": url, "format": "slack"}, "exports": {"console_url": url},
+    }  # fmt: skip
+    for name, group in groups.items():
+        with pytest.raises(ValidationError) as caught:
+            Settings(**{name: group})
+        message = caught.value.errors()[0]["msg"]
+        assert "host or port" in message or "must begin with https://" in message or "pattern" in message
+        assert url.split("//")[1] not in message or url == "https://"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:4318/v1/logs", "https://[::1]:4318/v1", "https://bücher.example/x", "https://10.0.0.1"]
+)
+def test_an_address_of_any_kind_is_accepted(url: str) -> None:
+    assert Settings(otel={"endpoint": url}, exports={"plaintext": True}).otel.endpoint == url
