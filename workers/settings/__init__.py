@@ -99,6 +99,9 @@ __all__ = [
 ]
 
 
+ENV_FILE = ".env"
+
+
 class UnknownSetting(ValueError):
     """An environment variable names a setting that does not exist."""
 
@@ -113,7 +116,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="TOUCHSTONE_",
         env_nested_delimiter="__",
-        env_file=".env",
+        env_file=ENV_FILE,
         # An empty variable counts as unset, because a compose file cannot leave a variable out.
         env_ignore_empty=True,
         extra="ignore",
@@ -261,7 +264,7 @@ def load_settings() -> Settings:
         UnknownSetting: a variable, also one of ``.env``, names a group that does not exist.
         pydantic.ValidationError: a value is invalid, or a setting is unknown.
     """
-    refuse_unknown_groups([*os.environ, *dotenv_values(Settings.model_config["env_file"])])
+    refuse_unknown_groups([*os.environ, *dotenv_values(ENV_FILE)])
     return Settings()
 
 
