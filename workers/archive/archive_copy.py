@@ -43,10 +43,12 @@ class Archived:
     Attributes:
         records: numbers of written or sent records, by topic.
         erased: number of records left out because the person is erased.
+        gone: number of offsets after the end of the archive that retention had removed before they were archived.
     """
 
     records: dict[str, int]
     erased: int
+    gone: int = 0
 
 
 async def write_archive(
@@ -77,7 +79,7 @@ async def write_archive(
         progress(reader.done, reader.total)
     for rest in waiting.values():
         archive.write(rest.records)
-    return Archived(dict(written), erased)
+    return Archived(dict(written), erased, reader.gone)
 
 
 async def restore_archive(

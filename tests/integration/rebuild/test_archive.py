@@ -17,6 +17,7 @@ from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS, PRIVACY_ERASURES, Topic
 from tests.harness.deployment import Deployment
 from tests.harness.raw_records import batch, send_batch
+from tests.integration.delivery.test_lost_records import delete_before
 from tests.integration.runtime.test_seen_versions import touchstone
 from workers.archive import archive_copy as archiving
 from workers.archive.archive_files import Archive, ArchiveUnusable
@@ -229,10 +230,24 @@ async def test_the_commands_say_what_they_did(addresses: Addresses, tmp_path: Pa
     source = await prepared(addresses, tmp_path, "source")
     await send(source, ANSWERS_GENERATED, odd_records()[:4])
     code, output, errors = await touchstone(source, "archive", "write", "kept", "--json")
-    assert (code, json.loads(output)) == (0, {"records": {"answers.generated": 4}, "erased": 0}), errors
+    assert (code, json.loads(output)) == (0, {"records": {"answers.generated": 4}, "erased": 0, "gone": 0}), errors
     code, output, _ = await touchstone(source, "archive", "restore", "kept", "--dry-run")
     assert (code, "4 records would be sent" in output) == (0, True)
     code, _, errors = await touchstone(source, "archive", "write", "kept", "--topic", "answers")
     assert (code, "unknown topic answers" in errors) == (2, True)
     code, _, errors = await touchstone(source, "archive", "list", "nowhere")
     assert (code, "nowhere is not a folder" in errors) == (1, True)
+
+
+async def test_a_hole_that_retention_left_is_an_error_with_its_number(
+    kafka_addresses: Addresses, tmp_path: Path
+) -> None:
+    source = await prepared(kafka_addresses, tmp_path, "holes")
+    await send(source, ANSWERS_GENERATED, [(0, (b"a", answer(f"a-{number}"), [], 1)) for number in range(3)])
+    assert (await touchstone(source, "archive", "write", "kept"))[0] == 0
+    await send(source, ANSWERS_GENERATED, [(0, (b"a", answer(f"a-{number}"), [], 1)) for number in range(3, 10)])
+    await delete_before(source.settings, kafka_addresses, {0: 8})
+    code, output, errors = await touchstone(source, "archive", "write", "kept", "--json")
+    assert (code, json.loads(output)) == (1, {"records": {"answers.generated": 2}, "erased": 0, "gone": 5})
+    assert "the archive has a hole: retention removed 5 records before they were archived" in " ".join(errors.split())
+    assert (await touchstone(source, "archive", "write", "kept"))[0] == 0, "a hole is reported once"

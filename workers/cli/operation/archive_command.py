@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from schemas.topics import TOPICS, Topic
-from workers.cli.output import console, errors, print_json, read_settings
+from workers.cli.output import console, errors, fail, print_json, read_settings
 from workers.cli.time_option import read_time
 from workers.settings.addresses import apply_local_defaults, find_addresses
 
@@ -37,7 +37,7 @@ def write(folder: Folder, topic: Names = None, as_json: AsJson = False) -> None:
     """Write records of the topics that the archive does not contain yet; safe to repeat.
 
     It reads without a consumer group, up to the ends of the topics at its start. Records of erased
-    persons are left out.
+    persons are left out. Exit code 1 if retention removed records since the last run: the archive has a hole.
 
     Examples:
       touchstone archive write /backup/touchstone
@@ -52,7 +52,12 @@ def write(folder: Folder, topic: Names = None, as_json: AsJson = False) -> None:
         done = asyncio.run(
             write_archive(apply_local_defaults(settings, addresses), addresses, folder, chosen, progress)
         )
-    _tell("written", done.records, done.erased, as_json=as_json)
+    _tell("written", done.records, done.erased, as_json=as_json, gone=done.gone)
+    if done.gone:
+        fail(
+            f"the archive has a hole: retention removed {done.gone} records before they were archived; "
+            "run it more often, or raise TOUCHSTONE_KAFKA__RETENTION_DAYS"
+        )
 
 
 @app.command()
@@ -162,9 +167,9 @@ def _progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int | None],
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _tell(what: str, records: dict[str, int], erased: int, *, as_json: bool) -> None:
+def _tell(what: str, records: dict[str, int], erased: int, *, as_json: bool, **further: int) -> None:
     if as_json:
-        print_json({"records": records, "erased": erased})
+        print_json({"records": records, "erased": erased, **further})
         return
     for name, count in sorted(records.items()):
         console.print(f"{count:>10}  {name}", highlight=False)
