@@ -153,7 +153,7 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
 def test_more_than_a_file_holds_is_refused_and_not_cut(logged: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "MAX_EXPORTED", 4)
     client = logged.client("admin")
-    refused = client.get("/api/audit/accesses/export", params={"tenant": "inspected"})
+    refused = client.get("/api/audit/accesses/export", params=LOGGED)
     assert refused.status_code == 422
     assert "7 rows match, and a file has at most 4" in refused.json()["detail"]
 
