@@ -27,7 +27,7 @@ from workers.agents.base import AgentContext, AgentDefinition, Handler, OwnedPar
 from workers.agents.intake import answer_outputs
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.records import Output, Record, Result, WorkItem
-from workers.errors import PoisonError, UnavailableError, UnreadableRecord
+from workers.errors import PoisonError, UnavailableError, UnreadableRecord, describe
 from workers.evaluation.clauses.parser import load_parser
 from workers.gateways.adapted import Adapted
 from workers.intake.streamed_answer import StreamedAnswer
@@ -213,19 +213,28 @@ class Streams:
         now = self._context.now()
         due = await self._store.due(partition, now.timestamp(), MAX_DUE)
         for key in due:
-            answer = await self._read(key)
-            if not answer.done:
-                # A fixed time, so that a repetition after a crash sends the same answer.
-                at = datetime.fromtimestamp(answer.first_seen, UTC) + timedelta(
-                    seconds=self._settings.streams.idle_seconds
+            try:
+                done = await self._end_stopped(key, partition)
+            except UnreadableEvent as error:
+                # The chunks stay unreadable at every further look; the error would end the worker each time.
+                log.error(
+                    "stream_discarded", tenant=key[0], answer_id=key[1], partition=partition, error=describe(error)
                 )
-                await self._cut(key, partition, answer, at)
-                log.info(
-                    "stream_truncated", tenant=key[0], answer_id=key[1], partition=partition, chunks=len(answer.texts)
-                )
-            await self._store.end(key, partition, answer.done or BY_TIME)
+                done = BY_TIME
+            await self._store.end(key, partition, done)
             self._known.pop(key, None)
         return len(due)
+
+    async def _end_stopped(self, key: AnswerKey, partition: int) -> str:
+        """Send an answer without its rest, unless it was sent before; return what ended it."""
+        answer = await self._read(key)
+        if answer.done:
+            return answer.done
+        # A fixed time, so that a repetition after a crash sends the same answer.
+        at = datetime.fromtimestamp(answer.first_seen, UTC) + timedelta(seconds=self._settings.streams.idle_seconds)
+        await self._cut(key, partition, answer, at)
+        log.info("stream_truncated", tenant=key[0], answer_id=key[1], partition=partition, chunks=len(answer.texts))
+        return BY_TIME
 
     async def _cut(self, key: AnswerKey, partition: int, answer: StreamedAnswer, at: datetime) -> None:
         """Send an answer without its rest; an invalid one becomes a dead letter in the place of its latest chunk."""

@@ -51,6 +51,7 @@ class AccessTokens(AbstractTokenProvider):  # type: ignore[misc]  # untyped
         self._lock = threading.Lock()
         self._token = ""
         self._renewal = self._expiry = 0.0
+        self._clock = time.monotonic
 
     async def token(self) -> str:
         """Return a token that is valid now.
@@ -65,12 +66,12 @@ class AccessTokens(AbstractTokenProvider):  # type: ignore[misc]  # untyped
         if self._file is not None:
             return _from_file(self._file)
         with self._lock:
-            if time.time() >= self._renewal:
+            if self._clock() >= self._renewal:
                 self._renew()
             return self._token
 
     def _renew(self) -> None:
-        asked = time.time()
+        asked, monotonic, wall = self._clock(), time.monotonic(), time.time()
         try:
             token = _from_command(self._command)
         except TokenUnavailable as error:
@@ -78,7 +79,12 @@ class AccessTokens(AbstractTokenProvider):  # type: ignore[misc]  # untyped
                 raise
             log.warning("token_renewal_failed", error=str(error), expires_in_seconds=round(self._expiry - asked))
             return
-        self._expiry = _expiry(token) or asked + OPAQUE_SECONDS
+        expiry = _expiry(token)
+        if expiry is None:
+            # Not by wall clock: a step back of that clock would lengthen the life of the token.
+            self._clock, asked, self._expiry = time.monotonic, monotonic, monotonic + OPAQUE_SECONDS
+        else:
+            self._clock, asked, self._expiry = time.time, wall, expiry
         self._renewal = asked + RENEWED_AT * (self._expiry - asked)
         self._token = token
 

@@ -15,6 +15,7 @@ covers each of them:
   has acknowledged it.
 * ``maybe_wait_for_commit_to_finish`` lets every call of ``commit`` commit. Faust's version skips a call that comes
   during another commit: the last one before a stop or a revocation would leave out what was acknowledged meanwhile.
+  A cancelled call does not cancel the commit that it waits for.
 * ``on_partitions_revoked`` commits finished records while this worker still owns the partitions. It then
   starts a new epoch before any other code runs.
 * The range assignor gives one worker the same partition numbers of all joined topics.
@@ -411,7 +412,8 @@ class LedgerConsumer(Consumer):
             False: the caller has to commit what was acknowledged meanwhile.
         """
         while self._commit_fut is not None:
-            await super().maybe_wait_for_commit_to_finish()
+            # Faust awaits the future itself: a cancelled caller cancels it, and the loop then never yields again.
+            await asyncio.wait([self._commit_fut])
         return False
 
     async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:

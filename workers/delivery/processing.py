@@ -22,6 +22,7 @@ from workers.delivery.failures.attempts import AttemptJournal, ProcessKilled
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.failures.error_action import ErrorAction, action_for
+from workers.delivery.failures.waits import Waits
 from workers.delivery.followers.erasure_follower import ErasureRegister, erasure_output
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
@@ -103,7 +104,7 @@ class BatchProcessor:
         self.breaker = breaker
         self._erasures = erasures
         self._tracing = tracing
-        self.waiting_for: str | None = None
+        self._waits = Waits(agent)
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
         self._work = WorkQueue(agent, limits)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -152,6 +153,11 @@ class BatchProcessor:
     def in_flight_bytes(self) -> int:
         """Return the bytes of the values of the items in flight."""
         return self._work.size
+
+    @property
+    def waiting_for(self) -> str | None:
+        """Return the description of a service that is waited for, or None."""
+        return self._waits.description
 
     async def _collect(self) -> None:
         while True:
@@ -202,30 +208,46 @@ class BatchProcessor:
         Returns:
             The items that failed, with their errors.
         """
-        pause = self._delivery.retry_initial_seconds
-        while current := self._drop_stale(works):
-            try:
-                # Check as late as possible: an erasure may arrive while the agent waits for a service.
-                current = await self._drop_erased(current)
-                if not current:
-                    return []
-                results = await self._traced(current, alone)
-                self._nobody_is_away()
-            except UnavailableError as error:
-                await self._wait(error, pause)
-                pause = min(pause * 2, self._delivery.retry_max_seconds)
-                works = current
-                continue
-            except Exception as error:
-                if len(current) == 1:
-                    return [(current[0], error)]
-                # Any item may be the cause. Halving the batch finds it in a few attempts, and the other items succeed.
-                half = len(current) // 2
-                failures = await self._attempt(current[:half], alone=alone)
-                return failures + await self._attempt(current[half:], alone=alone)
-            self._acknowledge([w for w, r in zip(current, results, strict=True) if not isinstance(r, Exception)])
-            return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
-        return []
+        current, results = await self._until_available(works, alone)
+        if isinstance(results, Exception):
+            if len(current) == 1:
+                return [(current[0], results)]
+            # Any item may be the cause. Halving the batch finds it in a few attempts, and the other items succeed.
+            half = len(current) // 2
+            failures = await self._attempt(current[:half], alone=alone)
+            return failures + await self._attempt(current[half:], alone=alone)
+        self._acknowledge([w for w, r in zip(current, results, strict=True) if not isinstance(r, Exception)])
+        return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
+
+    async def _until_available(
+        self, works: Sequence[WorkItem], alone: bool
+    ) -> tuple[Sequence[WorkItem], Sequence[Result] | Exception]:
+        """Run steps 1 and 2, and wait while a service is unavailable.
+
+        Returns:
+            The remaining items, and their results or the error of the whole batch.
+        """
+        pause, batch = self._delivery.retry_initial_seconds, object()
+        try:
+            while current := self._drop_stale(works):
+                try:
+                    # Check as late as possible: an erasure may arrive while the agent waits for a service.
+                    current = await self._drop_erased(current)
+                    if not current:
+                        break
+                    results = await self._traced(current, alone)
+                    self._waits.end_all()
+                    return current, results
+                except UnavailableError as error:
+                    await self._wait(batch, error, pause)
+                    pause = min(pause * 2, self._delivery.retry_max_seconds)
+                    works = current
+                except Exception as error:
+                    return current, error
+            return [], []
+        finally:
+            # Also where nothing is left to wait: its items went to another worker, or are erased.
+            self._waits.end(batch)
 
     async def _traced(self, works: Sequence[WorkItem], alone: bool) -> Sequence[Result]:
         """Run steps 1 and 2, within spans if tracing is on."""
@@ -252,7 +274,7 @@ class BatchProcessor:
             try:
                 async with asyncio.timeout(self._limits.timeout_seconds):
                     with panics_as_errors():
-                        return await self._handler(works)
+                        results = await self._handler(works)
             except TimeoutError as error:
                 if self._limits.timeout_seconds is None:
                     raise
@@ -263,6 +285,10 @@ class BatchProcessor:
                 ) from error
             finally:
                 self._journal.end(self.agent, records)
+        # A service is away for every record, also where the handler assigns the error to one.
+        if away := next((result for result in results if isinstance(result, UnavailableError)), None):
+            raise away
+        return results
 
     async def _send(self, works: Sequence[WorkItem], results: Sequence[Result]) -> None:
         if not all(self._acknowledger.is_current(work.record.epoch) for work in works):
@@ -271,19 +297,13 @@ class BatchProcessor:
         outputs: list[Output] = [o for r in results if not isinstance(r, Exception) for o in r]
         await self._producer.send(outputs, agent=self.agent)
 
-    async def _wait(self, error: UnavailableError, pause: float) -> None:
+    async def _wait(self, batch: object, error: UnavailableError, pause: float) -> None:
         if isinstance(error, _AssignmentChanged):
             return
-        self.waiting_for = str(error)
-        metrics.AGENT_WAITING.labels(self.agent).set(1)
+        self._waits.begin(batch, error)
         metrics.RECORDS_RETRIED.labels(self.agent, type(error).__name__).inc()
         log.warning("processing_paused", agent=self.agent, error=str(error), pause_seconds=round(pause, 2))
         await asyncio.sleep(_jittered(pause))
-
-    def _nobody_is_away(self) -> None:
-        if self.waiting_for is not None:
-            self.waiting_for = None
-            metrics.AGENT_WAITING.labels(self.agent).set(0)
 
     async def _recover(self, work: WorkItem, error: Exception) -> None:
         """Run step 4 for one item: retry it alone until it succeeds or is dead-lettered."""

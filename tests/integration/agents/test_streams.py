@@ -16,6 +16,8 @@ from tests.harness.deployment import Deployment, until
 from workers.runtime.worker import Worker
 from workers.settings import CheckSettings, StreamSettings
 from workers.settings.addresses import Addresses
+from workers.stores.redis.chunk_store import ChunkStore
+from workers.stores.redis.client import open_redis
 
 FIELDS = {
     "query": "Tell me about the rotor.",
@@ -171,6 +173,28 @@ async def test_a_stream_that_stops_is_an_answer_that_is_marked_as_cut(deployment
     assert (found["a"].answer, found["a"].finish_reason) == ("".join(TEXTS[:2]), "length")
     assert found["a"].metadata["cut"] == {"missing_chunk": 2, "received_chunks": 4}
     assert (found["b"].answer, found["b"].query) == ("", "")
+
+
+async def test_a_kept_chunk_that_is_unreadable_ends_its_answer_alone(deployment: Deployment) -> None:
+    redis = open_redis(deployment.addresses.redis, deployment.settings.redis)
+    prefix = deployment.settings.redis.key_prefix
+    store = ChunkStore(redis, prefix, 60)
+    unreadable = AnswerChunk(answer_id="a", index=0, text="x")
+    try:
+        for partition in range(deployment.settings.kafka.partitions):
+            await store.save([(unreadable, partition, 0)], [], 1.0, 1.0)
+        await redis.hset(store._name((unreadable.tenant, "a")), "chunk:0", b"of a newer version")
+        worker = await started(deployment, idle_seconds=1)
+        try:
+            await send(deployment, *chunks("b", last=False), key="b")
+            (answer,) = await answers(deployment, 1)
+            assert answer.answer_id == "b"
+            for partition in range(deployment.settings.kafka.partitions):
+                assert await store.due(partition, 2.0, 1) == [], "it is not tried again"
+        finally:
+            await worker.stop()
+    finally:
+        await redis.aclose()
 
 
 async def test_a_stream_without_an_end_ends_at_the_longest_answer(deployment: Deployment) -> None:

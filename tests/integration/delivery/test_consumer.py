@@ -201,6 +201,35 @@ async def test_a_stop_during_a_commit_commits_what_was_acknowledged_meanwhile(
     assert await committed(settings, addresses, "probe") == 20
 
 
+@pytest.mark.timeout(60)
+async def test_a_revocation_that_gives_up_on_a_slow_commit_leaves_the_worker_running(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, begun, go_on = LedgerConsumer._commit, asyncio.Event(), asyncio.Event()
+
+    async def slowly(reading: LedgerConsumer, offsets: Any) -> bool:
+        begun.set()
+        await go_on.wait()
+        return await commit(reading, offsets)
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        return [[] for _ in works]
+
+    monkeypatch.setattr(LedgerConsumer, "_commit", slowly)
+    await produce(settings, addresses, 10)
+    agents.append(await Agent(settings, addresses, handle).start())
+    await begun.wait()
+    reading = agents[0].application.consumer
+    try:
+        with capture_logs() as logs:
+            await reading.on_partitions_revoked(set())
+    finally:
+        go_on.set()
+    assert "commit_on_revoke_timed_out" in {entry["event"] for entry in logs}
+    await until(lambda: reading._commit_fut is None)
+    assert reading.defect() is None
+
+
 @pytest.mark.both_brokers
 async def test_what_was_not_acknowledged_comes_again_after_a_stop(
     settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]

@@ -11,6 +11,7 @@ from schemas.topics import REVIEW_EVENTS
 from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Published, decisions, store_events
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
 from workers.agents.base import AgentContext
+from workers.agents.tasks import deadline_sweeper
 from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
@@ -24,7 +25,7 @@ from workers.services.shared_services import SharedServices
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.review_rows import withdrawing_row
+from workers.stores.clickhouse.review_rows import review_rows, withdrawing_row
 from workers.stores.queries.review_queries import ReviewStore
 
 
@@ -62,6 +63,23 @@ async def test_a_decision_made_before_the_deadline_comes_before_that_of_the_poli
     made = await decisions(published)
     assert [each.decided_by for each in made if each.answer_id == "a-1"] == ["first", POLICY], "the first one is final"
     assert [each.decided_by for each in made if each.answer_id == "a-2"] == [POLICY]
+
+
+async def test_places_without_a_request_stop_no_other_deadline(
+    rows: AnalyticsStore, clock: Clock, published: Published, sweeper: DeadlineSweeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline_sweeper, "BATCH", 2)
+    last = review_request(3)
+    deadline = last.deadline_at
+    assert deadline is not None
+    earlier = (deadline - timedelta(hours=1)).isoformat()
+    lonely = [review_request(number, deadline_at=earlier) for number in (1, 2)]
+    await store_requests(rows, [last])
+    await rows.store(row for each in lonely for row in review_rows(each) if row.table == "review_queue")
+    clock.now = deadline + timedelta(hours=1)
+    for _ in range(3):
+        await sweeper.sweep()
+    assert {each.answer_id for each in await decisions(published)} == {"a-3"}
 
 
 async def test_a_request_that_comes_back_after_its_deadline_gets_the_step_of_the_policy(

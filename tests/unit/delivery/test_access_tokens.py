@@ -14,7 +14,9 @@ from workers.delivery.access_tokens import AccessTokens, TokenUnavailable
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [time.time()]
+    start, monotonic = now[0], time.monotonic()
     monkeypatch.setattr(access_tokens.time, "time", lambda: now[0])
+    monkeypatch.setattr(access_tokens.time, "monotonic", lambda: monotonic + now[0] - start)
     return now
 
 
@@ -60,6 +62,23 @@ async def test_a_token_without_expiry_is_kept_a_while(tmp_path: Path, clock: lis
         assert await tokens.token() == text
         clock[0] += access_tokens.OPAQUE_SECONDS
     assert calls(file) == 3
+
+
+async def test_a_step_back_of_the_wall_clock_lengthens_no_opaque_token(
+    tmp_path: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("first")
+    tokens = AccessTokens(None, printing(file))
+    assert await tokens.token() == "first"
+    wall = clock[0] - 3_600
+    monkeypatch.setattr(access_tokens.time, "time", lambda: wall)
+    clock[0] += access_tokens.OPAQUE_SECONDS
+    file.write_text("second")
+    assert await tokens.token() == "second"
+    file.write_text(later := unsigned_token("a", 100))
+    clock[0] += access_tokens.OPAQUE_SECONDS
+    assert await tokens.token() == later, "a token with an expiry may follow one without"
 
 
 async def test_a_failed_renewal_keeps_the_token_while_it_is_valid(tmp_path: Path, clock: list[float]) -> None:

@@ -1,5 +1,7 @@
 """Assembly and the reports of evaluator plug-ins, which share one topic."""
 
+import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +13,7 @@ from schemas.export import example
 from schemas.reports import Report
 from schemas.topics import ANSWERS_EVALUATIONS, ANSWERS_GENERATED, JOINED_REPORTS, REPORT_TOPICS, Topic
 from workers.delivery.followers.erasure_follower import ErasureRegister
+from workers.delivery.join import assembler as assembler_module
 from workers.delivery.join.assembler import Assembler, ExpectedEvaluators
 from workers.delivery.ledger import Partition
 from workers.delivery.records import Record, WorkItem
@@ -24,6 +27,7 @@ class Surroundings:
 
     topics = (ANSWERS_GENERATED, *JOINED_REPORTS)
     in_flight = in_flight_bytes = 0
+    on_epoch: Callable[[], None]
 
     def __init__(self) -> None:
         self.works: list[WorkItem] = []
@@ -32,6 +36,7 @@ class Surroundings:
         self.consumer = self.ledger = self
         self.read = 0
         self.done = 0
+        self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
 
     def is_current(self, epoch: int) -> bool:
         return True
@@ -54,26 +59,35 @@ class Surroundings:
     def pause(self, partitions: list[Partition]) -> None:
         self.paused += [partition.topic for partition in partitions]
 
+    def resume(self, partitions: list[Partition]) -> None:
+        self.paused = [topic for topic in self.paused if topic not in {each.topic for each in partitions}]
+
+    def assigned(self) -> set[Partition]:
+        return {Partition(topic.name, 0) for topic in self.topics}
+
+    def listen(self, *, on_epoch: Callable[[], None], on_commit: Any) -> None:
+        self.on_epoch = on_epoch
+
     def submit_now(self, work: WorkItem) -> None:
         self.works.append(work)
 
 
 @pytest.fixture
-def around() -> Surroundings:
+async def around() -> Surroundings:
     return Surroundings()
 
 
-def assembler(around: Any, limit: int = 10) -> Assembler:
+def assembler(around: Any, limit: int = 10, clock: Callable[[], float] = lambda: 0.0) -> Assembler:
     delivery = DeliverySettings(join_limit=limit)
     return Assembler(
         around, around, delivery, lambda record: GeneratedAnswer.from_bytes(record.value), ErasureRegister(), EVALUATORS,
-        clock=lambda: 0.0,
+        clock=clock,
     )  # fmt: skip
 
 
 async def send_answer(assembly: Assembler, around: Surroundings, offset: int) -> None:
     answer = GeneratedAnswer(answer_id=f"a{offset}", answer="text", completed_at=datetime(2026, 11, 2, tzinfo=UTC))
-    around.read = offset + 1
+    around.read = max(around.read, offset + 1)
     await assembly.receive(Record(ANSWERS_GENERATED.name, 0, offset, None, answer.to_bytes()))
 
 
@@ -129,3 +143,65 @@ async def test_a_plugin_that_runs_ahead_pauses_the_topic_of_plugins_alone(around
     for offset in range(3):
         await send_report(assembly, "tone", offset, offset)
     assert around.paused == [ANSWERS_EVALUATIONS.name]
+
+
+async def test_reports_that_overtake_answers_in_the_queue_of_delivery_are_joined(around: Surroundings) -> None:
+    """With masking an answer takes longer to receive than its reports, and the ledger knows it before the join does."""
+    assembly = assembler(around)
+    around.read = 2
+    for agent in (*REPORT_TOPICS, "tone", "length"):
+        await send_report(assembly, agent, 1)
+    await send_answer(assembly, around, 0)
+    await send_answer(assembly, around, 1)
+    assert [agents(work) for work in around.works] == [{*REPORT_TOPICS, "tone", "length"}]
+
+
+@pytest.mark.parametrize("value", [b"no answer", None])
+async def test_a_report_on_an_answer_that_was_received_unreadable_waits_for_no_join(
+    around: Surroundings, value: bytes | None
+) -> None:
+    assembly = assembler(around, limit=1)
+    around.read = 1
+    await assembly.receive(Record(ANSWERS_GENERATED.name, 0, 0, None, value))
+    await send_report(assembly, "quality", 0)
+    assert "answers.quality" not in around.paused, "no early report is counted"
+
+
+async def test_a_new_assignment_reads_answers_again(around: Surroundings) -> None:
+    assembly = assembler(around)
+    assembly.start()
+    await send_answer(assembly, around, 0)
+    around.on_epoch()
+    for agent in (*REPORT_TOPICS, "tone", "length"):
+        await send_report(assembly, agent, 0)
+    await send_answer(assembly, around, 0)
+    await assembly.stop()
+    assert [agents(work) for work in around.works] == [{*REPORT_TOPICS, "tone", "length"}]
+
+
+async def test_a_process_that_stood_still_gives_up_no_answer_whose_report_waits_for_it(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assembler_module, "TICK_SECONDS", 0.0)
+    now = [0.0]
+    assembly = assembler(around, clock=lambda: now[0])
+    assembly.start()
+    for offset in range(2):
+        await send_answer(assembly, around, offset)
+        for agent in ("citations", "grounding", "tone", "length"):
+            await send_report(assembly, agent, offset)
+    for seconds in (0.2, 3_600.0, 0.2):
+        now[0] += seconds
+        for _ in range(10):
+            await asyncio.sleep(0)
+    assert around.works == []
+    await send_report(assembly, "quality", 0)
+    assert [agents(work) for work in around.works] == [{*REPORT_TOPICS, "tone", "length"}]
+    for _ in range(70):
+        now[0] += 1.0
+        for _ in range(10):
+            await asyncio.sleep(0)
+    await assembly.stop()
+    assert [agents(work) for work in around.works[1:]] == [{"citations", "grounding", "tone", "length"}], (
+        "an agent that is silent while the process runs is not waited for without end"
+    )

@@ -20,6 +20,7 @@ from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
 from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.errors import BrokerUnavailable, DeadLetterFailed, PoisonError, ResultTooLarge, StoreUnavailable
+from workers.observability import metrics
 from workers.settings import BreakerSettings, DeliverySettings
 
 
@@ -127,6 +128,49 @@ async def test_a_store_that_is_away_is_waited_for_without_end_and_nothing_is_dea
     assert await processor.drain(60)
     assert acknowledgements.offsets == [1]
     assert producer.sent == []
+
+
+async def test_an_unavailable_store_among_the_results_is_waited_for_as_one_that_is_raised(start: Start) -> None:
+    attempts = 0
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        nonlocal attempts
+        attempts += 1
+        away = attempts <= 20
+        return [StoreUnavailable("away") if away and item.record.offset == 1 else result(item) for item in works]
+
+    processor, producer, acknowledgements = start(handle, LIMITS_TOGETHER)
+    await processor.submit(work(1))
+    await processor.submit(work(2))
+    assert await processor.drain(60)
+    assert sorted(acknowledgements.offsets) == [1, 2]
+    assert sorted(output.value or b"" for output in producer.sent) == [b"1", b"2"]
+    assert {output.topic.name for output in producer.sent} == {ANSWERS_ENRICHED.name}, "nothing is dead-lettered"
+
+
+@pytest.mark.parametrize("later", ["the partition moves away", "another error", "the record is erased"])
+async def test_an_agent_is_ready_again_however_its_wait_for_a_store_ends(start: Start, later: str) -> None:
+    register, of = ErasureRegister(), erased_register()[1]
+    away = True
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        if away:
+            raise StoreUnavailable("away")
+        raise PoisonError("unreadable")
+
+    processor, _, acknowledgements = start(handle, erasures=register)
+    await processor.submit(of(2))
+    async with asyncio.timeout(60):
+        while processor.waiting_for is None:
+            await asyncio.sleep(0)
+    away = False
+    if later == "the partition moves away":
+        acknowledgements.epoch += 1
+    elif later == "the record is erased":
+        register.note(Erasure(digest=person_digest("default", "gone"), requested_at=datetime(2026, 11, 2, tzinfo=UTC)))
+    assert await processor.drain(60)
+    assert processor.waiting_for is None
+    assert metrics.AGENT_WAITING.labels("probe")._value.get() == 0, "the alert ends too"
 
 
 async def test_an_exception_for_a_whole_batch_is_pinned_to_the_record_that_causes_it(start: Start) -> None:

@@ -81,6 +81,7 @@ class DeadlineSweeper:
         for place in overdue:
             request = requests.get(place.key)
             if request is None:
+                log.warning("review_request_awaited", review_id=place.review_id, answer_id=place.answer_id)
                 continue  # the other row follows
             action = deadline_action(self._context.settings.review, place.queue, held=place.held)
             outputs.append(
@@ -88,7 +89,8 @@ class DeadlineSweeper:
             )
             metrics.DEADLINES_PASSED.labels(action).inc()
         await self._context.producer.send(outputs, agent=NAME)
-        self._sent |= {_deadline(place): now for place in overdue if place.key in requests}
+        # Also those without a request: they would fill every batch, and no deadline would pass any more.
+        self._sent |= {_deadline(place): now for place in overdue}
         return len(outputs)
 
     def _decision(self, place: QueueRow, request: ReviewRequest, action: DeadlineAction) -> Output:

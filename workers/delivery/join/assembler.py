@@ -18,6 +18,7 @@ from schemas.topics import ANSWERS_EVALUATIONS, ANSWERS_GENERATED, JOINED_REPORT
 from workers.delivery.application import AgentApplication
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.join.pending_answers import AnswerJoin, Joined, Place
+from workers.delivery.join.running_clock import RunningClock
 from workers.delivery.ledger import Partition
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.records import Record, WorkItem
@@ -86,7 +87,7 @@ class Assembler:
         self._delivery = delivery
         self._read_answer = read_answer
         self._erasures = erasures
-        self._clock = clock
+        self._clock = RunningClock(clock)
         # Several evaluator plug-ins report on one topic.
         self._agents: dict[str, tuple[str, ...]] = {topic.name: (agent,) for agent, topic in REPORT_TOPICS.items()}
         self._agents[ANSWERS_EVALUATIONS.name] = (*evaluators.required, *evaluators.optional)
@@ -97,6 +98,8 @@ class Assembler:
             optional=evaluators.optional,
             optional_seconds=evaluators.wait_seconds,
         )
+        # The ledger's position is that of delivery: answers between it and this one still wait in Faust's queue.
+        self._next_answers: dict[int, int] = {}
         self._paused: set[Partition] = set()
         self._limit = delivery.join_limit
         self._limit_bytes = delivery.join_bytes
@@ -124,6 +127,7 @@ class Assembler:
         self._bound(record)
 
     def _receive_answer(self, record: Record) -> None:
+        self._next_answers[record.partition] = record.offset + 1
         if self._erasures.covers(record):
             # The processor drops the answer; no report comes, so a join would wait until the deadline.
             self._processor.submit_now(WorkItem(record))
@@ -158,7 +162,7 @@ class Assembler:
             record,
             now=self._clock(),
             committed=ledger.committed(answers),
-            position=ledger.position(answers),
+            position=self._next_answers.get(record.partition),
             store_late=of_plugin,
         )
         if arrival.late:
@@ -174,6 +178,7 @@ class Assembler:
 
     def _forget(self) -> None:
         self._join.clear()
+        self._next_answers.clear()
         self._paused.clear()
 
     def _committed(self, offsets: Mapping[Partition, int]) -> None:

@@ -209,7 +209,7 @@ class AnswerJoin:
             record: the report's record.
             now: monotonic time in seconds.
             committed: committed offset of the answer's partition, if known.
-            position: next offset to be read of the answer's partition, if known.
+            position: offset after the last answer of this partition that the caller has received, if known.
             store_late: True if the caller stores reports that arrive after their answer was emitted.
 
         Returns:
