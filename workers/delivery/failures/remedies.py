@@ -11,6 +11,8 @@ HINTS = {
     "OversizeBatch": "The producer sent a compressed batch that is too large after decompression; the message names its "
     "offsets. Find the producer and let it send the records again in smaller batches; the letter has no content and "
     "cannot be requeued.",
+    "LibraryPanicked": "A library in Rust panicked at the record. Save it with `touchstone dlq export` and report it; "
+    "do not requeue it before the library is mended.",
     "ResultTooLarge": "The result of the record exceeds the limit. Raise kafka.max_record_bytes together with the "
     "broker's limit, then requeue.",
     "RejectedByStore": "The store refuses the values. Is the schema older than the worker? Run `touchstone migrate`, "
