@@ -91,9 +91,11 @@ def _decide(
 ) -> list[Output]:
     decision = ReviewDecision.from_bytes(record.value)
     key = record_key(decision.tenant, decision.answer_id)
-    if released.partition_of(decision.answer_id) != record.partition:
-        # Refuse a producer with another partitioning: two decisions on one answer must be on one partition.
-        return [Output(REVIEW_DECISIONS, key.encode(), record.value, record.headers)]
+    partition = released.moved_to(decision.answer_id, record.partition)
+    if partition is not None:
+        # Another partitioning of its producer, or added partitions: two decisions on one answer must be on one
+        # partition. The number is fixed, since a producer that does not know of new partitions would send in circles.
+        return [Output(REVIEW_DECISIONS, key.encode(), record.value, record.headers, partition)]
     known = batch.get(key) or released.standing(decision.tenant, decision.answer_id)
     ruling = rule(known, decision)
     metrics.REVIEW_DECISIONS.labels(decision.user_action, ruling).inc()

@@ -12,7 +12,7 @@ restart the chunks come from Redis; only findings of the last batch can be sent 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -30,6 +30,7 @@ from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.errors import PoisonError, UnavailableError, UnreadableRecord, describe
 from workers.evaluation.clauses.parser import load_parser
 from workers.gateways.adapted import Adapted
+from workers.intake.steady_partitions import SteadyPartitions
 from workers.intake.streamed_answer import StreamedAnswer
 from workers.observability.logs import get_logger
 from workers.privacy.record_masking import Privacy
@@ -100,11 +101,16 @@ class Streams:
         self._letters = DeadLetterSender(context.producer, context.pipeline_version)
         self._known: OrderedDict[AnswerKey, _Known] = OrderedDict()
         self._lock = asyncio.Lock()
+        self._steady = SteadyPartitions()
 
     async def handle(self, works: Sequence[WorkItem]) -> Sequence[Result]:
         """Return the outputs of a batch of chunks."""
         async with self._lock:
-            return await self._handle(works)
+            try:
+                return await self._handle(works)
+            except UnavailableError:
+                self._interrupt()
+                raise
 
     async def _handle(self, works: Sequence[WorkItem]) -> list[Result]:
         results: list[Result] = [[] for _ in works]
@@ -160,7 +166,9 @@ class Streams:
         at = datetime.fromtimestamp(record.timestamp, UTC)
         try:
             outputs = await self._in_thread(self._sentences, known.answer, record, at)
-            overdue = self._context.now().timestamp() - known.answer.first_seen > self._settings.streams.max_seconds
+            now = self._context.now().timestamp()
+            handled = min(now - known.answer.first_seen, self._steady.seconds(record.partition, now))
+            overdue = handled > self._settings.streams.max_seconds
             if known.answer.is_complete or known.answer.is_too_long or overdue:
                 outputs += await self._in_thread(self._whole, known.answer, record, at)
                 known.answer.done = _place(record)
@@ -196,10 +204,25 @@ class Streams:
             await asyncio.sleep(SWEEP_SECONDS)
             try:
                 async with self._lock:
-                    for partition in sorted(owned()):
-                        await self.sweep(partition)
+                    await self.sweep_steady(owned())
             except UnavailableError as error:
+                self._interrupt()
                 log.warning("stream_sweep_failed", error=str(error))
+
+    def _interrupt(self) -> None:
+        self._steady.interrupt(self._context.now().timestamp() + self._settings.delivery.retry_max_seconds)
+
+    async def sweep_steady(self, owned: Collection[int]) -> None:
+        """Sweep the partitions whose chunks have been handled without an interruption for the idle time.
+
+        Raises:
+            UnavailableError: Redis or the broker does not respond.
+        """
+        now = self._context.now().timestamp()
+        self._steady.look(owned, now)
+        for partition in sorted(owned):
+            if self._steady.seconds(partition, now) >= self._settings.streams.idle_seconds:
+                await self.sweep(partition)
 
     async def sweep(self, partition: int) -> int:
         """Send the answers of a partition whose chunks have stopped, without their rest.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 
 from schemas.identifiers import record_key
 from schemas.release import ReleasedAnswer
@@ -156,3 +157,43 @@ async def test_no_state_is_told_of_a_partition_that_was_not_read(deployment: Dep
             released.standing("acme", "a-1")
     finally:
         await released.stop()
+
+
+async def test_added_partitions_are_counted_when_a_record_comes_from_one(
+    kafka_addresses: Addresses, tmp_path: Path
+) -> None:
+    """Otherwise each decision on an answer of a new partition would be sent back to where it came from, for ever."""
+    deployment = await made(kafka_addresses, tmp_path)
+    name = deployment.settings.topic_name(ANSWERS_RELEASED.name)
+    async with reading(deployment) as released:
+        before = {f"a-{number}": released.partition_of(f"a-{number}") for number in range(100)}
+        admin = AIOKafkaAdminClient(bootstrap_servers=kafka_addresses.kafka)
+        await admin.start()
+        try:
+            await admin.create_partitions({name: NewPartitions(8)})
+        finally:
+            await admin.close()
+        await released.refresh([7], NOW)
+        after = {answer_id: released.partition_of(answer_id) for answer_id in before}
+        assert set(after.values()) == set(range(8))
+        assert all(released.moved_to(answer_id, partition) is None for answer_id, partition in after.items())
+        moved = [answer_id for answer_id in before if before[answer_id] != after[answer_id]]
+        assert moved != []
+        assert all(released.moved_to(answer_id, before[answer_id]) == after[answer_id] for answer_id in moved)
+
+
+async def test_a_doubted_number_of_partitions_is_asked_for_again(kafka_addresses: Addresses, tmp_path: Path) -> None:
+    """From 4 to 6 partitions, an answer can move between two partitions that were there before."""
+    deployment = await made(kafka_addresses, tmp_path)
+    name = deployment.settings.topic_name(ANSWERS_RELEASED.name)
+    async with reading(deployment) as released:
+        admin = AIOKafkaAdminClient(bootstrap_servers=kafka_addresses.kafka)
+        await admin.start()
+        try:
+            await admin.create_partitions({name: NewPartitions(6)})
+        finally:
+            await admin.close()
+        seen = released.partition_of("a-1")
+        assert released.moved_to("a-1", (seen + 1) % 4) == seen
+        await released.refresh([seen], NOW)
+        assert {released.partition_of(f"a-{number}") for number in range(100)} == set(range(6))

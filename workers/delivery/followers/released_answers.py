@@ -91,6 +91,7 @@ class ReleasedAnswers:
         self._partitions: dict[int, _Partition] = {}
         self._partitioner = DefaultPartitioner()
         self._count = 0
+        self._count_doubted = False
         self._consumer: AIOKafkaConsumer | None = None
         self._turn = asyncio.Lock()
         self.records_read = 0
@@ -116,10 +117,7 @@ class ReleasedAnswers:
             await consumer._client.force_metadata_update()
         except KafkaError as error:
             raise self._unreadable(error) from error
-        partitions = consumer.partitions_for_topic(self._topic)
-        if not partitions:
-            raise BrokerUnavailable(f"the broker returned no partitions of {self._topic}; check that the topic exists")
-        self._count = len(partitions)
+        self._count_partitions(consumer)
 
     async def stop(self) -> None:
         """Disconnect."""
@@ -128,6 +126,23 @@ class ReleasedAnswers:
         for partition in self._partitions.values():
             await asyncio.to_thread(partition.file.close)
         self._partitions.clear()
+
+    def _count_partitions(self, consumer: AIOKafkaConsumer) -> None:
+        partitions = consumer.partitions_for_topic(self._topic)
+        if not partitions:
+            raise BrokerUnavailable(f"the broker returned no partitions of {self._topic}; check that the topic exists")
+        self._count = len(partitions)
+
+    def moved_to(self, answer_id: str, partition: int) -> int | None:
+        """Return the partition of an answer if it is another than the given one, else ``None``.
+
+        Either the producer of a record uses other partitions, or partitions were added: the next :meth:`refresh` looks.
+        """
+        wanted = self.partition_of(answer_id)
+        if wanted == partition:
+            return None
+        self._count_doubted = True
+        return wanted
 
     def partition_of(self, answer_id: str) -> int:
         """Return the partition of an answer; answers of one name share it over all tenants."""
@@ -208,6 +223,10 @@ class ReleasedAnswers:
 
     async def _read(self, numbers: Sequence[int], since: datetime) -> None:
         consumer = self._connected()
+        if self._count_doubted or max(numbers) >= self._count:
+            await consumer._client.force_metadata_update()
+            self._count_doubted = False
+        self._count_partitions(consumer)
         places = {number: TopicPartition(self._topic, number) for number in numbers}
         for number, place in places.items():
             await self._open(number, place, since)
