@@ -153,7 +153,10 @@ class ProducerClient:
         try:
             with suppress(TimeoutError, KafkaError):
                 async with asyncio.timeout(limit or self._timeout):
-                    await self._producer._sender.close()
+                    # In a task: a sender that is stopped before its first step ends with a cancellation of its own.
+                    (ended,) = await asyncio.gather(self._producer._sender.close(), return_exceptions=True)
+                    if isinstance(ended, Exception):
+                        raise ended
         finally:
             if not self._ended.done():
                 self._ended.set_result(None)
