@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
@@ -302,4 +302,30 @@ def test_a_login_for_review_alone_works_and_a_refusal_leaves_a_way_out(
     page.get_by_label("Access token").fill(secret("recorder"))
     page.keyboard.press("Enter")
     expect(page.locator("nav[aria-label=Main] a")).to_have_count(5)
+    opened.close()
+
+
+def test_a_token_is_never_sent_in_the_address_also_before_the_script_of_the_page_has_come(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "record", 1)
+    opened = browser.new_context(base_url=console.url)
+    opened.set_default_timeout(PATIENCE_MS)
+    page = opened.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    waiting: list[Route] = []
+    page.route("**/login.js*", lambda route: waiting.append(route))
+    page.goto("/login?next=/queue", wait_until="commit")
+    field = page.get_by_label("Access token")
+    expect(field).to_be_disabled()
+    with page.expect_navigation(wait_until="commit"):
+        field.evaluate("(field, token) => { field.value = token; field.form.submit(); }", secret("recorder"))
+    assert waiting != [], "the script has not run"
+    assert [url for url in asked if secret("recorder") in url] == []
+    page.unroute("**/login.js*")
+    page.goto("/login?next=/queue")
+    field.fill(secret("recorder"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/queue")
     opened.close()

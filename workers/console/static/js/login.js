@@ -29,6 +29,10 @@ form.addEventListener("submit", (event) => {
   logIn(form.elements.token.value);
 });
 
+for (const control of form.elements) {
+  control.disabled = false;
+}
+
 const linked = new URLSearchParams(location.hash.slice(1)).get("token");
 if (linked) {
   history.replaceState(null, "", location.pathname + location.search);
