@@ -154,9 +154,9 @@ class ProducerClient:
             with suppress(TimeoutError, KafkaError):
                 async with asyncio.timeout(limit or self._timeout):
                     # In a task: a sender that is stopped before its first step ends with a cancellation of its own.
-                    (ended,) = await asyncio.gather(self._producer._sender.close(), return_exceptions=True)
-                    if isinstance(ended, Exception):
-                        raise ended
+                    results = await asyncio.gather(self._producer._sender.close(), return_exceptions=True)
+                    if isinstance(results[0], Exception):
+                        raise results[0]
         finally:
             if not self._ended.done():
                 self._ended.set_result(None)

@@ -31,7 +31,7 @@ class SteadyPartitions:
         self._since = {partition: self._since.get(partition, since) for partition in owned}
 
     def interrupt(self, not_before: float) -> None:
-        """Begin anew with every partition, because a service did not respond.
+        """Count the time of every partition from the next look on, because a service did not respond.
 
         Args:
             not_before: Unix time in seconds by which the waiting chunks are tried again.
