@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import hypothesis
 import pytest
+from clickhouse_connect.driver.asyncclient import AsyncClient
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -196,10 +197,16 @@ def int8_folder(int8: Int8Backend, models: Path) -> Path:
 
 
 @pytest.fixture
-async def analytics(settings: Settings, addresses: Addresses) -> AsyncIterator[AnalyticsStore]:
-    """A store over a fresh database with every table, which is dropped afterwards."""
+async def migrated_client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
+    """A client with a fresh database of every table, which is dropped afterwards."""
     opened = await connect(settings.clickhouse, addresses.clickhouse)
     await make_tables(opened, settings.clickhouse.database)
-    yield AnalyticsStore(opened, settings.clickhouse.database)
+    yield opened
     await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
     await opened.close()
+
+
+@pytest.fixture
+def analytics(migrated_client: AsyncClient, settings: Settings) -> AnalyticsStore:
+    """A store over that database."""
+    return AnalyticsStore(migrated_client, settings.clickhouse.database)

@@ -1,5 +1,6 @@
 """Decisions that people take in a real Chromium reach the record, and the pages say how it stands."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -284,13 +285,18 @@ def test_a_link_to_a_decided_request_says_so_and_offers_the_next_one(browser: Br
         assert not [path for path in seen.requests if review_of(decided) in path], "a key decided something"
 
 
-def test_a_login_for_review_alone_works_and_a_refusal_leaves_a_way_out(
-    browser: Browser, console: ConsoleThread
-) -> None:
+@pytest.fixture
+def unknown_page(browser: Browser, console: ConsoleThread) -> Iterator[Page]:
+    """A page of somebody who has not logged in yet; one request waits for a review."""
     held(console, "record", 1)
     opened = browser.new_context(base_url=console.url)
     opened.set_default_timeout(PATIENCE_MS)
-    page = opened.new_page()
+    yield opened.new_page()
+    opened.close()
+
+
+def test_a_login_for_review_alone_works_and_a_refusal_leaves_a_way_out(unknown_page: Page) -> None:
+    page = unknown_page
     page.goto(f"/login#token={secret('review')}")
     page.wait_for_url("**/review")
     expect(page.locator("#question")).to_be_focused()
@@ -302,16 +308,10 @@ def test_a_login_for_review_alone_works_and_a_refusal_leaves_a_way_out(
     page.get_by_label("Access token").fill(secret("recorder"))
     page.keyboard.press("Enter")
     expect(page.locator("nav[aria-label=Main] a")).to_have_count(5)
-    opened.close()
 
 
-def test_a_token_is_never_sent_in_the_address_also_before_the_script_of_the_page_has_come(
-    browser: Browser, console: ConsoleThread
-) -> None:
-    held(console, "record", 1)
-    opened = browser.new_context(base_url=console.url)
-    opened.set_default_timeout(PATIENCE_MS)
-    page = opened.new_page()
+def test_a_token_is_never_sent_in_the_address_also_before_the_script_of_the_page_has_come(unknown_page: Page) -> None:
+    page = unknown_page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     waiting: list[Route] = []
@@ -328,4 +328,3 @@ def test_a_token_is_never_sent_in_the_address_also_before_the_script_of_the_page
     field.fill(secret("recorder"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/queue")
-    opened.close()

@@ -203,8 +203,7 @@ class Streams:
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             try:
-                async with self._lock:
-                    await self.sweep_steady(owned())
+                await self.sweep_steady(owned())
             except UnavailableError as error:
                 self._interrupt()
                 log.warning("stream_sweep_failed", error=str(error))
@@ -220,9 +219,13 @@ class Streams:
         """
         now = self._context.now().timestamp()
         self._steady.look(owned, now)
-        for partition in sorted(owned):
-            if self._steady.seconds(partition, now) >= self._settings.streams.idle_seconds:
-                await self.sweep(partition)
+        try:
+            async with self._lock:
+                for partition in sorted(owned):
+                    if self._steady.seconds(partition, now) >= self._settings.streams.idle_seconds:
+                        await self.sweep(partition)
+        finally:
+            self._steady.end_look(self._context.now().timestamp())
 
     async def sweep(self, partition: int) -> int:
         """Send the answers of a partition whose chunks have stopped, without their rest.

@@ -17,7 +17,7 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
     """Return the answer of a record.
 
     A missing ``answer_id`` is set from the envelope or the content's digest, a missing ``completed_at`` from the time
-    of arrival.
+    of arrival. A time of 0 is missing: it is the value of an unset field.
 
     Args:
         record: fields of ``GeneratedAnswer``.
@@ -32,7 +32,8 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
     if received.traceparent is not None and not fields.get("trace"):
         fields["trace"] = {"traceparent": received.traceparent}
     fields.setdefault("answer_id", received.identifier or digest_identifier(record, received.tenant))
-    fields.setdefault("completed_at", received.at)
+    if fields.get("completed_at") in (None, 0, "0"):
+        fields["completed_at"] = received.at
     try:
         return [Adapted(GeneratedAnswer.model_validate(fields))]
     except ValidationError as error:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 STANDSTILL_SECONDS = 5.0
-"""Distance of two looks from which on the process counts as stopped between them, seconds."""
+"""Time between the end of a look and the next one from which on the process counts as stopped, seconds."""
 
 
 class SteadyPartitions:
@@ -26,9 +26,12 @@ class SteadyPartitions:
         """
         if now - self._latest >= STANDSTILL_SECONDS:
             self.interrupt(now)
-        self._latest = now
         since = max(now, self._not_before)
         self._since = {partition: self._since.get(partition, since) for partition in owned}
+
+    def end_look(self, now: float) -> None:
+        """Note the end of a look and of what was done in it: the time that it took is no standstill."""
+        self._latest = now
 
     def interrupt(self, not_before: float) -> None:
         """Count the time of every partition from the next look on, because a service did not respond.

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from redis.exceptions import ResponseError
+
 from workers.observability.logs import get_logger
 from workers.stores.redis.client import REDIS_ERRORS, RedisClient, read_many
 
@@ -71,7 +73,14 @@ class SharedState:
         async with self._settling:
             while self._owed:
                 command, arguments, options = self._owed[0]
-                await self._send(command, *arguments, **options)
+                try:
+                    await self._send(command, *arguments, **options)
+                except SharedStateAway as error:
+                    if not isinstance(error.__cause__, ResponseError):
+                        raise
+                    # Redis is there and refuses (memory, rights): all later commands would wait for this one.
+                    self._not_before = 0.0
+                    log.error("shared_state_write_refused", command=command, error=str(error.__cause__)[:200])
                 self._owed.popleft()
 
     async def _send(self, command: str, *arguments: Any, **options: Any) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 from pydantic import (
     AliasChoices,
     BaseModel,
@@ -22,7 +22,13 @@ from pydantic import (
     SecretStr,
     model_validator,
 )
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from schemas.topics import ANSWERS_RELEASED, TOPICS, Topic
 from workers.decision.policy import DecisionPolicy
@@ -103,7 +109,7 @@ ENV_FILE = ".env"
 
 
 class UnknownSetting(ValueError):
-    """An environment variable names a setting that does not exist."""
+    """Report that an environment variable names a setting that does not exist."""
 
 
 def _revealed(secret: SecretStr | None) -> str | None:
@@ -262,10 +268,28 @@ def load_settings() -> Settings:
 
     Raises:
         UnknownSetting: a variable, also one of ``.env``, names a group that does not exist.
+        SettingsError: ``.env`` or a file of a secret cannot be read.
         pydantic.ValidationError: a value is invalid, or a setting is unknown.
     """
-    refuse_unknown_groups([*os.environ, *dotenv_values(ENV_FILE)])
+    refuse_unknown_groups([*os.environ, *_names_of_env_file()])
     return Settings()
+
+
+def _names_of_env_file() -> list[str]:
+    """Return the names in ``.env``; python-dotenv ignores lines that it cannot read."""
+    file = Path(ENV_FILE)
+    if not file.is_file():
+        return []
+    try:
+        with file.open(encoding="utf-8") as stream:
+            bindings = list(parse_stream(stream))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not valid UTF-8; save it as UTF-8"
+        raise SettingsError(f"{file} cannot be read: {reason}") from None
+    for binding in bindings:
+        if binding.error and "TOUCHSTONE_" in binding.original.string.upper():
+            raise SettingsError(f"{file}, line {binding.original.line} cannot be read; write NAME=value")
+    return [binding.key for binding in bindings if binding.key]
 
 
 def refuse_unknown_groups(environment: Iterable[str]) -> None:

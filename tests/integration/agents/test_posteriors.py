@@ -2,7 +2,6 @@
 
 import math
 import random
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from types import SimpleNamespace
@@ -14,14 +13,12 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.feedback import ModelPosterior, Reward
 from schemas.identifiers import fact_id
-from tests.harness.migrated import make_tables
 from workers.agents.tasks.posterior_publisher import PosteriorPublisher
 from workers.delivery.records import Output
 from workers.errors import StoreUnavailable
 from workers.feedback.beta_posterior import age_reference
 from workers.settings import Settings
-from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.feedback_rows import reward_row
 from workers.stores.clickhouse.rollups import refresh_rollups
 from workers.stores.queries.feedback_store import FeedbackStore
@@ -32,12 +29,8 @@ HOURLY = 2e-3
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(opened, settings.clickhouse.database)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
+def client(migrated_client: AsyncClient) -> AsyncClient:
+    return migrated_client
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 
 from schemas.identifiers import record_key
 from schemas.release import ReleasedAnswer
 from schemas.topics import ANSWERS_RELEASED
 from tests.harness.deployment import Deployment
+from tests.harness.partitions import add_partitions
 from workers.delivery.followers.final_state_file import PIPELINE
 from workers.delivery.followers.released_answers import FOLDER, ReleasedAnswers
 from workers.delivery.topic_administration import TopicAdministration
@@ -164,15 +164,9 @@ async def test_added_partitions_are_counted_when_a_record_comes_from_one(
 ) -> None:
     """Otherwise each decision on an answer of a new partition would be sent back to where it came from, for ever."""
     deployment = await made(kafka_addresses, tmp_path)
-    name = deployment.settings.topic_name(ANSWERS_RELEASED.name)
     async with reading(deployment) as released:
         before = {f"a-{number}": released.partition_of(f"a-{number}") for number in range(100)}
-        admin = AIOKafkaAdminClient(bootstrap_servers=kafka_addresses.kafka)
-        await admin.start()
-        try:
-            await admin.create_partitions({name: NewPartitions(8)})
-        finally:
-            await admin.close()
+        await add_partitions(deployment.settings, kafka_addresses, ANSWERS_RELEASED, 8)
         await released.refresh([7], NOW)
         after = {answer_id: released.partition_of(answer_id) for answer_id in before}
         assert set(after.values()) == set(range(8))
@@ -185,14 +179,8 @@ async def test_added_partitions_are_counted_when_a_record_comes_from_one(
 async def test_a_doubted_number_of_partitions_is_asked_for_again(kafka_addresses: Addresses, tmp_path: Path) -> None:
     """From 4 to 6 partitions, an answer can move between two partitions that were there before."""
     deployment = await made(kafka_addresses, tmp_path)
-    name = deployment.settings.topic_name(ANSWERS_RELEASED.name)
     async with reading(deployment) as released:
-        admin = AIOKafkaAdminClient(bootstrap_servers=kafka_addresses.kafka)
-        await admin.start()
-        try:
-            await admin.create_partitions({name: NewPartitions(6)})
-        finally:
-            await admin.close()
+        await add_partitions(deployment.settings, kafka_addresses, ANSWERS_RELEASED, 6)
         seen = released.partition_of("a-1")
         assert released.moved_to("a-1", (seen + 1) % 4) == seen
         await released.refresh([seen], NOW)

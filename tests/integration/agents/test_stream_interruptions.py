@@ -1,9 +1,13 @@
 """Streams whose chunks wait on their topic while Redis is away or the process stands still: none of them is cut."""
 
+import time
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 import pytest
@@ -11,11 +15,15 @@ import pytest
 from schemas.answers import GeneratedAnswer
 from schemas.streams import AnswerChunk
 from schemas.topics import ANSWERS_CHUNKS, ANSWERS_GENERATED
+from tests.chaos.proxy import Mode, TcpProxy
+from tests.harness.deployment import Deployment, until
 from workers.agents.base import AgentContext
 from workers.agents.streams import Streams
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.errors import StoreUnavailable
+from workers.local.ports import LOOPBACK
+from workers.runtime.worker import Worker
 from workers.settings import Settings, StreamSettings
 from workers.settings.addresses import Addresses
 from workers.stores.redis.chunk_store import ChunkStore
@@ -157,3 +165,53 @@ async def test_a_stream_that_never_stops_ends_at_its_longest_time(run: Run) -> N
         assert index * step <= run.settings.streams.max_seconds + 2 * step
         await run.seconds(step)
     assert index * step > run.settings.streams.max_seconds
+
+
+async def test_a_worker_cuts_no_stream_while_its_valkey_is_away(addresses: Addresses, tmp_path: Path) -> None:
+    parts = urlsplit(addresses.redis)
+    proxy = TcpProxy(parts.port or Path(unquote(parts.path)))
+    await proxy.start()
+    deployment = Deployment(replace(addresses, redis=f"redis://:{parts.password}@{LOOPBACK}:{proxy.port}"), tmp_path)
+    await deployment.prepare()
+    settings = deployment.settings
+    settings.streams = StreamSettings(enabled=True, idle_seconds=2)
+    # The last chunk waits for its next try when Valkey has long been back.
+    settings.delivery.retry_initial_seconds = settings.delivery.retry_max_seconds = 8.0
+    worker = Worker(settings, deployment.addresses, ["streams"])
+    await worker.start()
+    (agent,) = worker._running
+    ledger = agent.application.consumer.ledger
+
+    async def kept() -> bool:
+        return sum(ledger.committed(partition) or 0 for partition in ledger.partitions()) == 1
+
+    async def waits() -> bool:
+        return agent.hindrance() is not None
+
+    async def answered() -> bool:
+        return bool(await deployment.read(ANSWERS_GENERATED))
+
+    try:
+        texts = [AnswerChunk(answer_id="a", index=index, text=f"Part {index}. ", last=index == 1) for index in (0, 1)]
+        await deployment.send([(b"a", texts[0].to_bytes())], ANSWERS_CHUNKS)
+        await until(kept, "the first chunk is kept", 60)
+        proxy.cut()
+        await deployment.send([(b"a", texts[1].to_bytes())], ANSWERS_CHUNKS)
+        await until(waits, "the agent waits for Valkey", 60)
+        stopped = time.monotonic()
+        await until(lambda: after(stopped + 2.5), "longer than the idle time", 60)
+        proxy.mode = Mode.FORWARD
+        await until(answered, "the answer", 60)
+        (record,) = await deployment.read(ANSWERS_GENERATED)
+    finally:
+        await worker.stop()
+        await proxy.stop()
+        client = await deployment.client()
+        await client.command(f"DROP DATABASE IF EXISTS {deployment.name}")
+        await client.close()
+    answer = GeneratedAnswer.from_bytes(record.value)
+    assert (answer.answer, answer.finish_reason) == ("Part 0. Part 1. ", None)
+
+
+async def after(moment: float) -> bool:
+    return time.monotonic() >= moment

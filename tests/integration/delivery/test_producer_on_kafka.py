@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer
-from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 from aiokafka.errors import (
     InvalidProducerEpoch,
     NotLeaderForPartitionError,
@@ -17,6 +16,7 @@ from aiokafka.errors import (
 from aiokafka.producer.message_accumulator import MessageBatch
 
 from schemas.topics import ANSWERS_GENERATED
+from tests.harness.partitions import add_partitions
 from workers.delivery.producer import ENDS_IN_A_ROW, ConfirmedProducer
 from workers.delivery.records import Output
 from workers.delivery.topic_administration import TopicAdministration
@@ -196,18 +196,11 @@ async def test_producers_that_are_refused_one_after_another_end_the_process(
         await producer.send(on_every_partition(b"x"), agent="probe")
 
 
-async def add_partitions(settings: Settings, addresses: Addresses, count: int) -> None:
-    admin = AIOKafkaAdminClient(bootstrap_servers=addresses.kafka)
-    await admin.start()
-    await admin.create_partitions({settings.topic_name(ANSWERS_GENERATED.name): NewPartitions(count)})
-    await admin.close()
-
-
 async def test_a_partition_that_was_added_meanwhile_is_written_at_once(
     settings: Settings, addresses: Addresses, producer: ConfirmedProducer
 ) -> None:
     await producer.send(on_every_partition(b"before"), agent="probe")
-    await add_partitions(settings, addresses, PARTITIONS + 1)
+    await add_partitions(settings, addresses, ANSWERS_GENERATED, PARTITIONS + 1)
     await producer.send([Output(ANSWERS_GENERATED, b"k", b"after", partition=PARTITIONS)], agent="probe")
     assert sorted(await stored(settings, addresses, PARTITIONS + 1)) == [b"after", *[b"before"] * PARTITIONS]
 
@@ -221,6 +214,6 @@ async def test_a_missing_partition_is_told_with_its_remedy_and_written_when_it_i
     topic = settings.topic_name(ANSWERS_GENERATED.name)
     with pytest.raises(BrokerUnavailable, match=f"has no partition {PARTITIONS}, .*; add partitions to {topic} "):
         await producer.send(beyond, agent="probe")
-    await add_partitions(settings, addresses, PARTITIONS + 1)
+    await add_partitions(settings, addresses, ANSWERS_GENERATED, PARTITIONS + 1)
     await producer.send(beyond, agent="probe")
     assert sorted(await stored(settings, addresses, PARTITIONS + 1)) == [b"after", *[b"before"] * PARTITIONS]

@@ -12,7 +12,6 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from schemas.topics import Topic
-from tests.harness.migrated import make_tables
 from tests.harness.redis_servers import redis_servers
 from tests.harness.review_consoles import Clock, Console, Published, SlowRedis
 from workers.delivery.producer import ConfirmedProducer
@@ -21,17 +20,13 @@ from workers.review.review_service import ReviewService
 from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.queries.review_queries import ReviewStore
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(opened, settings.clickhouse.database)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
+def client(migrated_client: AsyncClient) -> AsyncClient:
+    return migrated_client
 
 
 @pytest.fixture

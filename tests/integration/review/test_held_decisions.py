@@ -13,6 +13,7 @@ from workers.errors import StoreUnavailable
 from workers.review.review_errors import InvalidDecision
 from workers.review.review_models import DecisionBody
 from workers.review.review_service import ReviewService
+from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 
@@ -174,3 +175,17 @@ async def nothing_held(service: ReviewService) -> bool:
     return service._pending.waiting == 0 and not await service._locks._shared.ask(
         "hlen", service._locks._shared.key("pending")
     )
+
+
+async def test_a_write_that_redis_refuses_stops_no_other_command(slow_redis: SlowRedis) -> None:
+    """A server that is full or read-only answers; only one that does not respond is waited for."""
+    shared = SharedState(slow_redis.client, "full:")
+    await shared.ask("set", shared.key("before"), b"there")
+    await slow_redis.client.config_set("maxmemory", 1)
+    with capture_logs() as logs:
+        await shared.insist("set", shared.key("note"), b"undone")
+        assert await shared.ask("get", shared.key("before")) == b"there"
+    assert "shared_state_write_refused" in [line["event"] for line in logs]
+    await slow_redis.client.config_set("maxmemory", 0)
+    await shared.insist("set", shared.key("note"), b"undone")
+    assert await shared.ask("get", shared.key("note")) == b"undone"

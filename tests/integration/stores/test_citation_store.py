@@ -1,7 +1,6 @@
 """Citations are found again: by identifier and by source, as they were cited, and at once."""
 
 import time
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,13 +11,11 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import CitationReport
 from schemas.identifiers import citation_id
-from tests.harness.migrated import make_tables
 from workers.decision.enrichment import enrich
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.settings import Settings
-from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 from workers.stores.queries.citation_queries import CitationStore
 
@@ -27,12 +24,8 @@ MANY = 200_000
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(opened, settings.clickhouse.database)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
+def client(migrated_client: AsyncClient) -> AsyncClient:
+    return migrated_client
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Feedback that is noted is found again, as far as the fold looks at it."""
 
 import random
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,11 +8,9 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.feedback import FeedbackEvent
-from tests.harness.migrated import make_tables
 from workers.feedback.rewards import combine
 from workers.settings import Settings
-from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
+from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.queries.feedback_store import FeedbackStore
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -29,12 +26,8 @@ PARTS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture
-async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(opened, settings.clickhouse.database)
-    yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
-    await opened.close()
+def client(migrated_client: AsyncClient) -> AsyncClient:
+    return migrated_client
 
 
 def some_events(answer_id: str, count: int, chance: random.Random) -> list[FeedbackEvent]:

@@ -1,4 +1,4 @@
-"""What the row of a stored answer tells of each rule, and what it does not tell."""
+"""Tell from the row of a stored answer what it says of each rule, and what it cannot say."""
 
 from dataclasses import asdict
 from typing import Any

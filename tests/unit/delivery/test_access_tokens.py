@@ -3,9 +3,11 @@
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from tests.harness import secured_kafka
 from tests.harness.secured_kafka import unsigned_token
 from workers.delivery import access_tokens
 from workers.delivery.access_tokens import AccessTokens, TokenUnavailable
@@ -15,8 +17,10 @@ from workers.delivery.access_tokens import AccessTokens, TokenUnavailable
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [time.time()]
     start, monotonic = now[0], time.monotonic()
-    monkeypatch.setattr(access_tokens.time, "time", lambda: now[0])
-    monkeypatch.setattr(access_tokens.time, "monotonic", lambda: monotonic + now[0] - start)
+    clocks = SimpleNamespace(time=lambda: now[0], monotonic=lambda: monotonic + now[0] - start)
+    # Those of the module and of the tokens alone: the event loop needs the real ones.
+    monkeypatch.setattr(access_tokens, "time", clocks)
+    monkeypatch.setattr(secured_kafka, "time", clocks)
     return now
 
 

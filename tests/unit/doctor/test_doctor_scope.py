@@ -1,4 +1,4 @@
-"""What doctor examines: receivers with any address, and Redis for the agents that use it."""
+"""Examine receivers with any address, and Redis for the agents that use it."""
 
 import asyncio
 

@@ -58,6 +58,12 @@ def test_an_answer_created_at_0_has_the_time_of_its_receipt() -> None:
     assert read("openai", {"response": response}).answer.completed_at == NOW
 
 
+@pytest.mark.parametrize("value", [0, 0.0, "0", None])
+def test_an_answer_of_the_own_format_without_a_set_time_has_the_time_of_its_receipt(value: Any) -> None:
+    answer = {"answer_id": "a", "query": "How long?", "answer": "24 months.", "completed_at": value}
+    assert read("touchstone", answer).answer.completed_at == NOW
+
+
 def test_a_log_record_with_a_time_of_0_has_the_time_of_its_observation() -> None:
     text = {"stringValue": json.dumps({"message": {"role": "assistant", "content": "24 months."}})}
     record = {

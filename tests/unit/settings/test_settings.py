@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic_settings import SettingsError
 
 from schemas.topics import DEFAULT_PARTITIONS
 from workers.pipeline.versions import pipeline_version
@@ -236,13 +237,56 @@ def test_a_name_that_stands_for_no_person_is_no_name_of_an_access_token(tmp_path
     assert "a-secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("before", ["", "\ufeff", "SOME__OTHER=1\nTOUCHSTONE_PORT=1\n"], ids=["first", "mark", "third"])
 @pytest.mark.parametrize("name", ["TOUCHSTONE_PRIVCY__MASK", "touchstone_privcy__mask", "export TOUCHSTONE_KAFAK__X"])
-def test_an_unknown_group_in_dot_env_is_refused(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unknown_group_in_dot_env_is_refused(
+    name: str, before: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".env").write_text(f"SOME__OTHER=1\nTOUCHSTONE_PORT=1\n{name}=true\n")
+    (tmp_path / ".env").write_text(f"{before}{name}=true\n", encoding="utf-8")
     load_settings.cache_clear()
     with pytest.raises(UnknownSetting, match="unknown group"):
         load_settings()
+
+
+MASKING = 'TOUCHSTONE_PRIVACY__MASK=["mail"]\nTOUCHSTONE_PRIVACY__KEY=0123456789abcdef0123456789abcdef\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_dot_env_file_of_any_editor_is_read_from_its_first_line(
+    encoding: str, line_end: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(MASKING.replace("\n", line_end).encode(encoding))
+    load_settings.cache_clear()
+    assert load_settings().privacy.mask == ("mail",)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (MASKING.encode("utf-16"), "not valid UTF-8; save it as UTF-8"),
+        (b'SOME=1\nTOUCHSTONE_PRIVACY__MASK: ["mail"]\n', "line 2 cannot be read; write NAME=value"),
+        (b'TOUCHSTONE_PRIVACY__MASK="["mail"]"\n', "line 1 cannot be read; write NAME=value"),
+    ],
+    ids=["UTF-16", "YAML", "quotation"],
+)
+def test_a_dot_env_file_that_cannot_be_read_is_refused_and_not_ignored(
+    content: bytes, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(content)
+    load_settings.cache_clear()
+    with pytest.raises(SettingsError, match=message):
+        load_settings()
+
+
+def test_lines_of_other_programs_in_dot_env_are_left_to_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text(f"other: program\n{MASKING}")
+    load_settings.cache_clear()
+    assert load_settings().privacy.mask == ("mail",)
 
 
 OVERFLOWS = [

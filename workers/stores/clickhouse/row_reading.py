@@ -10,6 +10,7 @@ from clickhouse_connect.driver.query import QueryResult
 
 from workers.errors import StoreUnavailable
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS, AnalyticsStore
+from workers.stores.size_parts import size_parts
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -71,18 +72,12 @@ def in_parameters(values: Iterable[T], texts: Callable[[T], Iterable[str]]) -> I
         values: values in their order.
         texts: returns the texts that one value adds to the parameter.
     """
-    part: list[T] = []
-    size = 0
-    for value in values:
+
+    def size(value: T) -> int:
         # Quotes, comma and parentheses are sent as three bytes each.
-        added = sum(len(quote(text, safe="")) + 15 for text in texts(value))
-        if part and size + added > PARAMETER_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(value)
-        size += added
-    if part:
-        yield part
+        return sum(len(quote(text, safe="")) + 15 for text in texts(value))
+
+    return size_parts(values, size, PARAMETER_BYTES)
 
 
 def without_zone(time: datetime) -> datetime:

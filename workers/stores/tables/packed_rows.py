@@ -5,13 +5,14 @@ written once.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic_core import to_json
 
 from schemas.feedback import AnalyticsRow, PackedRows
 from workers.errors import UnreadableRecord
+from workers.stores.size_parts import size_parts
 from workers.stores.tables.all_tables import BY_NAME
 from workers.stores.tables.table_row import TableRow, column_names
 
@@ -21,7 +22,8 @@ PACKED_BYTES = 128_000
 
 def packed(rows: Sequence[TableRow]) -> list[AnalyticsRow]:
     """Return the records of rows that concern one answer. Rows of one table keep their order."""
-    return [_record(part) for part in _parts(rows)]
+    parts = size_parts(rows, lambda row: len(to_json(row.columns)), PACKED_BYTES)
+    return [_record(part) for part in parts]
 
 
 def unpacked(record: AnalyticsRow) -> list[tuple[str, dict[str, Any]]]:
@@ -48,20 +50,6 @@ def _shared_with(table: str, shared: dict[str, Any]) -> dict[str, Any]:
     if known is None:
         raise UnreadableRecord(f"rows of the table {table} come from a later version; upgrade this worker")
     return {name: shared[name] for name in column_names(known) if name in shared}
-
-
-def _parts(rows: Sequence[TableRow]) -> Iterator[list[TableRow]]:
-    part: list[TableRow] = []
-    size = 0
-    for row in rows:
-        more = len(to_json(row.columns))
-        if part and size + more > PACKED_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(row)
-        size += more
-    if part:
-        yield part
 
 
 def _record(rows: Sequence[TableRow]) -> AnalyticsRow:
