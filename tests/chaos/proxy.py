@@ -10,6 +10,9 @@ from pathlib import Path
 
 from aiokafka.protocol import produce
 
+from tests.harness.tcp_servers import TcpServer
+from workers.local.ports import LOOPBACK
+
 PRODUCE = 0
 TOPIC_AUTHORIZATION_FAILED = 29
 REQUEST_TIMED_OUT = 7
@@ -24,7 +27,7 @@ class Mode(Enum):
     DROP_REPLY = "drop reply"
 
 
-class TcpProxy:
+class TcpProxy(TcpServer):
     """Forwards bytes, or does not.
 
     Args:
@@ -33,50 +36,29 @@ class TcpProxy:
     """
 
     def __init__(self, target: int | Path, slow_seconds: float = 0.5) -> None:
+        super().__init__(self._forward)
         self._target = target
         self._slow_seconds = slow_seconds
         self.mode = Mode.FORWARD
         self.faults = 0
-        self.port = 0
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
         self.drop_replies_to: Callable[[bytes], bool] = lambda request: True
-
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        for connection in list(self._connections):
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
 
     def cut(self) -> None:
         """Close every connection and refuse new ones."""
         self.mode = Mode.CUT
-        for connection in list(self._connections):
-            connection.cancel()
+        super().cut()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.mode is Mode.CUT:
             self.faults += 1
-            writer.transport.abort()
             return
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
         try:
             if isinstance(self._target, Path):
                 upstream = await asyncio.open_unix_connection(self._target)
             else:
-                upstream = await asyncio.open_connection("127.0.0.1", self._target)
+                upstream = await asyncio.open_connection(LOOPBACK, self._target)
         except OSError:
-            writer.transport.abort()
             return
-        finally:
-            task.add_done_callback(self._connections.discard)
         state = {"drop": False}
         try:
             await asyncio.wait(
@@ -89,7 +71,6 @@ class TcpProxy:
         except asyncio.CancelledError:
             self.faults += 1
         finally:
-            writer.transport.abort()
             upstream[1].transport.abort()
 
     async def _requests(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, state: dict[str, bool]) -> None:
@@ -114,7 +95,7 @@ class TcpProxy:
                 await sink.drain()
 
 
-class KafkaProxy:
+class KafkaProxy(TcpServer):
     """Forwards Kafka's protocol and can refuse writes to one topic.
 
     The broker behind it must advertise this proxy's address, so that no client finds a way around.
@@ -124,33 +105,19 @@ class KafkaProxy:
     """
 
     def __init__(self, port: int) -> None:
+        super().__init__(self._forward)
         self._target = port
         self.refuse_topic: str | None = None
         self.faults = 0
-        self.port = 0
         self._cut = False
         self._flowing = asyncio.Event()
         self._flowing.set()
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def cut(self) -> None:
-        """Close every connection and refuse new ones, as a broker does that is started anew."""
+        """Close every connection and refuse new ones, as a broker does that is restarted."""
         self._cut = True
-        self.faults += len(self._tasks)
-        for task in list(self._tasks):
-            task.cancel()
+        self.faults += self.open
+        super().cut()
 
     def stall(self) -> None:
         """Hold every frame, as a broker does that stands still; connections stay."""
@@ -161,16 +128,11 @@ class KafkaProxy:
         self._cut = False
         self._flowing.set()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._cut:
             self.faults += 1
-            writer.transport.abort()
             return
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        upstream = await asyncio.open_connection("127.0.0.1", self._target)
+        upstream = await asyncio.open_connection(LOOPBACK, self._target)
         try:
             await asyncio.wait(
                 [
@@ -182,7 +144,6 @@ class KafkaProxy:
         except asyncio.CancelledError:
             pass  # cut
         finally:
-            writer.transport.abort()
             upstream[1].transport.abort()
 
     async def _reply(self, frame: bytes, client: asyncio.StreamWriter) -> None:

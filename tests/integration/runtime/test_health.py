@@ -5,7 +5,6 @@ import dataclasses
 import re
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from schemas.topics import ANSWERS_GENERATED
 from tests.chaos.broker import ProxiedBroker
 from tests.harness.addresses import with_port
 from tests.harness.deployment import Deployment, until
+from tests.harness.tcp_servers import TcpServer, forward
 from workers.agents import base
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.producer import ConfirmedProducer
@@ -35,67 +35,25 @@ from workers.settings.addresses import Addresses
 SECONDS = 240.0
 
 
-class Forwarder:
-    """A TCP port before another one, which can be shut, or hold what comes."""
+class Forwarder(TcpServer):
+    """A TCP port before another one, which holds what comes until ``flowing`` is set."""
 
     def __init__(self, host: str, port: int) -> None:
+        super().__init__(self._forward)
         self._target = (host, port)
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
-        self.port = 0
-        self.accepted = 0
         self.flowing = asyncio.Event()
 
-    async def open(self) -> None:
-        self._server = await asyncio.start_server(self._forward, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def shut(self) -> None:
-        """As a server that dies: connections end, new ones are refused."""
-        if self._server is not None:
-            self._server.close()
-            for connection in self._connections:
-                connection.cancel()
-            await asyncio.gather(*self._connections, return_exceptions=True)
-            await self._server.wait_closed()
-            self._server = None
-
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        self.accepted += 1
-        writers = [writer]
-        try:
-            await self.flowing.wait()
-            upstream, sink = await asyncio.open_connection(*self._target)
-            writers.append(sink)
-            await asyncio.gather(_copy(reader, sink), _copy(upstream, writer))
-        except (asyncio.CancelledError, ConnectionError):
-            pass
-        finally:
-            self._connections.discard(task)
-            for side in writers:
-                side.close()
-                with suppress(ConnectionError):
-                    await side.wait_closed()
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(65_536):
-        writer.write(data)
-        await writer.drain()
-    writer.close()
+        await self.flowing.wait()
+        await forward(reader, writer, *self._target)
 
 
 @pytest.fixture
 async def forwarder(addresses: Addresses) -> AsyncIterator[Forwarder]:
     """Before ClickHouse; closed to traffic until ``flowing`` is set."""
     parts = urlsplit(addresses.clickhouse)
-    forwarder = Forwarder(parts.hostname or "", parts.port or 8123)
-    await forwarder.open()
-    yield forwarder
-    await forwarder.shut()
+    async with Forwarder(parts.hostname or "", parts.port or 8123) as forwarder:
+        yield forwarder
 
 
 Start = Callable[..., Worker]
@@ -205,7 +163,7 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
         return versions._value.get() > before and worker.caught_up()
 
     await until(told_its_version, "the row that every worker writes at its start", SECONDS)
-    await forwarder.shut()
+    await forwarder.stop()
     checks = await until_ready(worker, 503)
     assert checks["analytics"].startswith("ClickHouse does not respond"), "told before there is a row to insert"
     producer = ConfirmedProducer(settings, addresses.kafka)
@@ -230,7 +188,7 @@ async def test_readiness_names_the_store_that_is_away_and_recovers_with_it(
         return await lag(worker, "analytics") == 1
 
     await until(behind, "lag of one record", SECONDS)
-    await forwarder.open()
+    await forwarder.start()
     await until_ready(worker, 200)
 
     async def caught_up() -> bool:

@@ -14,6 +14,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from tests.harness.migrated import make_tables
+from tests.harness.tcp_servers import TcpServer, never_answer
 from workers.errors import RejectedByStore, StoreUnavailable
 from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings, Settings
@@ -200,22 +201,10 @@ async def test_a_server_that_goes_away_is_unavailable_and_comes_back(tmp_path: P
 
 async def test_a_server_that_never_replies_is_unavailable_in_time(store: AnalyticsStore, settings: Settings) -> None:
     """A timeout below a second is one, and not none."""
-    hung: set[asyncio.StreamWriter] = set()
-
-    async def hang(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        hung.add(writer)
-
-    server = await asyncio.start_server(hang, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
     short = settings.clickhouse.model_copy(update={"timeout_seconds": 0.4})
-    try:
-        async with asyncio.timeout(120):
-            with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{port}.*CLICKHOUSE_URL"):
-                await connect(short, f"http://127.0.0.1:{port}")
-    finally:
-        for writer in hung:
-            writer.close()
-        server.close()
+    async with TcpServer(never_answer) as server, asyncio.timeout(120):
+        with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{server.port}.*CLICKHOUSE_URL"):
+            await connect(short, f"http://127.0.0.1:{server.port}")
 
 
 @pytest.mark.parametrize(

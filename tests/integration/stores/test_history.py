@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from schemas.identifiers import person_digest
 from tests.harness.deployment import until
+from tests.harness.tcp_servers import TcpServer, never_answer
 from workers.evaluation.thresholds import FeedbackRules
 from workers.feedback.query_fingerprint import fingerprint
 from workers.feedback.retry_detection import AskedQuery, find_retries
@@ -197,21 +198,11 @@ async def test_a_redis_that_does_not_answer_costs_one_timeout_and_not_one_for_ea
     prefix: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.CRITICAL)
-    connections = 0
-
-    async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal connections
-        connections += 1
-        await reader.read()
-        writer.close()
-
-    server = await asyncio.start_server(swallow, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
     monkeypatch.setattr(module, "PAUSE_SECONDS", 3600.0)
-    history = QueryHistory(f"redis://127.0.0.1:{port}", RedisSettings(key_prefix=prefix, timeout_seconds=0.1), 300)
-    for _ in range(1000):
-        assert await history.exchange([asked("a")]) is None
-    assert connections <= 4
-    await history.close()
-    server.close()
-    await server.wait_closed()
+    redis = RedisSettings(key_prefix=prefix, timeout_seconds=0.1)
+    async with TcpServer(never_answer) as server:
+        history = QueryHistory(f"redis://127.0.0.1:{server.port}", redis, 300)
+        for _ in range(1000):
+            assert await history.exchange([asked("a")]) is None
+        assert server.accepted <= 4
+        await history.close()

@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from tests.harness.deployment import until
+from tests.harness.tcp_servers import TcpServer, never_answer
 from workers.console.opening import opened_resources
 from workers.inference import opening
 from workers.inference.backends import Vectors
@@ -238,38 +239,21 @@ async def test_worker_and_console_share_where_the_settings_say_so_and_only_there
 # --- callers -----------------------------------------------------------------------------------
 
 
-class Hanging:
+class Hanging(TcpServer):
     """A server that takes connections and never answers."""
 
     def __init__(self) -> None:
-        self.connections = 0
+        super().__init__(self._hang)
         self.reached = asyncio.Event()
-        self._open: list[asyncio.StreamWriter] = []
-        self._vanished = False
 
-    async def __aenter__(self) -> "Hanging":
-        self._server = await asyncio.start_server(self._swallow, "127.0.0.1", 0)
-        self.url = f"redis://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"redis://127.0.0.1:{self.port}"
 
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-        await self._server.wait_closed()
-
-    def vanish(self) -> None:
-        """Close each connection and take no further one."""
-        self._vanished = True
-        self._server.close()
-        for writer in self._open:
-            writer.close()
-
-    async def _swallow(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self._open.append(writer)
+    async def _hang(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reached.set()
-        if not self._vanished:
-            await reader.read()
-        writer.close()
+        await never_answer(reader, writer)
 
 
 async def test_who_gives_up_while_redis_is_asked_takes_nothing_from_the_others(
@@ -318,7 +302,7 @@ async def test_a_redis_that_hangs_costs_one_timeout_and_not_one_for_each_batch(
         before = looked_up("failed")
         with capture_logs() as logs:
             await service.embed(["0"])
-            assert server.connections > 0, "the first batch has asked"
+            assert server.accepted > 0, "the first batch has asked"
             # From here on, a batch that waited for Redis would wait for an hour.
             monkeypatch.setattr(module, "TIMEOUT_SECONDS", 3600.0)
             await shared._redis.aclose()
@@ -328,7 +312,7 @@ async def test_a_redis_that_hangs_costs_one_timeout_and_not_one_for_each_batch(
                     await service.embed([str(number)])
             assert shared._beside, "whether it is back is asked beside"
             # Nothing is cancelled: before Python 3.12, `wait_for` in the client can swallow that.
-            server.vanish()
+            await server.stop()
             async with asyncio.timeout(60):
                 await workers.stop()
         assert model.embedded == [str(number) for number in range(10)]
@@ -344,7 +328,7 @@ async def test_after_a_failure_redis_is_left_alone(prefix: str, monkeypatch: pyt
             assert await shared.find([digest("a")], DIMENSIONS) == {}
             shared.keep({digest("a"): vector_of("a")})
         await shared.close()
-        assert server.connections <= 1 + module.MAX_WRITES
+        assert server.accepted <= 1 + module.MAX_WRITES
 
 
 async def test_what_waits_to_be_written_is_bounded(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,11 +339,11 @@ async def test_what_waits_to_be_written_is_bounded(prefix: str, monkeypatch: pyt
             shared.keep({digest("a"): vector_of("a")})
 
         async def all_there() -> bool:
-            return server.connections >= module.MAX_WRITES
+            return server.accepted >= module.MAX_WRITES
 
         await until(all_there, "the writes", 60, 0.01)
         await asyncio.sleep(0.2)
-        assert server.connections == module.MAX_WRITES
+        assert server.accepted == module.MAX_WRITES
     await shared.close()
 
 
