@@ -31,7 +31,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/audit/citations"): ("admin", "audit", "/api/audit/citations"),
     ("GET", "/api/audit/low-grounding"): ("admin", "audit", "/api/audit/low-grounding"),
     ("GET", "/api/audit/decisions"): ("admin", "audit", "/api/audit/decisions"),
-    ("GET", "/api/audit/accesses"): ("admin", "audit", "/api/audit/accesses?tenant={tenant}&state=noted"),
+    ("GET", "/api/audit/accesses"): ("admin", "audit", "/api/audit/accesses?tenant={tenant}&state=source"),
     ("GET", "/api/audit/{log}/export"): ("admin", "audit", "/api/audit/decisions/export?format=jsonl"),
     ("GET", "/audit/{log}"): ("admin", "audit", "/audit/decisions"),
     ("GET", "/api/reviews"): ("review", "list_reviews", "/api/reviews"),
@@ -109,7 +109,7 @@ def asked(
     request = review_request(1, tenant="noted")
     console.call(store_decision(console.resources.analytics, request, ruling="late"))
     access = {
-        "access_id": "noted", "at": datetime.now(UTC), "who": "ben", "via": "session", "what": "noted",
+        "access_id": "noted", "at": datetime.now(UTC), "who": "ben", "via": "session", "what": "source",
         "tenant": targets["tenant"], "answers": [targets["answer"]],
     }  # fmt: skip
     console.call(console.resources.analytics.insert("accesses", [access]))

@@ -256,13 +256,18 @@ def test_a_time_is_written_out_and_no_number(console: ConsoleThread) -> None:
 
 def test_an_unknown_state_is_refused_with_the_known_ones(console: ConsoleThread) -> None:
     client = console.client("admin")
-    refused = client.get("/api/audit/decisions", params={"state": "rejectd"})
-    assert refused.status_code == 422
-    assert "'rejectd' is unknown" in refused.json()["detail"]
-    assert "rejected" in refused.json()["detail"]
-    assert client.get("/api/audit/decisions/export", params={"state": "rejectd"}).status_code == 422
-    for state in ("", "held", "fallback", "withdrawal"):
-        assert client.get("/api/audit/decisions", params={"state": state}).status_code == 200
+    for log, unknown, known in (
+        ("decisions", "rejectd", ("", "rejected", "held", "fallback", "withdrawal")),
+        ("accesses", "answers", ("", "answer", "reading", "list", "loaded_ahead", "next_review")),
+        ("accesses", "rejected", ()),
+    ):
+        refused = client.get(f"/api/audit/{log}", params={"state": unknown})
+        assert refused.status_code == 422
+        assert f"{unknown!r} of {log} is unknown" in refused.json()["detail"]
+        assert all(state in refused.json()["detail"] for state in known)
+        assert client.get(f"/api/audit/{log}/export", params={"state": unknown}).status_code == 422
+        for state in known:
+            assert client.get(f"/api/audit/{log}", params={"state": state}).status_code == 200
 
 
 @needs_browser

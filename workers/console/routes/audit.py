@@ -25,7 +25,7 @@ from workers.console.presentation.audit_views import (
     logged_citations,
 )
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
-from workers.console.presentation.words import WHAT_HAPPENED
+from workers.console.presentation.words import SHOWN_BY, WHAT_HAPPENED
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, TimeFilter, Until
 from workers.decision.finality import state_after
@@ -36,8 +36,11 @@ from workers.stores.queries.blind_reviews import Sample
 
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
 
-DECISION_STATES = frozenset({*SEEN_AS, *(value for value, _ in WHAT_HAPPENED)})
-"""Values of the filter of decisions by state; empty for any."""
+STATES_OF = {
+    "decisions": frozenset({*SEEN_AS, *(value for value, _ in WHAT_HAPPENED)}),
+    "accesses": frozenset({"", "reading", "list", *SHOWN_BY}),
+}
+"""Values of the filter by state, by log; empty for any."""
 EVERYTHING = "everything"
 """Value of the filter by state that chooses automatic releases as well."""
 MAX_EXPORTED = 500_000
@@ -100,15 +103,14 @@ class AuditQuery(BaseModel):
         """Convert the filters to a store query within the tenants of the principal.
 
         Raises:
-            Problem: 403, the token does not include the tenant; 422, accesses by model, decisions by an unknown state.
+            Problem: 403, the token does not include the tenant; 422, accesses by model, an unknown state.
         """
         if log == "accesses" and self.model:
             raise Problem(422, "accesses have no model; leave model out")
-        if log == "decisions" and self.state not in DECISION_STATES:
+        if self.state not in STATES_OF[log]:
             # An empty list would read as "nobody did that".
-            raise Problem(
-                422, f"state {self.state[:100]!r} is unknown; use one of {', '.join(sorted(DECISION_STATES - {''}))}"
-            )
+            known = ", ".join(sorted(STATES_OF[log] - {""}))
+            raise Problem(422, f"state {self.state!r} of {log} is unknown; use one of {known}")
         state = "" if self.state == EVERYTHING else self.state
         return AuditFilter(
             principal.chosen_tenants(self.tenant), self.answer_id, self.person, state, self.model,
