@@ -76,7 +76,7 @@ async def forget(
         TouchstoneError: a store or the broker did not acknowledge; run the erasure again.
     """
     # Where user identifiers are masked, the stores hold the mask instead of the identifier.
-    user = Privacy(settings.privacy, settings.kafka.max_input_bytes).masker(tenant).text(user).text
+    user = Privacy(settings.privacy, settings.kafka.max_input_bytes).user_id(tenant, user)
     digest = person_digest(tenant, user)
     requested_at = now()
     erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at)

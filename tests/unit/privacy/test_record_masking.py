@@ -4,11 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 
 from schemas.answers import GeneratedAnswer
 from schemas.topics import TOPICS
+from workers.delivery.followers.record_subjects import subject_of
 from workers.delivery.records import Record
+from workers.masking.personal_data import KINDS
 from workers.pipeline.versions import pipeline_version
 from workers.privacy.record_masking import Privacy
 from workers.settings import PrivacySettings, Settings
@@ -25,8 +29,8 @@ def event(**fields: Any) -> bytes:
     return json.dumps({"answer_id": "a", "answer": "Ask jane@example.org"} | fields).encode()
 
 
-def masked(value: bytes, settings: PrivacySettings = ON) -> Record:
-    return Privacy(settings, 1_000).record(record(value), "assembly")
+def masked(value: bytes, policy: PrivacySettings = ON) -> Record:
+    return Privacy(policy, 1_000).record(record(value), "assembly")
 
 
 def test_only_records_that_others_write_concern_it_and_only_where_something_is_masked() -> None:
@@ -37,14 +41,14 @@ def test_only_records_that_others_write_concern_it_and_only_where_something_is_m
 
 
 def test_rules_are_those_of_the_tenant_and_of_default_where_none_is_named() -> None:
-    settings = PrivacySettings.model_validate(
+    policy = PrivacySettings.model_validate(
         {"tenants": {"acme": {"mask": ["mail"]}, "default": {"mask": ["mail"]}}, "key": KEY}
     )
-    assert b"{mail:" in masked(event(tenant="acme"), settings).value
-    assert b"{mail:" in masked(event(), settings).value
-    assert b"{mail:" in masked(event(tenant=["odd"]), settings).value
+    assert b"{mail:" in masked(event(tenant="acme"), policy).value
+    assert b"{mail:" in masked(event(), policy).value
+    assert b"{mail:" in masked(event(tenant=["odd"]), policy).value
     plain = event(tenant="other")
-    assert masked(plain, settings).value is plain
+    assert masked(plain, policy).value is plain
 
 
 def test_a_record_without_anything_to_mask_stays_the_same_to_the_byte() -> None:
@@ -78,6 +82,25 @@ def test_what_we_send_ourselves_is_masked_before_and_the_same_object_where_nothi
     assert Privacy(PrivacySettings(), 1_000).event(answer) is answer
     assert b"{mail:" in Privacy(ON, 1_000).value(value)
     assert Privacy(PrivacySettings(), 1_000).value(value) is value
+
+
+PERSONS = st.one_of(
+    st.uuids().map(str),
+    st.just("3bcf288e-6c7d-4d76-b048-23229db14e7d"),
+    st.datetimes().map(str),
+    st.sampled_from(["jane@example.org", "B-1234", "+49 30 901820", "0151 23456789", "plain"]).flatmap(
+        lambda person: st.sampled_from([person, f" {person}", json.dumps({person: [person]}), f'["{person}", 1.10]'])
+    ),
+    st.text(min_size=1, max_size=20),
+)
+
+
+@given(PERSONS, st.sampled_from([{}, {"own": "[0-9a-f]{4}-[0-9a-f]{4}"}, {"own": "B-[0-9]+", "year": "[0-9]{4}"}]))
+@settings(max_examples=300)
+def test_a_person_is_found_under_the_identifier_that_masked_records_hold(user: str, patterns: dict[str, str]) -> None:
+    policy = PrivacySettings(mask=KINDS, phone_regions=("DE",), patterns=patterns, key=KEY)
+    stored = subject_of(masked(event(user_id=user, tenant="acme"), policy)).user_id
+    assert Privacy(policy, 1_000).user_id("acme", user) == stored
 
 
 @pytest.mark.parametrize("key", [None, SecretStr("short")])
