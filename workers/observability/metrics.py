@@ -2,7 +2,8 @@
 
 Metrics use base units (seconds, bytes) and the prefix ``touchstone_``. Labels have few values, such as
 agents, topics and reasons. No label holds an identifier of an answer or a person. The first three metrics have the names
-of earlier dashboards, plus the prefix.
+of earlier dashboards, plus the prefix. Every gauge has a label: a gauge without labels is 0 in
+every process that never sets it.
 """
 
 from prometheus_client import Counter, Gauge, Histogram, Info
@@ -100,7 +101,9 @@ DECISIONS = Counter("touchstone_decisions_total", "Decisions by release state", 
 REVIEW_DECISIONS = Counter("touchstone_review_decisions_total", "Decisions and votes by result", ["action", "ruling"])
 REVIEWS_OPEN = Gauge("touchstone_reviews_open", "Open reviews, reported by the elected worker", ["held"])
 REVIEW_OLDEST_SECONDS = Gauge(
-    "touchstone_review_oldest_seconds", "Age of the oldest open review, reported by the elected worker, seconds"
+    "touchstone_review_oldest_seconds",
+    "Age of the oldest open review, reported by the elected worker, seconds",
+    ["agent"],
 )
 DEADLINES_PASSED = Counter(
     "touchstone_review_deadlines_total", "Decisions by policy after passed deadlines", ["action"]
@@ -111,7 +114,9 @@ CHECK_SECONDS = Histogram(
     "touchstone_check_duration_seconds", "Duration of a synchronous check, seconds", buckets=STAGE_BUCKETS
 )
 
-REDIS_AVAILABLE = Gauge("touchstone_redis_available", "1 while Redis responds; otherwise no retry is detected")
+REDIS_AVAILABLE = Gauge(
+    "touchstone_redis_available", "1 while Redis responds; otherwise no retry is detected", ["agent"]
+)
 RETRY_CHECKS = Counter("touchstone_retry_checks_total", "Queries compared with the person's history", ["result"])
 REWARDS = Histogram("touchstone_reward_score", "Rewards of answers, at each revision", buckets=SCORE_BUCKETS)
 

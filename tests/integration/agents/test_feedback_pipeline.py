@@ -238,11 +238,11 @@ async def test_without_redis_all_but_retries_goes_on_and_it_resumes_by_itself(
             )
             await running.until_rewards({"a": 0.9, "b": 0.9, "c": 0.7})
             assert running.worker.readiness()["signals"] is None, "an agent that lacks Redis is no hindrance"
-            assert metrics.REDIS_AVAILABLE._value.get() == 0
+            assert metrics.REDIS_AVAILABLE.labels("signals")._value.get() == 0
             await again.start()
 
             async def back() -> bool:
-                return metrics.REDIS_AVAILABLE._value.get() == 1
+                return metrics.REDIS_AVAILABLE.labels("signals")._value.get() == 1
 
             await until(back, "the worker finds Redis again", 60)
             await running.send(ANSWERS_GENERATED, answer("d", "How long is the warranty?", 100))

@@ -172,12 +172,12 @@ async def test_without_redis_there_is_no_history_and_it_comes_back_by_itself(
     url = (await services.start()).redis_url or ""
     history = QueryHistory(url, RedisSettings(key_prefix=prefix), 300)
     assert await names(history, asked("a")) == [[]]
-    assert metrics.REDIS_AVAILABLE._value.get() == 1
+    assert metrics.REDIS_AVAILABLE.labels("signals")._value.get() == 1
     await services.stop()
     for _ in range(3):
         assert await history.exchange([asked("b", 1)]) is None
         await history.check()
-    assert metrics.REDIS_AVAILABLE._value.get() == 0
+    assert metrics.REDIS_AVAILABLE.labels("signals")._value.get() == 0
     assert told == ["query_history_suspended"], "once a minute, not once a record"
     again = LocalServices(tmp_path, kafka=False, clickhouse=False)
     await again.start()
@@ -187,7 +187,7 @@ async def test_without_redis_there_is_no_history_and_it_comes_back_by_itself(
             return await history.exchange([asked("c", 2)]) is not None
 
         await until(back, "the history is back", 60, 0.02)
-        assert metrics.REDIS_AVAILABLE._value.get() == 1
+        assert metrics.REDIS_AVAILABLE.labels("signals")._value.get() == 1
         assert told == ["query_history_suspended", "query_history_resumed"]
     finally:
         await history.close()

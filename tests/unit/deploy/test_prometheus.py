@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,25 @@ def test_prometheus_accepts_its_configuration_and_the_rules_that_it_names() -> N
 
 def test_each_alert_fires_on_its_trouble_and_none_in_an_ordinary_hour() -> None:
     promtool("test", "rules", FOLDER / "tests" / "alerts.test.yml")
+
+
+def test_a_process_that_does_nothing_yet_changes_no_alert(tmp_path: Path) -> None:
+    """The shipped tests hold beside a further process with all that it exports from its start."""
+    program = "from prometheus_client import generate_latest; import workers.observability.metrics; "
+    command = [sys.executable, "-c", program + "print(generate_latest().decode())"]
+    exported = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    series = re.findall(r"^(touchstone_\w+)(?:\{(.*)\})? (\S+)$", exported, re.M)
+    beside = [
+        {"series": f'{name}{{{labels + "," if labels else ""}instance="new"}}', "values": f"{value}x120"}
+        for name, labels, value in series
+        if not name.endswith("_created")
+    ]
+    content = yaml.safe_load((FOLDER / "tests" / "alerts.test.yml").read_text(encoding="utf-8"))
+    content["rule_files"] = [str(path) for path in RULES]
+    for test in content["tests"]:
+        test["input_series"] += beside
+    (tmp_path / "beside.test.yml").write_text(yaml.safe_dump(content))
+    promtool("test", "rules", tmp_path / "beside.test.yml")
 
 
 def test_every_alert_is_tested_to_fire_and_to_be_silent() -> None:

@@ -62,6 +62,13 @@ def test_buckets_grow_and_end_in_infinity(metric: MetricWrapperBase) -> None:
         assert bounds[-1] == float("inf")
 
 
+@ALL
+def test_a_gauge_is_not_exported_before_its_first_value(metric: MetricWrapperBase) -> None:
+    """A gauge without labels is 0 in every process, also where nothing sets it."""
+    if isinstance(metric, Gauge):
+        assert metric._labelnames
+
+
 def test_no_name_is_used_twice() -> None:
     names = [metric._name for metric in DECLARED.values()]
     assert len(set(names)) == len(names)

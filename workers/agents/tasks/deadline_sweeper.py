@@ -129,7 +129,7 @@ class DeadlineSweeper:
         metrics.REVIEWS_OPEN.labels("yes").set(figures.held)
         metrics.REVIEWS_OPEN.labels("no").set(figures.open - figures.held)
         age = (now - figures.oldest_at).total_seconds() if figures.oldest_at else 0.0
-        metrics.REVIEW_OLDEST_SECONDS.set(age)
+        metrics.REVIEW_OLDEST_SECONDS.labels("decisions").set(age)
 
 
 def _deadline(place: QueueRow) -> _Deadline:

@@ -26,6 +26,9 @@ from workers.stores.redis.client import REDIS_ERRORS, open_redis
 
 log = get_logger(__name__)
 
+AGENT = "signals"
+"""Agent that detects retries; its processes alone export whether Redis responds."""
+
 PAUSE_SECONDS = 1.0
 """Pause after a failure. Without the pause every record would wait for a timeout."""
 
@@ -154,13 +157,13 @@ class QueryHistory:
         now = time.monotonic()
         self._not_before = now + PAUSE_SECONDS
         self._is_away = True
-        metrics.REDIS_AVAILABLE.set(0)
+        metrics.REDIS_AVAILABLE.labels(AGENT).set(0)
         if now >= self._warn_not_before:
             self._warn_not_before = now + WARNING_SECONDS
             log.warning("query_history_suspended", error_class=type(error).__name__)
 
     def _there(self) -> None:
-        metrics.REDIS_AVAILABLE.set(1)
+        metrics.REDIS_AVAILABLE.labels(AGENT).set(1)
         self._not_before = 0.0
         if self._is_away:
             self._is_away = False
