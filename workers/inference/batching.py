@@ -187,16 +187,36 @@ class BatchingService(ABC, Generic[Item]):
             if await self._still_hangs():
                 # Items queued during the wait have waited for the same deadline and fail with this batch.
                 batch += self._queue.take(len(self._queue))
+            await self._process(batch)
+
+    async def _process(self, batch: list[tuple[bytes, Item]]) -> None:
+        """Give each item of a batch its row or its failure.
+
+        If the model raises, the batch is halved and called again, so that an item that the model cannot read fails
+        alone and not the items of other answers.
+        """
+        parts, ends = [batch], time.monotonic() + self._limits.timeout_seconds
+        while parts:
+            part = parts.pop()
             started = time.perf_counter()
             try:
-                rows = await self._call(batch)
+                rows = await self._call(part)
             except JudgementError as failure:
-                for digest, _ in batch:
+                raised = isinstance(failure, InferenceFailed)
+                if raised and part is batch:
+                    # Logged once: a model that fails at every item would log as many tracebacks.
+                    log.error("model_failed", model=self._model, items=len(batch), exc_info=failure.__cause__)
+                # A model that fails slowly holds up the next batches hardly longer than one that hangs.
+                if raised and len(part) > 1 and time.monotonic() < ends:
+                    middle = len(part) // 2
+                    parts += [part[middle:], part[:middle]]
+                    continue
+                for digest, _ in part:
                     self._waiting.pop(digest).row.set_exception(failure)
                 continue
             self._counted.seconds.observe(time.perf_counter() - started)
-            self._counted.items.observe(len(batch))
-            made = {digest: row for (digest, _), row in zip(batch, rows, strict=True)}
+            self._counted.items.observe(len(part))
+            made = {digest: row for (digest, _), row in zip(part, rows, strict=True)}
             for digest, row in made.items():
                 self._keep(digest, row)
             self._share(made)
@@ -222,7 +242,6 @@ class BatchingService(ABC, Generic[Item]):
         try:
             return call.result()
         except Exception as error:
-            log.error("model_failed", model=self._model, exc_info=error)
             raise InferenceFailed(f"the model {self._model} raised {type(error).__name__}") from error
 
     async def _still_hangs(self) -> bool:

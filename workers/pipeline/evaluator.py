@@ -250,10 +250,8 @@ class _Evaluation(Generic[P, F]):
         spend(len(self._answer.query) + len(self._answer.answer) + sum(len(chunk.content) for chunk in contexts))
         prepared = self._evaluator.prepare(self._answer, self._earlier)
         self._prepared = (prepared,)
-        texts = tuple(self._evaluator.texts(prepared)) if self.needs.vectors else ()
-        if not all(isinstance(text, str) for text in texts):
-            raise InvalidFindings(f"the evaluator {self.name} returned texts that are not strings")
-        self.texts = texts
+        texts = self._evaluator.texts(prepared) if self.needs.vectors else ()
+        self.texts = tuple(_checked_text(self.name, text) for text in texts)
 
     def _score_with_rules(self, vectors: Vectors | JudgementError) -> None:
         assert self._prepared is not None
@@ -261,7 +259,7 @@ class _Evaluation(Generic[P, F]):
         if self._evaluator.score_with_rules is not None:
             prepared = self._evaluator.score_with_rules(prepared, known)
             self._prepared = (prepared,)
-        self.pairs = tuple(self._evaluator.pairs(prepared))
+        self.pairs = tuple(_checked_pair(self.name, pair) for pair in self._evaluator.pairs(prepared))
 
     def _evaluate(self, vectors: Vectors | JudgementError, verdicts: Verdicts | JudgementError) -> None:
         assert self._prepared is not None
@@ -294,6 +292,26 @@ class _Evaluation(Generic[P, F]):
         except Exception as error:
             self.failure = error
         self.seconds += time.perf_counter() - started
+
+
+def _checked_text(name: str, text: object) -> str:
+    """Return a text of an evaluator as a plain string; refuse any that would fail in a model, among others' texts."""
+    if not isinstance(text, str):
+        raise InvalidFindings(f"the evaluator {name} returned a text that is no string but {type(text).__name__}")
+    text = str.__str__(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidFindings(
+            f"the evaluator {name} returned a text that is no valid Unicode: it holds half a surrogate pair"
+        ) from None
+    return text
+
+
+def _checked_pair(name: str, pair: object) -> VerifierPair:
+    if type(pair) is not VerifierPair:
+        raise InvalidFindings(f"the evaluator {name} returned {type(pair).__name__} instead of VerifierPair")
+    return VerifierPair(_checked_text(name, pair.evidence), _checked_text(name, pair.claim))
 
 
 def invalid_findings(name: str, error: ValidationError) -> InvalidFindings:

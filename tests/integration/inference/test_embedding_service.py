@@ -233,6 +233,27 @@ async def test_a_failing_model_fails_all_who_wait_and_the_service_goes_on(
     assert set(await service.embed(["same", "0"])) == {"same", "0"}
 
 
+async def test_a_text_that_the_model_refuses_fails_alone(model: EmbeddingBackend, make: Make) -> None:
+    service = make(model, batch_wait_seconds=0.2)
+    good, bad = [f"text {number}" for number in range(20)], ["\ud800", "plugin \udfff"]
+    asked = [[text] for text in [*good[:7], *bad, *good[7:]]]
+    results = await asyncio.gather(*(service.embed(texts) for texts in asked), return_exceptions=True)
+    failed = [texts for texts, result in zip(asked, results, strict=True) if isinstance(result, InferenceFailed)]
+    assert failed == [[text] for text in bad]
+    assert sum(isinstance(result, dict) for result in results) == len(good)
+
+
+@pytest.mark.parametrize("seconds", [60.0, 0.0001], ids=["fails at once", "fails later than its deadline"])
+async def test_a_model_that_fails_at_everything_is_called_for_a_limited_time(make: Make, seconds: float) -> None:
+    backend = LocalBackend()
+    backend.failure = raising
+    service = make(backend, batch_wait_seconds=0.05)
+    service._limits = replace(service._limits, timeout_seconds=seconds)
+    results = await asyncio.gather(*(service.embed([str(n)]) for n in range(8)), return_exceptions=True)
+    assert all(isinstance(result, InferenceFailed | InferenceTimeout) for result in results)
+    assert len(backend.calls) == (15 if seconds == 60.0 else 1)
+
+
 async def test_who_gives_up_takes_nothing_from_the_others(make: Make) -> None:
     backend = LocalBackend()
     backend.gate.clear()

@@ -23,9 +23,10 @@ from tests.harness.paths import ROOT
 from workers.agents import evaluation as agent_module
 from workers.check.check_service import CheckService
 from workers.delivery.records import Record, WorkItem
+from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.embedding import EmbeddingService
 from workers.pipeline.builtin_evaluators import BUILTIN
-from workers.pipeline.evaluator import EvaluationContext, Needs, answer_evaluator
+from workers.pipeline.evaluator import EvaluationContext, InvalidFindings, Needs, answer_evaluator
 from workers.pipeline.isolation import MAX_ABANDONED, IsolatedThreads, PluginSuspended, PluginTimeout
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.pipeline.pipeline import EvaluationPipeline
@@ -209,6 +210,28 @@ async def test_what_a_plugin_does_wrong_is_a_failed_report_in_its_agent(name: st
     assert (report.agent, report.status, report.score) == (name, "failed", None)
     assert REASONS[name] in (report.reason or "")
     assert "secret" not in (report.reason or "")
+
+
+@pytest.mark.parametrize("text", ["plugin \ud800", "\udfff", np.str_("\ud8ff"), b"bytes", None, 7], ids=repr)
+@pytest.mark.parametrize("part", ["text", "evidence", "claim"])
+def test_a_text_that_no_model_can_read_fails_before_the_model(text: Any, part: str) -> None:
+    pairs: Any = lambda _: [VerifierPair(**{"evidence": "e", "claim": "c", part: text})]  # noqa: E731
+    one = {"texts": lambda _: [text]} if part == "text" else {"pairs": pairs}
+    needs = Needs(vectors=part == "text", verifier=part != "text")
+    evaluation = answer_evaluator("x", Length, measured, needs=needs, **one).begin(ANSWER, [])  # type: ignore[arg-type]
+    evaluation.prepare()
+    evaluation.score_with_rules({})
+    assert isinstance(evaluation.failure, InvalidFindings)
+    assert not evaluation.texts and not evaluation.pairs
+
+
+@pytest.mark.parametrize("pair", [("evidence", "claim"), None, "pair", {"evidence": "e", "claim": "c"}], ids=repr)
+def test_a_pair_of_another_type_fails_before_the_verifier(pair: Any) -> None:
+    needs = Needs(verifier=True)
+    evaluation = answer_evaluator("x", Length, measured, needs=needs, pairs=lambda _: [pair]).begin(ANSWER, [])
+    evaluation.prepare()
+    evaluation.score_with_rules({})
+    assert isinstance(evaluation.failure, InvalidFindings) and "instead of VerifierPair" in str(evaluation.failure)
 
 
 async def test_a_plugin_that_works_reports_its_score_in_its_agent() -> None:
