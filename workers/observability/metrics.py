@@ -146,4 +146,5 @@ SINK_FLUSH_SECONDS = Histogram(
 EXPORTS = Counter("touchstone_exports_total", "Records of an exporting agent by result", ["agent", "result"])
 SINK_ROWS = Counter("touchstone_sink_rows_total", "Rows acknowledged by a store", ["sink", "table"])
 
+MEMORY_LIMIT = Gauge("touchstone_memory_limit_bytes", "Memory limit of the process, if one is set, bytes", ["kind"])
 BUILD = Info("touchstone_build", "Versions of this worker")

@@ -20,6 +20,7 @@ from workers.observability import metrics
 from workers.observability.logs import get_logger
 from workers.pipeline.versions import package_version, pipeline_version, version_parts
 from workers.process.background import start_background
+from workers.process.memory_limit import memory_limit
 from workers.runtime.agent_choice import chosen_agents
 from workers.runtime.delivery_parts import DeliveryParts, open_delivery_parts
 from workers.runtime.health import HealthServer
@@ -176,6 +177,8 @@ class Worker:
         health = HealthServer(http.host, http.metrics_port, self.readiness)
         self._opened.push_async_callback(health.stop)
         self.metrics_port = await health.start()
+        if (limit := memory_limit()) is not None:
+            metrics.MEMORY_LIMIT.labels("container").set(limit)
         metrics.BUILD.info({"version": package_version(), "pipeline_version": self._version})
 
     async def _open(self) -> tuple[list[OpenedAgent], DeliveryParts]:
