@@ -214,7 +214,7 @@ async def model_error(run: Run) -> None:
 async def killer_record(run: Run) -> None:
     run.expected_degraded = 1
     killer = json.loads(answer(1)) | {"answer_id": "killer", "answer": f"The {MARKER} is 3 m deep [1]."}
-    environment = run.faulty("kill") | {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "15"}
+    environment = run.faulty("kill") | {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "30"}
     half = run.answers // 2
     await run.send(half)
     await run.deployment.send([(b"killer", json.dumps(killer).encode())])
