@@ -27,7 +27,7 @@ from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.embedding import EmbeddingService
 from workers.pipeline.builtin_evaluators import BUILTIN
 from workers.pipeline.evaluator import EvaluationContext, InvalidFindings, Needs, answer_evaluator
-from workers.pipeline.isolation import MAX_ABANDONED, IsolatedThreads, PluginSuspended, PluginTimeout
+from workers.pipeline.isolation import MAX_ABANDONED, MAX_RUNNING, IsolatedThreads, PluginSuspended, PluginTimeout
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.pipeline.pipeline import EvaluationPipeline
 from workers.pipeline.reports import Origin
@@ -283,6 +283,59 @@ async def test_calls_that_begin_after_the_time_of_their_caller_leave_no_thread_b
     assert "was not called" in str(results[0])
     assert (threads.abandoned, called) == (0, [])
     assert await threads.run(lambda: 1) == 1, "a healthy plug-in is not suspended"
+
+
+async def test_calls_that_their_callers_leave_early_do_not_count_as_hanging() -> None:
+    threads, loop = IsolatedThreads("x", 30.0), asyncio.get_running_loop()
+    results: list[Any] = []
+    for _ in range(2 * MAX_ABANDONED):
+        results += await asyncio.gather(
+            threads.run(lambda: RELEASED.wait(30), loop.time() + 0.02), return_exceptions=True
+        )
+    assert {type(each) for each in results} == {PluginTimeout}
+    assert threads.abandoned == 0
+    assert "restart" not in str(results[-1]) and "was not called" in str(results[-1]), "only two run at once"
+    assert sum(thread.name == "plugin-x" for thread in threading.enumerate()) == MAX_RUNNING
+    RELEASED.set()
+    assert await threads.run(lambda: 1) == 1, "a healthy plug-in is not suspended"
+
+
+async def test_a_call_whose_caller_is_cancelled_does_not_count_as_hanging_before_its_time() -> None:
+    threads = IsolatedThreads("x", 30.0)
+    left = asyncio.create_task(threads.run(lambda: RELEASED.wait(30)))
+    while not any(thread.name == "plugin-x" for thread in threading.enumerate()):
+        await asyncio.sleep(0)
+    left.cancel()
+    await asyncio.gather(left, return_exceptions=True)
+    assert threads.abandoned == 0
+
+
+async def test_calls_that_were_left_early_count_as_hanging_once_their_own_time_is_over() -> None:
+    threads, loop = IsolatedThreads("x", 0.1), asyncio.get_running_loop()
+    for before in range(MAX_ABANDONED):
+        with pytest.raises(PluginTimeout):
+            await threads.run(lambda: RELEASED.wait(30), loop.time() + 0.05)
+        while threads.abandoned == before:
+            await asyncio.sleep(0.01)
+    with pytest.raises(PluginSuspended, match="restart"):
+        await threads.run(lambda: 1)
+
+
+@pytest.mark.parametrize("waiting", [1, 2 * MAX_RUNNING])
+async def test_a_caller_waits_for_a_place_no_longer_than_its_own_time(waiting: int) -> None:
+    threads, loop = IsolatedThreads("x", 30.0), asyncio.get_running_loop()
+    running = [asyncio.create_task(threads.run(lambda: RELEASED.wait(30))) for _ in range(MAX_RUNNING)]
+    called: list[int] = []
+    async with asyncio.timeout(10):
+        results = await asyncio.gather(
+            *(threads.run(lambda: called.append(1), loop.time() + 0.05) for _ in range(waiting)),
+            return_exceptions=True,
+        )
+    assert {type(each) for each in results} == {PluginTimeout} and not called
+    without_limit = asyncio.create_task(threads.run(lambda: 2))
+    RELEASED.set()
+    assert [await each for each in running] == [True] * MAX_RUNNING
+    assert await without_limit == 2
 
 
 # --- the registry ------------------------------------------------------------------------------
