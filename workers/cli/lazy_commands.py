@@ -98,6 +98,19 @@ class LazyGroup(TyperGroup):
         super().__init__(**attributes)
         self.commands = LazyCommands(self.places)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments of a command; refuse empty values, which would select everything.
+
+        Raises:
+            typer.BadParameter: an argument or the value of an option is empty.
+        """
+        for place, argument in enumerate(args if not ctx.resilient_parsing else ()):
+            option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
+            if not value.strip() and (equals or not option):
+                named = option or (args[place - 1] if place and args[place - 1].startswith("-") else "an argument")
+                raise typer.BadParameter(f"{named} has an empty value; is a variable of the shell not set?", ctx)
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
         return list(self.places)

@@ -17,7 +17,7 @@ from workers.delivery.followers.record_subjects import subject_of
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.delivery.topic_reading import BoundedReader
-from workers.errors import StoreUnavailable
+from workers.errors import StoreUnavailable, TouchstoneError
 from workers.privacy.record_masking import Privacy
 from workers.settings import KafkaSettings, Settings
 from workers.settings.addresses import Addresses
@@ -73,8 +73,11 @@ async def forget(
         now: returns the current time.
 
     Raises:
-        TouchstoneError: a store or the broker did not acknowledge; run the erasure again.
+        TouchstoneError: user or tenant is empty; or a store or the broker did not acknowledge: run the erasure again.
     """
+    # Stores hold an empty text where an answer names no person: all these answers would be erased.
+    if not user.strip() or not tenant.strip():
+        raise TouchstoneError("the user and the tenant of an erasure must not be empty; nothing was erased")
     # Where user identifiers are masked, the stores hold the mask instead of the identifier.
     user = Privacy(settings.privacy, settings.kafka.max_input_bytes).user_id(tenant, user)
     digest = person_digest(tenant, user)

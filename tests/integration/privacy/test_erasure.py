@@ -20,6 +20,7 @@ from schemas.review import ReviewDecision, ReviewRequest
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
 from tests.harness.deployment import Deployment
 from tests.harness.named_queries import ask_named
+from workers.errors import TouchstoneError
 from workers.feedback.retry_detection import AskedQuery
 from workers.privacy.erasure import earlier_tombstones, forget
 from workers.settings import Settings
@@ -136,6 +137,20 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     assert set(done.kept_until) == {topic.name for topic in TOPICS if topic.cleanup == "delete"}
     again = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
     assert (again.answers, again.turns, again.queries, sum(again.rows.values())) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(("tenant", "user"), [("acme", ""), ("acme", " \t"), ("", "o'brien"), (" ", "o'brien")])
+async def test_no_erasure_begins_without_a_person_and_a_tenant(
+    deployment: Deployment, client: AsyncClient, tenant: str, user: str
+) -> None:
+    """Answers that name no person would be taken for those of the person without a name."""
+    nameless = ROW | {"tenant": "acme", "answer_id": "nameless", "user_id": None, "completed_at": NOW.isoformat()}
+    await AnalyticsStore(client, deployment.name).insert("answers", [nameless | {"pipeline_version": "v", "rank": 1}])
+    with pytest.raises(TouchstoneError, match="must not be empty"):
+        await forget(deployment.settings, deployment.addresses, tenant, user, lambda: NOW)
+    left = await client.query(f"SELECT answer_id FROM {deployment.name}.answers")
+    assert left.result_rows == [("nameless",)]
+    assert await deployment.read(PRIVACY_ERASURES) == []
 
 
 async def test_every_table_with_rows_of_answers_is_looked_at(deployment: Deployment, client: AsyncClient) -> None:
