@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
+from pydantic_core import from_json, to_json
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
@@ -132,7 +133,7 @@ def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Se
     value = line.strip()
     try:
         if form is InputFormat.labelled:
-            value = orjson.dumps(labelled_answer(_labelled_row(value), completed_at))
+            value = to_json(labelled_answer(_labelled_row(value), completed_at), inf_nan_mode="null")
         value = privacy.value(value)
         answer = GeneratedAnswer.from_bytes(value)
     except (UnreadableEvent, ValueError) as error:
@@ -151,7 +152,7 @@ def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Se
 
 
 def _labelled_row(value: bytes) -> dict[str, Any]:
-    row = orjson.loads(value)
+    row = from_json(value)
     if not isinstance(row, dict):
         raise ValueError("a line must hold a JSON object")
     return row

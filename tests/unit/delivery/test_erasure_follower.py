@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.answers import GeneratedAnswer
 from schemas.export import example
 from schemas.identifiers import answer_digest, first_answer_digest, first_person_digest, person_digest
 from schemas.privacy import Erasure
@@ -28,6 +29,7 @@ from schemas.topics import (
     Topic,
 )
 from workers.delivery.followers.erasure_follower import ErasureRegister, erasure_output
+from workers.delivery.followers.record_subjects import subject_of, tenant_of
 from workers.delivery.records import Record
 
 ERASED_AT = datetime(2026, 11, 10, tzinfo=UTC)
@@ -207,3 +209,25 @@ def test_a_person_whose_earlier_digest_is_that_of_another_person_is_not_erased_w
     shared = {"answer_id": "x", "completed_at": BEFORE.isoformat()}
     assert known.covers(record(ANSWERS_GENERATED, shared | {"tenant": "a", "user_id": "b\x1fc"}))
     assert not known.covers(record(ANSWERS_GENERATED, shared | {"tenant": "a\x1fb", "user_id": "c"}))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1E+999", "1" * 25, "1" * 400])
+@pytest.mark.parametrize("place", ['"metadata": {"logprob": %s}', '"metadata": {"all": [{"deep": %s}]}', '"extra": %s'])
+def test_a_person_is_found_in_every_record_that_a_model_reads(number: str, place: str) -> None:
+    """Python writes such numbers, and models read them."""
+    content = json.dumps(of_person(ANSWERS_GENERATED, "gone", BEFORE) | {"metadata": {}})
+    value = content.replace('"metadata": {}', place % number).encode()
+    answer = GeneratedAnswer.from_bytes(value)
+    read = record(ANSWERS_GENERATED, value)
+    found = subject_of(read)
+    assert (found.tenant, found.user_id, found.answer_id) == (answer.tenant, answer.user_id, answer.answer_id)
+    assert tenant_of(read) == "acme"
+    assert register().covers(read)
+
+
+@pytest.mark.parametrize("time", ["NaN", "Infinity", "1e400", "1" * 400, "-1" + "0" * 300])
+def test_a_number_without_a_time_does_not_stop_the_check(time: str) -> None:
+    value = json.dumps(of_person(ANSWERS_GENERATED, "gone", BEFORE) | {"requested_at": "here"})
+    read = record(ANSWERS_GENERATED, value.replace('"here"', time).encode(), arrived=BEFORE)
+    assert subject_of(read).user_id == "gone"
+    assert register().covers(read)

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from schemas.answers import GeneratedAnswer
 from schemas.base import MAX_SOURCE_LENGTH
 from workers.gateways.labelled_rows import cut_context, labelled_answer
+from workers.intake.file_ingest import InputFormat, _output
 from workers.measurement.labelled_answers import LabelledRow, UnreadableSet, read_labelled
 from workers.measurement.measured_answers import answer_of
+from workers.privacy.record_masking import Privacy
+from workers.settings import Settings
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 
@@ -114,3 +117,11 @@ def test_spans_are_read_and_a_line_that_is_no_object_is_named(tmp_path: Path) ->
 
 def test_the_longest_context_is_not_cut() -> None:
     assert cut_context("a" * MAX_SOURCE_LENGTH, MAX_SOURCE_LENGTH) == ["a" * MAX_SOURCE_LENGTH]
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e400", "1" * 400])
+def test_a_labelled_line_is_sent_with_any_number_that_an_answer_may_have(number: str) -> None:
+    line = f'{{"id": "1", "answer": "Fine.", "contexts": [], "spans": [{{"score": {number}}}]}}'.encode()
+    settings = Settings(_env_file=None)
+    output = _output(line, InputFormat.labelled, NOW, settings, Privacy(settings.privacy, 1_000_000))
+    assert GeneratedAnswer.from_bytes(output.value).answer == "Fine."

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-import orjson
 from pydantic import BaseModel, Field
+from pydantic_core import from_json
 
 from schemas.feedback import FeedbackEvent
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
@@ -59,7 +59,7 @@ def contrary_words(stored: StoredAnswer) -> list[str]:
 
 def _contradicted(stored: StoredAnswer, final: Row) -> Iterator[str]:
     """Yield a sentence on contradicted claims of an approved answer that the reviewer did not find supported."""
-    found = {each["claim_id"]: each["verdict"] for each in orjson.loads(final["decision"]).get("claim_verdicts", [])}
+    found = {each["claim_id"]: each["verdict"] for each in from_json(final["decision"]).get("claim_verdicts", [])}
     claims = [claim["claim_id"] for claim in stored.claims if claim["verdict"] == "contradicted"]
     doubtful = [claim for claim in claims if found.get(claim) != "supported"]
     if final["action"] == "approve" and doubtful:
@@ -106,7 +106,7 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
         if kind in _LOCKS:
             yield Happening(at=at, what=review_event_words(kind), detail=f"by {by}")
             continue
-        undone = orjson.loads(event["undone"] or "{}")
+        undone = from_json(event["undone"] or "{}")
         target = event["assignee"] if kind == "given" else event["queue"]
         record = Recorded(kind, undone.get("action", ""), "", by, at, undone.get("with_warning", False), target)
         what = "decision undone" if kind == "undone" else f"review {'assigned' if kind == 'given' else kind}"
@@ -123,7 +123,7 @@ def _decided(stored: StoredAnswer) -> Iterator[Happening]:
     before = SeenBefore(stored.answer["state"], stored.answer["enriched_at"])
     decided = next((_recorded(row) for row in stored.decisions if row["ruling"] == "final"), None)
     for row in stored.decisions:
-        decision = orjson.loads(row["decision"])
+        decision = from_json(row["decision"])
         said = _said(row["reason"], decision.get("user_comment"))
         earlier = SeenBefore(decided.state, decided.at) if decided and row["ruling"] == "withdrawal" else before
         yield Happening(
@@ -135,7 +135,7 @@ def _decided(stored: StoredAnswer) -> Iterator[Happening]:
 
 def _recorded(row: Row) -> Recorded:
     """Return a stored decision as a record."""
-    warned = orjson.loads(row["decision"]).get("with_warning", False)
+    warned = from_json(row["decision"]).get("with_warning", False)
     state = state_after(row["action"], with_warning=warned) if row["ruling"] in ("final", "withdrawal") else ""
     return Recorded(row["ruling"], row["action"], state, row["decided_by"], row["decided_at"], warned)
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-import orjson
 from pydantic import BaseModel, Field
+from pydantic_core import from_json
 
 from schemas.enriched import ReleaseState
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
@@ -265,15 +265,13 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
 def _decision(stored: StoredAnswer, row: Row) -> ReviewDecision:
     """Return the decision of a row with the parts of its request that the row does not repeat."""
     return ReviewDecision.model_validate(
-        {"original_answer": stored.answer["answer"]}
-        | orjson.loads(row["decision"])
-        | {"releasable": _releasable(stored)}
+        {"original_answer": stored.answer["answer"]} | from_json(row["decision"]) | {"releasable": _releasable(stored)}
     )
 
 
 def _releasable(stored: StoredAnswer) -> ReleasableAnswer | None:
     """Return what the request held for a release: the row of a decision does not repeat it."""
     for request in stored.requests:
-        if request["request"] and (found := orjson.loads(request["request"]).get("releasable")):
+        if request["request"] and (found := from_json(request["request"]).get("releasable")):
             return ReleasableAnswer.model_validate(found)
     return None

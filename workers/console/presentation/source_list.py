@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-import orjson
 from pydantic import BaseModel, Field
+from pydantic_core import from_json
 
 from workers.stores.queries.answer_queries import StoredAnswer
 
@@ -41,10 +41,10 @@ def sources_of(stored: StoredAnswer) -> list[SourceView]:
 
 def _described(stored: StoredAnswer) -> Iterator[dict[str, Any]]:
     if stored.answer["sources"]:
-        yield from orjson.loads(stored.answer["sources"])
+        yield from from_json(stored.answer["sources"])
         return
     for request in stored.requests:
-        for context in orjson.loads(request["request"] or "{}").get("contexts", []):
+        for context in from_json(request["request"] or "{}").get("contexts", []):
             names = ("number", "chunk_id", "source_type", "source_path", "version", "last_updated")
             yield {"title": context.get("source_name", "")} | {name: context[name] for name in names if name in context}
 

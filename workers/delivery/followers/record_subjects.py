@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from schemas.base import UtcDatetime
 from schemas.identifiers import DEFAULT_TENANT, named_by_key
@@ -73,10 +74,23 @@ def tenant_of(record: Record) -> str:
     return _text(_content(record.value), "tenant") or DEFAULT_TENANT
 
 
+def parse_record(value: bytes) -> Any:
+    """Parse the value of a record of any writer: whatever a model of an event accepts, and deeper nesting.
+
+    Raises:
+        ValueError: the value is not JSON.
+    """
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        # Models also read NaN, Infinity, 1e400 and long integers; their parser takes several times as long.
+        return from_json(value)
+
+
 def _content(value: bytes | None) -> Mapping[str, Any]:
     try:
-        content = orjson.loads(value or b"null")
-    except orjson.JSONDecodeError:
+        content = parse_record(value or b"null")
+    except ValueError:
         return {}
     if not isinstance(content, dict):
         return {}

@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import orjson
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 from aiokafka.partitioner import DefaultPartitioner
@@ -36,6 +35,7 @@ from workers.delivery.followers.final_state_file import (
     record_checksum,
     remove_final_states,
 )
+from workers.delivery.followers.record_subjects import parse_record
 from workers.delivery.missing_rights import refused_reading
 from workers.delivery.records import Output
 from workers.errors import BrokerUnavailable, StoreUnavailable
@@ -359,10 +359,10 @@ def _noted(record: Any) -> NotedRecord | None:
     if record.value is None:
         return NotedRecord(record.offset, record.timestamp, record.key, digest_number(record.key or b""), None)
     try:
-        content = orjson.loads(record.value)
+        content = parse_record(record.value)
         number = digest_number(_key(content.get("tenant", DEFAULT_TENANT), content["answer_id"]))
         return NotedRecord(record.offset, record.timestamp, record.key, number, _standing(content))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         metrics.RECORDS_SKIPPED.labels("decisions", "unreadable").inc()
         return None
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import orjson
+from pydantic_core import from_json
 
 from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
@@ -191,9 +191,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             _names(names),
         )
         found = [
-            ReviewRequest.model_validate(
-                orjson.loads(row["request"]) | {"query": row["query"], "answer": row["answer"]}
-            )
+            ReviewRequest.model_validate(from_json(row["request"]) | {"query": row["query"], "answer": row["answer"]})
             for row in rows
             if row["request"]
         ]
@@ -442,7 +440,7 @@ def _name(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def _decision(content: str) -> ReviewDecision:
     # Rows of decisions do not hold the answer.
-    return ReviewDecision.model_validate({"original_answer": ""} | orjson.loads(content))
+    return ReviewDecision.model_validate({"original_answer": ""} | from_json(content))
 
 
 def _aware(time: datetime | None) -> datetime | None:

@@ -1,0 +1,22 @@
+"""The history of an answer, from its rows."""
+
+import json
+from dataclasses import asdict
+
+import pytest
+
+from schemas.export import example
+from schemas.review import ReviewDecision
+from workers.console.presentation.answer_history import contrary_words, history_of
+from workers.stores.clickhouse.review_rows import decision_row
+from workers.stores.queries.answer_queries import StoredAnswer
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e400", "1" * 25, "1" * 400])
+def test_a_decision_of_another_program_is_in_the_history_with_any_number_that_its_model_reads(number: str) -> None:
+    content = json.dumps(example(ReviewDecision) | {"user_profile": {"score": "here"}, "user_comment": "Well done."})
+    row = decision_row(ReviewDecision.from_bytes(content.replace('"here"', number).encode()), "final")
+    times = dict.fromkeys(("requested_at", "completed_at", "enriched_at"), row.decided_at)
+    stored = StoredAnswer({"model_id": "m", "reasons": [], "state": "held"} | times, decisions=[asdict(row)])
+    assert any("Well done." in each.detail for each in history_of(stored))
+    assert contrary_words(stored) == []
