@@ -58,7 +58,8 @@ async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
 
     async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         loop = asyncio.get_running_loop()
-        exports = [await _joined(work.record, sources, context) for work in works]
+        # Together: one after the other, each would wait for its own reply of Redis.
+        exports = await asyncio.gather(*(_joined(work.record, sources, context) for work in works))
         return await loop.run_in_executor(context.steps_pool, _read_all, works, exports, privacy, context)
 
     return handle

@@ -9,6 +9,7 @@ from workers.console.http.backpressure import IntakeGate
 from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
+from workers.intake.trace_sources import TraceSources
 from workers.pipeline.versions import pipeline_version
 from workers.review.review_service import ReviewService
 from workers.review.shared_state import SharedState
@@ -88,6 +89,7 @@ async def opened_resources(
             intake=IntakeGate(settings.gateways.in_flight_bytes),
             quotas=TenantQuotas(settings.gateways),
             redis=redis,
+            sources=TraceSources(redis, settings.redis.key_prefix, settings.gateways.trace_seconds),
             review=review,
             team=TeamActions(review, reviews, settings.console.tokens, lambda: datetime.now(UTC)),
             memory=memory,

@@ -1,7 +1,7 @@
 """Hold the resources that the console's routes share."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from workers.console.identity.access_log import AccessLog
 from workers.console.identity.principal import Principal
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
+from workers.intake.trace_sources import TraceSources
 from workers.review.review_service import ReviewService
 from workers.review.second_share import sample_of
 from workers.review.team_actions import TeamActions
@@ -46,6 +47,7 @@ class ConsoleResources:
         intake: limit on the bytes that wait for the broker.
         quotas: answers a second that each tenant may send.
         redis: shared state that consoles may lose; ``None`` to work without Redis.
+        sources: sources of traces that arrive in several exports.
         memory: conversational memory; ``None`` if not opened.
         embedding: embedding model for memory search; ``None`` without memory.
         check: synchronous evaluation of answers; ``None`` if no model is opened.
@@ -67,6 +69,7 @@ class ConsoleResources:
     intake: IntakeGate
     quotas: TenantQuotas
     redis: RedisClient | None = None
+    sources: TraceSources = field(default_factory=lambda: TraceSources(None, "", 0))
     memory: MemoryStore | None = None
     embedding: EmbeddingService | None = None
     check: CheckService | None = None

@@ -11,11 +11,11 @@ may lose them: then the answer has no contexts, as without Redis.
 """
 
 import asyncio
+import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Coroutine, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from pydantic_core import from_json, to_json
 
@@ -37,6 +37,11 @@ LARGE_EXPORT = 512
 """Number of spans from which an export does not wait: its exporter sends full batches and would drop spans meanwhile."""
 LOOK_SECONDS = 0.1
 """Interval between two looks for the sources of a trace, seconds."""
+PAUSE_SECONDS = 5.0
+"""Pause after a failure of Redis: otherwise each record would wait for the timeout of a command."""
+
+T = TypeVar("T")
+Operation = Literal["read", "write"]
 
 log = get_logger(__name__)
 
@@ -56,15 +61,6 @@ def _lacking(spans: Sequence[ExportedSpan]) -> list[_Trace]:
     return sorted((calls & incomplete) - told)[:MAX_TRACES]
 
 
-@contextmanager
-def _without_redis() -> Iterator[None]:
-    """Go on without sources of other exports if Redis does not respond."""
-    try:
-        yield
-    except REDIS_ERRORS as error:
-        log.warning("trace_lookup_failed", error_class=type(error).__name__)
-
-
 class TraceSources:
     """Keep spans of retrievals by trace.
 
@@ -78,6 +74,8 @@ class TraceSources:
         self._redis = redis if seconds > 0 else None
         self._prefix = prefix
         self._seconds = seconds
+        # Reads and writes pause separately: a full server still answers reads.
+        self._not_before: dict[Operation, float] = {}
 
     async def keep(self, export: Any, caller: str, tenant: str | None) -> None:
         """Store the sources of an export.
@@ -90,8 +88,8 @@ class TraceSources:
             tenant: tenant of all spans; ``None`` if each names its own.
         """
         found = [span for span in self._spans(export, tenant) if span.documents or span.tool_result]
-        with _without_redis():
-            await self._keep(found, caller)
+        if found:
+            await self._ask("write", self._keep(found, caller), None)
 
     async def wait(self, export: Any, caller: str, tenant: str | None, seconds: float) -> None:
         """Wait for the sources of the incomplete traces of an export.
@@ -104,12 +102,11 @@ class TraceSources:
         """
         lacking = _lacking(self._spans(export, tenant))
         until = asyncio.get_running_loop().time() + seconds
-        with _without_redis():
-            while lacking := await self._absent(lacking, caller):
-                left = until - asyncio.get_running_loop().time()
-                if left <= 0:
-                    return
-                await asyncio.sleep(min(left, LOOK_SECONDS))
+        while lacking and (lacking := await self._ask("read", self._absent(lacking, caller), [])):
+            left = until - asyncio.get_running_loop().time()
+            if left <= 0:
+                return
+            await asyncio.sleep(min(left, LOOK_SECONDS))
 
     async def joined(self, export: Any, caller: str, tenant: str | None) -> Any:
         """Return an export with the sources of its traces that arrived in other exports.
@@ -121,9 +118,7 @@ class TraceSources:
         """
         spans = self._spans(export, tenant)
         calls = list(dict.fromkeys((span.trace_id, span.tenant) for span in spans if span.is_inference))[:MAX_TRACES]
-        found: list[tuple[Mapping[str, Any], str]] = []
-        with _without_redis():
-            found = await self._recall(calls, caller)
+        found = await self._ask("read", self._recall(calls, caller), []) if calls else []
         known = {(span.trace_id, span.span_id, span.tenant) for span in spans}
         others = [
             _of_tenant(span, of_tenant)
@@ -139,10 +134,27 @@ class TraceSources:
         spans_by_tenant(spans, tenant)
         return spans
 
+    async def _ask(self, operation: Operation, command: Coroutine[Any, Any, T], otherwise: T) -> T:
+        """Return the result of a command; another value if Redis does not respond, or did not a moment ago."""
+        not_before = self._not_before.get(operation)
+        if not_before is not None:
+            if time.monotonic() < not_before:
+                command.close()
+                return otherwise
+            # One command tries whether Redis responds again; those beside it do not wait with it.
+            self._not_before[operation] = time.monotonic() + PAUSE_SECONDS
+        try:
+            found = await command
+        except REDIS_ERRORS as error:
+            if not self._not_before:
+                log.warning("trace_lookup_failed", operation=operation, error_class=type(error).__name__)
+            self._not_before[operation] = time.monotonic() + PAUSE_SECONDS
+            return otherwise
+        self._not_before.pop(operation, None)
+        return found
+
     async def _absent(self, traces: Sequence[_Trace], caller: str) -> list[_Trace]:
         """Return the traces of which no sources are kept."""
-        if not traces:
-            return []
         assert self._redis is not None
         async with self._redis.pipeline(transaction=False) as pipeline:
             for trace in traces:
@@ -151,8 +163,6 @@ class TraceSources:
         return [trace for trace, there in zip(traces, found, strict=True) if not there]
 
     async def _recall(self, traces: Sequence[_Trace], caller: str) -> list[tuple[Mapping[str, Any], str]]:
-        if not traces:
-            return []
         assert self._redis is not None
         async with self._redis.pipeline(transaction=False) as pipeline:
             for trace in traces:
@@ -171,8 +181,6 @@ class TraceSources:
             # Identifiers in one form: exports in protobuf and in JSON write them differently.
             ids = {"traceId": span.trace_id, "spanId": span.span_id, "parentSpanId": span.parent_id}
             by_trace.setdefault((span.trace_id, span.tenant), []).append({**span.raw, **ids})
-        if not by_trace:
-            return
         assert self._redis is not None
         async with self._redis.pipeline(transaction=False) as pipeline:
             for trace, kept in list(by_trace.items())[:MAX_TRACES]:

@@ -43,7 +43,6 @@ from workers.gateways.formats import Format
 from workers.gateways.traces.otlp_encoding import encoded
 from workers.gateways.traces.otlp_unread import as_message
 from workers.intake.intake_outputs import count_unread, outputs_of, sum_counts, taken_of
-from workers.intake.trace_sources import TraceSources
 from workers.observability import metrics
 from workers.observability.logs import get_logger
 from workers.privacy.record_masking import Privacy
@@ -181,13 +180,11 @@ async def _take(
         ]
         contents = await asyncio.to_thread(_decoded, opened, how)
         if how.by_trace:
-            gateways, prefix = resources.settings.gateways, resources.settings.redis.key_prefix
-            sources = TraceSources(resources.redis, prefix, gateways.trace_seconds)
+            sources, seconds = resources.sources, resources.settings.gateways.trace_wait_seconds
             of_whom = principal.name, received.tenant
-            for each in contents:
-                await sources.keep(each, *of_whom)
-            await asyncio.gather(*(sources.wait(each, *of_whom, gateways.trace_wait_seconds) for each in contents))
-            contents = [await sources.joined(each, *of_whom) for each in contents]
+            await asyncio.gather(*(sources.keep(each, *of_whom) for each in contents))
+            await asyncio.gather(*(sources.wait(each, *of_whom, seconds) for each in contents))
+            contents = await asyncio.gather(*(sources.joined(each, *of_whom) for each in contents))
         taken, outputs, tenants = await asyncio.to_thread(_adapted, opened, contents, how, principal, resources)
         resources.quotas.book(tenants)
         await resources.producer.send(outputs, agent=AGENT)
