@@ -39,7 +39,7 @@ _WEIGHTS = {"preposition": 2.0, "form": 2.0, "head": 3.0}
 def is_follow_up(doc: "Doc") -> bool:
     """Return true if a query has no statement or question of its own: a phrase, or "what about" and a phrase."""
     rest = _rest(doc)
-    if len(rest.split()) > MAX_WORDS or not rest:
+    if len(rest.split()) > MAX_WORDS or not any(map(str.isalnum, rest)):
         return False
     if _ABOUT.match(doc.text):
         return not any(token.dep_ in ("nsubj", "nsubjpass") for token in parse(rest))

@@ -132,7 +132,7 @@ _SCALE_OF = re.compile(
 )
 _HOUR_WORD = re.compile(r"\bhours?\b", re.IGNORECASE)
 _HOURS_AND_MINUTES = re.compile(
-    rf"\b({_NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({_NUMBER_NAME}(?:[ -]{_NUMBER_NAME})?|\d{{1,2}}) (minutes?)\b",
+    rf"\b({_NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({_NUMBER_NAME}(?:[ -]{_NUMBER_NAME})?|one|\d{{1,2}}) (minutes?)\b",
     re.IGNORECASE,
 )
 _SPACED = re.compile(r"(?<!\d )(?<![\w.,])\d{1,3}(?: \d{3}){1,4}(?![\d.,]| \d)(?=\s?(?:[€$£]|[^\W\d_]))")
@@ -172,8 +172,8 @@ def _blank(match: re.Match[str]) -> str:
 
 def _in_digits(match: re.Match[str]) -> str:
     hours, minutes = (
-        _composed(key_of(each).replace("-", " ").split()) if not each.isdecimal() else int(each)
-        for each in (match[1].replace("one", "1") if key_of(match[1]) == "one" else match[1], match[3])
+        _cardinal(each) if each.isdecimal() or key_of(each) == "one" else _composed(re.split(r"[\s-]", key_of(each)))
+        for each in (match[1], match[3])
     )
     return f"{hours:g} {match[2]} {minutes:g} {match[4]}"
 

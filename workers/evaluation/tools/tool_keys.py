@@ -49,5 +49,5 @@ def _named(words: str, fields: Sequence[Figure]) -> Iterator[Figure]:
             if names
             else [[word for word in key_words(field.path[-1:]) if word not in KEY_UNITS]]
         )
-        if any(key and stem(key[-1]) == told[-1] for key in keys):
+        if told and any(key and stem(key[-1]) == told[-1] for key in keys):
             yield field

@@ -271,11 +271,12 @@ class ToolResults:
         if not (date.month and date.day):
             return False
         spans = [number.values[0] / 86400.0 for number in self.quantities if number.dimension == "time"]
+        # Records say "no end" with the last day that there is, behind which no day lies.
         return any(
             (ahead := day + timedelta(days=span)).month == date.month and ahead.day == date.day
             for day in self.days
             for span in spans
-            if span == int(span) and 0 < span <= 400
+            if span == int(span) and 0 < span <= min(400, (date_of.max - day).days)
         )
 
     @cached_property

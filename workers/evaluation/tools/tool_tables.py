@@ -25,7 +25,9 @@ KEY = "key"
 """Column of the keys of an object whose values are alike objects."""
 
 _NUMBER = re.compile(r"[-+−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+−]?\.\d+")
-_AMOUNT = re.compile(r"[A-Z]{3}(?:\s(?=-)|\s?(?!-))(-?[\d,]+(?:\.\d+)?)|(-?[\d,]*\d(?:\.\d+)?)\s?[A-Z]{3}", re.ASCII)
+_AMOUNT = re.compile(
+    r"[A-Z]{3}(?:\s(?=-)|\s?(?!-))(-?\d[\d,]*(?:\.\d+)?)|(-?\d[\d,]*(?<=\d)(?:\.\d+)?)\s?[A-Z]{3}", re.ASCII
+)
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?(?<=[DHMS])", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,3}):(\d\d)(?::(\d\d(?:\.\d+)?))?", re.ASCII)
 _LASTING = ("duration", "elapsed", "runtime", "length", "took", "uptime", "total_time", "play_time")
