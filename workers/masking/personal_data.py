@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import ip_address
+from itertools import accumulate
+from string import ascii_uppercase
 from typing import Annotated, Any, Literal
+from unicodedata import normalize
 
 import phonenumbers
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -104,29 +107,49 @@ def _of_pattern(pattern: Any) -> Detector:
 
 
 _MAIL = compile_pattern(
-    r"[\pL\pN._%+\-']*[\pL\pN_+\-](?:@|%40)(?:[\pL\pN](?:[\pL\pN\-]*[\pL\pN])?\.)+\pL{2,24}", "mail"
+    # With combining marks (M), for addresses whose accents are characters of their own.
+    r"[\pL\pM\pN._%+\-']*[\pL\pM\pN_+\-](?:@|%40)(?:[\pL\pN](?:[\pL\pM\pN\-]*[\pL\pM\pN])?\.)+\pL\pM*(?:\pL\pM*){1,23}",
+    "mail",
 )
 
 
 def _mails(text: str) -> Iterator[Found]:
     if "@" in text or "%40" in text:
         for match in _MAIL.finditer(text):
-            yield Found(match.start(), match.end(), match.group().replace("%40", "@").lower())
+            yield Found(match.start(), match.end(), normalize("NFC", match.group().replace("%40", "@")).lower())
 
 
-_IBAN = compile_pattern(r"\b[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}\b", "iban")
-_SHORTEST_IBAN = 15
+_SPACES = dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")
+_SEPARATORS = _SPACES | dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2212), "-")
+"""No-break and narrow spaces, and dashes, that group figures as a space or a hyphen does."""
+
+_IBAN_START = compile_pattern(r"\b[A-Za-z]{2}[0-9]{2}", "iban start")
+_IBAN = compile_pattern(r"[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,30}\b", "iban")
+_SHORTEST_IBAN, _LONGEST_IBAN = 15, 65
+"""Lengths in characters; the longest with separators and the character behind it."""
+_IBAN_FIGURES = {ord(letter): str(int(letter, 36)) for letter in ascii_uppercase} | dict.fromkeys(map(ord, " -"))
 
 
 def _ibans(text: str) -> Iterator[Found]:
-    for match in _IBAN.finditer(text):
+    end, text = 0, text.translate(_SEPARATORS)
+    for start in _IBAN_START.finditer(text):
+        # A candidate begins at every possible place, because a word before an IBAN may look like its beginning.
+        if start.start() < end or not (match := _IBAN.match(text[start.start() : start.start() + _LONGEST_IBAN])):
+            continue
         # The following words look the same; the country determines the length.
         candidate = match.group()
         for length in range(len(candidate), _SHORTEST_IBAN - 1, -1):
             ends = length == len(candidate) or not candidate[length].isalnum()
-            if ends and candidate[length - 1] != " " and iban.is_valid(candidate[:length], check_country=False):
-                yield Found(match.start(), match.start() + length, iban.compact(candidate[:length]))
+            if ends and candidate[length - 1].isalnum() and _is_iban(candidate[:length]):
+                end = start.start() + length
+                yield Found(start.start(), end, iban.compact(candidate[:length]))
                 break
+
+
+def _is_iban(text: str) -> bool:
+    # The sum is checked first, because the check of the country's format takes a hundred times as long.
+    figures = text.upper().translate(_IBAN_FIGURES)
+    return int(figures[6:] + figures[:6]) % 97 == 1 and bool(iban.is_valid(text, check_country=False))
 
 
 _DIGITS = compile_pattern(r"\b[0-9](?:[ \-]?[0-9]){11,}\b", "digits")
@@ -147,6 +170,7 @@ _ISSUERS = compile_pattern(
 
 
 def _cards(text: str) -> Iterator[Found]:
+    text = text.translate(_SEPARATORS)
     for run in _DIGITS.finditer(text):
         digits = run.group()
         if _is_card(digits):
@@ -176,7 +200,9 @@ def _is_card(digits: str) -> bool:
     return len(digits) <= 40 and bool(_ISSUERS.fullmatch(compact)) and luhn.is_valid(compact)
 
 
-_PHONE_LIKE = compile_pattern(r"[+\x{ff0b}(\-]*\p{Nd}[\p{Nd}().\-/\x{2010}-\x{2013} \x{a0}]{5,}\p{Nd}", "phone")
+_PHONE_LIKE = compile_pattern(
+    r"[+\x{ff0b}(\-]*\p{Nd}[\p{Nd}().\-/\x{2010}-\x{2013} \x{a0}\x{2007}\x{2009}\x{202f}]{5,}\p{Nd}", "phone"
+)
 
 _DATE = compile_pattern(
     r"(?:19|20)[0-9]{2}[-/.][0-9]{2}|[0-9]{2}[-/.][0-9]{2}[-/.](?:19|20)[0-9]{2}|[0-9]{2}[-/.][0-9]{2} [0-9]{2}", "date"
@@ -187,7 +213,7 @@ def _phones(regions: tuple[str, ...]) -> Detector:
     def find(text: str) -> Iterator[Found]:
         for run in _PHONE_LIKE.finditer(text):
             end = 0
-            for number in _numbers(run.group(), regions):
+            for number in _numbers(run.group().translate(_SPACES), regions):
                 if number.start >= end:
                     end = number.end
                     value = phonenumbers.format_number(number.number, phonenumbers.PhoneNumberFormat.E164)
@@ -217,24 +243,46 @@ def _is_other(run: str, number: phonenumbers.PhoneNumberMatch) -> bool:
     return figure or _DATE.match(raw) is not None or run[: number.start].endswith("-")
 
 
-_IP = compile_pattern(
-    r"\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b|(?:[0-9A-Fa-f]{0,4}:){2,7}(?:(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[0-9A-Fa-f]{0,4})",
-    "ip",
-)
-
-
-_FIRST_GROUP = 4
+_IP4 = compile_pattern(r"\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b", "ip")
+_IP6_RUN = compile_pattern(r"(?:[0-9A-Fa-f]*:){2,}[0-9A-Fa-f]*(?:(?:\.[0-9]{1,3}){3}\b)?", "ip run")
+_FIRST_GROUP, _MOST_GROUPS = 4, 9
 
 
 def _ips(text: str) -> Iterator[Found]:
-    for match in _IP.finditer(text):
-        # Addresses in use begin with four figures (2000::/3, fc00::/7, fe80::/10); "a::b" is a name in a program.
-        if "." not in match.group() and len(match.group().partition(":")[0]) < _FIRST_GROUP:
+    found = [each for run in _IP6_RUN.finditer(text) for each in _ip6s(text, run.start(), run.end())]
+    taken = {place for each in found for place in range(each.start, each.end)}
+    others = (match for match in _IP4.finditer(text) if match.start() not in taken)
+    found += [Found(each.start(), each.end(), value) for each in others if (value := _address(each.group()))]
+    yield from sorted(found, key=lambda each: each.start)
+
+
+def _ip6s(text: str, start: int, end: int) -> Iterator[Found]:
+    """Find addresses in a run of groups and colons; a label or a port with its colon may stand beside an address."""
+    groups = text[start:end].split(":")
+    starts = [start + at for at in accumulate((len(group) + 1 for group in groups), initial=0)]
+    if groups[-1].isalnum() and text[end : end + 1].isalnum():
+        groups[-1] = "-"  # the beginning of a word
+    after = 0
+    for first, group in enumerate(groups):
+        # Two colons before or behind part the names of a program.
+        if first < after or (first > 1 and not groups[first - 1]):
             continue
-        try:
-            yield Found(match.start(), match.end(), ip_address(match.group()).compressed)
-        except ValueError:
-            continue
+        for until in range(min(first + _MOST_GROUPS, len(groups)), first + 2, -1):
+            parts = [group[-_FIRST_GROUP:], *groups[first + 1 : until]]
+            # Addresses in use begin with four figures (2000::/3, fc00::/7, fe80::/10); "a::b" is a name in a program.
+            in_use = len(parts[0]) == _FIRST_GROUP or "." in parts[-1]
+            apart = until >= len(groups) - 1 or groups[until] != ""
+            if in_use and apart and (value := _address(":".join(parts))):
+                after = until
+                yield Found(starts[first] + len(group) - len(parts[0]), starts[until] - 1, value)
+                break
+
+
+def _address(text: str) -> str | None:
+    try:
+        return ip_address(text).compressed
+    except ValueError:
+        return None
 
 
 _KEY = compile_pattern(
@@ -254,8 +302,14 @@ _NAME = compile_pattern(
     r"[a-z_\-]*[\"'`]?\s{0,3}(?:[:=]|=>|\bis\b)\s{0,3}(?:(?:bearer|basic|token) )?[\"'`]?",
     "name",
 )
-_SECRET = compile_pattern(r"[A-Za-z0-9_\-./+=~!@#$%^&*]{8,500}", "secret")
-_IN_ADDRESS = compile_pattern(r"://[^\s/:@]{1,100}:[^\s/@]{3,200}@", "address")
+_SECRET = compile_pattern(
+    # Letters of scripts with capitals: others write whole sentences without a space.
+    r"[\p{Lu}\p{Ll}\pM0-9_\-./+=~!@#$%^&*]{8,}",
+    "secret",
+)
+_SHORTEST, _EXAMINED = 8, 500
+"""Minimum length of a secret, and number of characters that are examined, so that the time is linear."""
+_IN_ADDRESS = compile_pattern(r"://[^\s/:@]*:[^\s/@]{3,}@", "address")
 LEAST_ENTROPY = 2.5
 """Minimum entropy in bits per character of a value that is named as a secret: "hunter2hunter2" has 2.8, "version1111"
 2.7, "aaaa1111" 1. It must also have letters and digits, so that plain words are not masked.
@@ -264,11 +318,14 @@ LEAST_ENTROPY = 2.5
 
 def _keys(text: str) -> Iterator[Found]:
     found = [Found(match.start(), match.end(), match.group()) for match in _KEY.finditer(text)]
-    for name in _NAME.finditer(text):
-        match = _SECRET.match(text, name.end())
-        secret = match.group().rstrip(".!") if match else ""
-        if _is_random(secret):
-            found.append(Found(name.end(), name.end() + len(secret), secret))
+    runs = ((each.start(), each.start() + len(each.group().rstrip(".!"))) for each in _SECRET.finditer(text))
+    begin, end, taken = 0, 0, 0
+    for start in (name.end() for name in _NAME.finditer(text)):
+        while start >= end and (run := next(runs, None)):
+            begin, end = run
+        if max(begin, taken) <= start <= end - _SHORTEST and _is_random(text[start : min(end, start + _EXAMINED)]):
+            taken = end
+            found.append(Found(start, end, text[start:end]))
     if "://" in text:
         for match in _IN_ADDRESS.finditer(text):
             secret = match.group().split(":", 2)[2][:-1]

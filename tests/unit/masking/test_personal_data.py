@@ -39,6 +39,17 @@ def found(text: str, rules: MaskRules = EVERYTHING) -> list[tuple[str, str]]:
         ("key", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"),
         ("key", "AKIAIOSFODNN7EXAMPLE"),
         ("key", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27uhbUJU1p1r"),
+        ("mail", "ju\u0308rgen@mu\u0308ller.example"),
+        ("mail", "jane@exa\u0301mple.org"),
+        ("iban", "DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000"),
+        ("iban", "GB29\u202fNWBK\u202f6016\u202f1331\u202f9268\u202f19"),
+        ("iban", "DE89-3704-0044-0532-0130-00"),
+        ("card", "4111\u00a01111\u00a01111\u00a01111"),
+        ("card", "4111\u202f1111\u202f1111\u202f1111"),
+        ("card", "4111\u20111111\u20111111\u20111111"),
+        ("phone", "+49\u202f30\u202f901820"),
+        ("ip", "fe80::1ff:fe23:4567:890a"),
+        ("ip", "::ffff:10.20.30.40"),
         ("key", "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----"),
     ],
 )
@@ -55,10 +66,51 @@ def test_each_kind_is_found_whole_wherever_it_stands(kind: str, value: str) -> N
         ("Authorization: Bearer 9f8e7d6c5b4a3210", "9f8e7d6c5b4a3210"),
         ("the token is q1w2e3r4t5y6.", "q1w2e3r4t5y6"),
         ("postgres://app:s3cr3t!@db.example.org/x", "s3cr3t!"),
+        ("redis://:s3cr3t!@db.example.org/x", "s3cr3t!"),
+        (f"https://a:{'a1b2' * 100}@example.org", "a1b2" * 100),
+        (f"https://{'a' * 200}:s3cr3t@example.org", "s3cr3t"),
+        ("password=pässwörd1234 for all", "pässwörd1234"),
+        ("password: па1роль2секрет", "па1роль2секрет"),
+        ("password: passwo\u0308rd1234", "passwo\u0308rd1234"),
+        (f"token: {'a1b2c3d4' * 100} and more", "a1b2c3d4" * 100),
+        (f"secret {'secret ' * 50} token=abcd1234efgh5678", "abcd1234efgh5678"),
+        ("token=token=abcd1234efgh5678!", "token=abcd1234efgh5678"),
     ],
 )
 def test_a_secret_is_found_behind_the_word_that_names_it_and_the_word_stays(text: str, secret: str) -> None:
     assert ("key", secret) in found(text)
+
+
+@pytest.mark.parametrize("address", ["2001:db8::1", "2001:db8:0:0:0:0:0:1", "fe80::1", "fd00::a:b"])
+@pytest.mark.parametrize(
+    "around",
+    ["from {}: refused", "IP:{}", "add:{} ok", "12:30:45:{}", "{}: failed", "{}; {}", "[{}]:8080", "{}:", "{}."],
+)
+def test_an_address_is_found_beside_a_colon(address: str, around: str) -> None:
+    text = around.format(address, address)
+    assert found(text, MaskRules(mask=("ip",))) == [("ip", address)] * around.count("{}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Order XY12 for DE89370400440532013000", "AB12 DE89 3704 0044 0532 0130 00", "AB12 CD34 DE89370400440532013000.",
+        "DE89 DE89 3704 0044 0532 0130 00 and DE89", "Invoice RE20 26 11 DE89-3704-0044-0532-0130-00 is paid",
+    ],
+)  # fmt: skip
+def test_an_iban_is_found_behind_a_word_that_looks_like_one(text: str) -> None:
+    values = [each.value for _, find in MaskRules(mask=("iban",)).detectors for each in find(text)]
+    assert values == ["DE89370400440532013000"]
+
+
+@given(st.text(alphabet="AB12 DE89:-\u00a0", max_size=30), st.text(alphabet=" .,;)\n", min_size=1, max_size=3))
+def test_an_iban_is_found_whatever_precedes_it(before: str, between: str) -> None:
+    values = [
+        each.value
+        for _, find in MaskRules(mask=("iban",)).detectors
+        for each in find(f"{before}{between}GB29 NWBK 6016 1331 9268 19")
+    ]
+    assert "GB29NWBK60161331926819" in values
 
 
 @pytest.mark.parametrize(
@@ -72,6 +124,8 @@ def test_a_secret_is_found_behind_the_word_that_names_it_and_the_word_stays(text
         "The secret of the token: authentication. password: required. Basic understanding1 of it",
         "4111 1111 1111 1112 fails its check, DE89 3704 0044 0532 0130 01 as well.",
         "@mention and user@localhost, a @ b",
+        "std::cafe::bead, dead::beef::cafe, 00:1a:2b:3c:4d:5e, 12:30:45:2001, 1234:5678:9abc",
+        "The token is 有效期为30天请尽快使用",
         "[1] [mail:x] {phone:abcdefghij}",
     ],
 )
@@ -86,6 +140,9 @@ def test_equal_values_are_equal_however_they_are_written() -> None:
         ("iban", "DE89 3704 0044 0532 0130 00", "de89370400440532013000"),
         ("card", "4111-1111-1111-1111", "4111111111111111"),
         ("ip", "2001:db8:0:0:0:0:0:1", "2001:db8::1"),
+        ("mail", "ju\u0308rgen@example.org", "jürgen@example.org"),
+        ("iban", "DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000", "DE89370400440532013000"),
+        ("card", "4111\u00a01111\u00a01111\u00a01111", "4111111111111111"),
     ]
     detectors = dict(EVERYTHING.detectors)
     for kind, one, other in pairs:
@@ -146,8 +203,11 @@ def test_wrong_rules_are_refused_by_name(rules: dict[str, object], told: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["@" * 100_000, "0" * 100_000, "a@" * 50_000, "1 " * 50_000, "token " * 20_000, ":" * 50_000]
-)
+    "text",
+    ["@" * 100_000, "0" * 100_000, "a@" * 50_000, "1 " * 50_000, "token " * 20_000, ":" * 50_000,
+     "AB12 " * 20_000, "token=" * 20_000, "token=a1b2c3d4" * 8_000, "token: a1b2c3d4 " * 8_000, "fe80::" * 20_000,
+     "1234:5678:" * 10_000, "!" * 50_000 + "token=!" * 10_000, "\u0301" * 50_000 + "@", "://a:" * 20_000],
+)  # fmt: skip
 def test_no_text_makes_it_slow(text: str) -> None:
     """Within the time limit of the test: quadratic work on these would take hours."""
     found(text)
