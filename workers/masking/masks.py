@@ -13,8 +13,9 @@ with the answer are moved.
 import hmac
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -33,6 +34,10 @@ _LENGTH = 10
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CARD_DIGITS = 12
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+\-]*', re.DOTALL)
+"""A string or number of a text that is JSON."""
+_PIECE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+", re.DOTALL)
+"""An escape in a string of JSON, of which two can be one character, or characters without one."""
 
 KEPT = frozenset(
     {
@@ -106,17 +111,30 @@ class Masker:
         # second masking would find it.
         while found := list(self._find(text, edits)):
             edits = sorted([*edits, *found], key=lambda edit: edit.start)
-        if not edits:
-            return Masked(text)
-        parts, end = [], 0
-        for edit in edits:
-            parts += [text[end : edit.start], edit.mask]
-            end = edit.end
-        return Masked("".join([*parts, text[end:]]), tuple(edits))
+        return _replaced(text, edits)
+
+    def content(self, text: str) -> Masked:
+        """Mask a text of a field; one that is JSON stays JSON, to the letter beside the masks.
+
+        A mask in place of a bare number gets quotes. An escape in a string hides its neighbours, so such a string is
+        read first.
+        """
+        masked = self.text(text)
+        if text.lstrip()[:1] not in ("{", "[") or not (masked.edits or "\\" in text) or not _is_json(text):
+            return masked
+        edits: list[Edit] = []
+        rest = list(reversed(masked.edits))
+        for token in _TOKEN.finditer(text):
+            over: list[Edit] = []
+            while rest and rest[-1].start < token.end():
+                (over if rest[-1].end > token.start() else edits).append(rest.pop())
+            if over or "\\" in token.group():
+                edits += self._token(token.group(), token.start(), over)
+        return _replaced(text, _apart([*edits, *rest]))
 
     def counted(self, text: str) -> Masked:
         """Mask a text and count the masked values."""
-        masked = self.text(text)
+        masked = self.content(text)
         self.counts.update(edit.kind for edit in masked.edits)
         return masked
 
@@ -146,29 +164,42 @@ class Masker:
     def _edit(self, kind: str, found: Found, shift: int) -> Edit:
         return Edit(found.start + shift, found.end + shift, kind, self.digest(kind, found.value))
 
+    def _token(self, raw: str, start: int, over: list[Edit]) -> list[Edit]:
+        """Return the edits of a number or string of JSON at an offset, which edits of the text lie over."""
+        end = start + len(raw)
+        within = [edit for edit in over if edit.start >= start and edit.end <= end]
+        if len(within) < len(over):
+            return over  # an own pattern of several values
+        if raw[0] != '"':
+            parts = [replace(edit, start=edit.start - start, end=edit.end - start) for edit in over]
+            return [Edit(start, end, over[0].kind, f'"{_replaced(raw, parts).text}"')]
+        text, places = _unescaped(raw, start)
+        if _is_plain(text):
+            return []
+        if "\\" not in raw:
+            return over
+        found = [
+            Edit(places[edit.start], places[edit.end], edit.kind, to_json(edit.mask).decode()[1:-1])
+            for edit in self.content(text).edits
+        ]
+        # A name beside the string can make it a secret.
+        return _apart(found, [edit for edit in over if edit.start in places and edit.end in places])
+
     def _value(self, value: Any, path: str) -> Any:
         if isinstance(value, str):
-            return value if path in KEPT or _is_plain(value) else self._content(value)
+            return value if path in KEPT or _is_plain(value) else self.counted(value).text
         if isinstance(value, dict):
             below = f"{path}." if path else ""
-            return {self.counted(name).text: self._value(item, below + name) for name, item in value.items()}
+            masked: dict[str, Any] = {}
+            for name, item in value.items():
+                masked[_free(self.counted(name).text, masked)] = self._value(item, below + name)
+            return masked
         if isinstance(value, list):
             return [self._value(item, f"{path}[]") for item in value]
         if isinstance(value, int) and abs(value) >= 10 ** (_CARD_DIGITS - 1):
-            masked = self.counted(str(value))
-            return masked.text if masked.edits else value
+            shown = self.counted(str(value))
+            return shown.text if shown.edits else value
         return value
-
-    def _content(self, text: str) -> str:
-        masked = self.counted(text)
-        if text.lstrip()[:1] not in ("{", "[") or not (masked.edits or "\\u" in text):
-            return masked.text
-        # For a record as text: a mask in place of a bare number would make it unreadable, and an escaped character
-        # hides its neighbours.
-        try:
-            return to_json(self._value(from_json(text), "[]")).decode()
-        except ValueError:
-            return masked.text
 
 
 def reveal(text: str, original: str, masker: Masker) -> str:
@@ -182,8 +213,54 @@ def reveal(text: str, original: str, masker: Masker) -> str:
     Returns:
         The text. Masks of values that the original does not contain stay.
     """
-    values = {edit.mask: original[edit.start : edit.end] for edit in reversed(masker.text(original).edits)}
+    values = {
+        edit.mask.strip('"'): original[edit.start : edit.end] for edit in reversed(masker.content(original).edits)
+    }
     return MASK.sub(lambda match: values.get(match.group(), match.group()), text)
+
+
+def _replaced(text: str, edits: Sequence[Edit]) -> Masked:
+    """Apply edits that stand from left to right."""
+    parts, end = [], 0
+    for edit in edits:
+        parts += [text[end : edit.start], edit.mask]
+        end = edit.end
+    return Masked("".join([*parts, text[end:]]), tuple(edits))
+
+
+def _apart(edits: Sequence[Edit], others: Sequence[Edit] = ()) -> list[Edit]:
+    """Return edits from left to right, with those of others that overlap none of them."""
+    kept: list[Edit] = []
+    for edit in sorted([*edits, *others], key=lambda edit: edit.start):
+        if not kept or edit.start >= kept[-1].end:
+            kept.append(edit)
+        elif kept[-1] in others and edit in edits:
+            kept[-1] = edit
+    return kept
+
+
+def _is_json(text: str) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _unescaped(raw: str, start: int) -> tuple[str, list[int]]:
+    """Return the text of a string of JSON, and for each character and the end its offset."""
+    parts: list[str] = []
+    places: list[int] = []
+    for piece in _PIECE.finditer(raw, 1, len(raw) - 1):
+        is_escape = piece.group()[0] == "\\"
+        parts.append(from_json(f'"{piece.group()}"') if is_escape else piece.group())
+        places += [start + piece.start()] if is_escape else range(start + piece.start(), start + piece.end())
+    return "".join(parts), [*places, start + len(raw) - 1]
+
+
+def _free(name: str, taken: Mapping[str, Any]) -> str:
+    """Return a name that is not taken: two names can have one mask, such as JANE@ and jane@."""
+    return next(each for each in chain([name], (f"{name} {number}" for number in count(2))) if each not in taken)
 
 
 def _gaps(text: str, edits: list[Edit]) -> Iterator[tuple[int, str]]:
@@ -211,7 +288,7 @@ def _move_citations(event: Mapping[str, Any], masked: dict[str, Any], masker: Ma
     answer, citations = event.get("answer"), masked.get("citations")
     if not isinstance(answer, str) or not isinstance(citations, list) or masked.get("answer") == answer:
         return
-    moved = masker.text(answer)
+    moved = masker.content(answer)
     for citation in citations:
         if isinstance(citation, dict):
             for name in ("start", "end"):

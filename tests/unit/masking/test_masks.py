@@ -1,6 +1,7 @@
 """Masking: nothing plain is left, equal stays equal, twice is once, offsets stay right."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -140,3 +141,73 @@ def test_what_was_masked_is_counted_by_kind(kind: str) -> None:
     each = masker()
     each.event(answer(answer=f"See {SECRETS[kind]}.", query="none"))
     assert each.counts == {kind: 1}
+
+
+CARD, MAIL = SECRETS["card"], SECRETS["mail"]
+
+
+def content(text: str) -> str:
+    """What becomes of the text of a source."""
+    return str(masker().event(answer(contexts=[{"chunk_id": "c", "content": text}]))["contexts"][0]["content"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{ "price" : 1.10, "big": {"9" * 30},\n\t"of":"{MAIL}" , "empty": [ ], "e": 1E+2 }}',
+        f'[1.10, "{MAIL}", "\\u00e9 \\/ \\n{MAIL}", {{"a": null, "a": 1.50}}]',
+        f'{{"nested": "{{\\"mail\\": \\"{MAIL}\\", \\"price\\": 1.10}}", "line": "a\\nb {MAIL}"}}',
+        f'{{"card": {CARD}, "price": 1.10, "more": [-0.0, {CARD}]}}',
+        f'{{"password": "hunter2hunter2", "card": {CARD}, "price": 1.10}}',
+        f'{{"escaped": "jane\\u0040example.org", "password": "hunter2hunter2", "smile": "\\ud83d\\ude00 {MAIL}"}}',
+    ],
+)
+def test_a_record_as_text_stays_as_it_is_to_the_letter_beside_masks(text: str) -> None:
+    masked = content(text)
+    json.loads(masked)
+    assert not any(secret in masked for secret in (MAIL, CARD, "u0040", "hunter2"))
+    gaps = re.split(r'"?\{[a-z]+:[a-z]{10}\}"?', masked)
+    place = 0
+    for gap in gaps:
+        place = text.index(gap, place) + len(gap)
+    assert content(masked) == masked
+
+
+def test_times_and_identifiers_of_a_record_as_text_stay() -> None:
+    text = f'{{"id": "3bcf288e-6c7d-4d76-b048-23229db14e7d", "at": "2026-11-20T10:15:00Z", "by": "{MAIL}"}}'
+    assert content(text) == text.replace(MAIL, masker().text(MAIL).text)
+
+
+def test_an_own_pattern_that_spans_values_of_a_record_masks_them_all() -> None:
+    rules = MaskRules(patterns={"pair": r"B-[0-9]+\", \"C-[0-9]+"})
+    assert "C-2" not in masker(rules=rules).content('["B-1", "C-2", "\\u0041"]').text
+
+
+@given(st.recursive(
+    st.one_of(WORDS, st.integers(), st.floats(allow_nan=False), st.text(max_size=5), st.sampled_from([int(CARD), None])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4), max_leaves=10,
+), st.booleans())  # fmt: skip
+@settings(max_examples=300)
+def test_every_record_as_text_stays_readable_and_holds_no_value(value: Any, ascii_only: bool) -> None:
+    text = json.dumps([value], ensure_ascii=ascii_only)
+    masked = masker().content(text)
+    assert len(json.loads(masked.text)) == 1
+    assert not any(secret in masked.text for kind, secret in SECRETS.items() if kind != "phone")
+    assert masker().content(masked.text).text == masked.text
+    assert masked.moved(len(text)) == len(masked.text)
+
+
+def test_citations_of_an_answer_that_is_a_record_name_their_passages() -> None:
+    text = f'{{"card": {CARD}, "by": "x\\n{MAIL}", "note": "47 EUR [1]"}}'
+    start = text.index("47 EUR")
+    masked = masker().event(answer(answer=text, citations=[{"number": 1, "start": start, "end": start + 6}]))
+    citation = masked["citations"][0]
+    assert masked["answer"][citation["start"] : citation["end"]] == "47 EUR"
+    assert json.loads(reveal(masked["answer"], text, masker())) == json.loads(text.replace(CARD, f'"{CARD}"'))
+
+
+def test_values_whose_names_have_one_mask_are_all_kept() -> None:
+    names = [MAIL, MAIL.upper(), masker().text(MAIL).text, f"{masker().text(MAIL).text} 2"]
+    masked = masker().event(answer(metadata={name: number for number, name in enumerate(names)}))
+    assert sorted(masked["metadata"].values()) == [0, 1, 2, 3]
+    assert masker().event(masked) == masked
