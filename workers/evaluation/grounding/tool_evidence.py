@@ -5,17 +5,20 @@ no evidence: a claim that rests on it alone is contradicted, unless it admits th
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.grounding.admissions import FailedCalls, read_failed_calls
 from workers.evaluation.grounding.evidence import MAX_TEXT, EvidenceUnit
 from workers.evaluation.grounding.support import MeasuredClaim
+from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.wording import plain_text
 from workers.evaluation.text.words import content_words
 from workers.evaluation.tools.tool_claims import ToolFinding, check_claim
-from workers.evaluation.tools.tool_failures import Failure, admits, failures_of
+from workers.evaluation.tools.tool_failures import Failure, failures_of
 from workers.evaluation.tools.tool_lists import disordered
 from workers.evaluation.tools.tool_results import ToolResults
 from workers.evaluation.tools.tool_tables import read_tables
@@ -29,22 +32,27 @@ class ToolEvidence:
         question: the question of the answer.
         results: the results of all tools.
         by_number: the results of each tool alone, by number of the context.
-        failures: the calls that failed or found nothing.
-        is_admitted: whether the answer says so.
+        failed: the calls that failed or found nothing.
+        admitted: those that the answer admits.
         has_others: whether other contexts than failed calls are evidence.
     """
 
     question: str
     results: ToolResults
     by_number: dict[int, ToolResults]
-    failures: tuple[Failure, ...] = ()
-    is_admitted: bool = False
+    failed: FailedCalls = field(default_factory=FailedCalls)
+    admitted: frozenset[Failure] = frozenset()
     has_others: bool = True
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Return the calls that failed or found nothing."""
+        return self.failed.failures
 
     @property
     def hidden_failures(self) -> tuple[Failure, ...]:
         """Return the failures that the answer does not admit."""
-        return () if self.is_admitted else self.failures
+        return tuple(each for each in self.failures if each not in self.admitted)
 
 
 def read_tools(answer: GeneratedAnswer) -> ToolEvidence | None:
@@ -62,6 +70,8 @@ def read_tools(answer: GeneratedAnswer) -> ToolEvidence | None:
     told = [answer.query, *times, *(chunk.content for number, chunk in tools.items() if number in failed)]
     arguments = {number: chunk.tool.arguments for number, chunk in tools.items() if chunk.tool and chunk.tool.arguments}
     fitting = [chunk.content for number, chunk in tools.items() if number not in failed]
+    calls = read_failed_calls(answer.query, contexts, failures)
+    sentences = [plain_text(sentence.text) for sentence in segment(answer.answer)] if failures else []
     return ToolEvidence(
         question=answer.query,
         results=ToolResults(fitting, list(arguments.values()), told, documents),
@@ -70,8 +80,8 @@ def read_tools(answer: GeneratedAnswer) -> ToolEvidence | None:
             for number, chunk in tools.items()
             if number not in failed
         },
-        failures=tuple(failures),
-        is_admitted=any(admits(answer.answer, each.kind, answer.query) for each in failures),
+        failed=calls,
+        admitted=frozenset(each for sentence in sentences for each in calls.admitted(sentence)),
         has_others=len(failed) < len(contexts),
     )
 
@@ -126,8 +136,8 @@ def with_tools(
 
 
 def _finding(claim: ExtractedClaim, tools: ToolEvidence, numbers: frozenset[int] | None) -> ToolFinding | None:
-    failed = [each for each in tools.failures if numbers is None or each.number in numbers]
-    if any(admits(claim.plain, each.kind, tools.question) for each in failed):
+    calls = tools.failed
+    if calls.admitted(claim.plain, numbers) and calls.says_no_more(claim.plain):
         return ToolFinding("supported")
     if numbers is None:
         results = tools.results
@@ -135,12 +145,17 @@ def _finding(claim: ExtractedClaim, tools: ToolEvidence, numbers: frozenset[int]
         results = tools.by_number[number]
     else:
         return None
-    if not tools.has_others and not tools.is_admitted:
+    named = calls.named(claim.plain)
+    if not tools.has_others and tools.hidden_failures and tools.admitted.isdisjoint(named or tools.admitted):
         return ToolFinding("contradicted", "negation")
     finding = check_claim(claim.plain, tools.question, results)
-    if finding is None and failed and tools.is_admitted and not tools.results.has_documents:
-        return ToolFinding("supported")  # what an answer adds to its admission: advice, an offer
-    return finding
+    if not tools.admitted or tools.results.has_documents or (finding and finding.verdict == "contradicted"):
+        return finding
+    # What an answer adds to its admission: advice, an offer, what the call returned. Other statements need results.
+    if claim.kind == "recommendation" or calls.says_no_more(claim.plain):
+        return ToolFinding("supported")
+    is_of_failed = calls.is_subject(claim.plain) and not calls.quotes(claim.plain)
+    return ToolFinding("unsupported", "negation") if is_of_failed or not tools.has_others else finding
 
 
 def _decided(measured: MeasuredClaim, finding: ToolFinding) -> MeasuredClaim:

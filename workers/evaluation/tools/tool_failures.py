@@ -48,6 +48,11 @@ _NOTHING = re.compile(
     r"\b(?:no|none|zero|nothing|nobody|empty|not|never|without|\w+n['’]t|0|keine?\w*|nichts|aucun\w*|rien|ningun\w*|nada)\b",
     re.IGNORECASE,
 )
+_FAULT = re.compile(r"fail|error|fehler|erreur", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:\b(?:no|not|without|never|zero|ohne|keine?n?|sans|sin)|n['’]t)\s+(?:[\w-]{1,20}\s+)?$", re.IGNORECASE
+)
+"""What denies a fault behind it: "without errors", "did not fail"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +143,22 @@ def _is_empty(value: Mapping[str, Any]) -> bool:
 
 
 def admits(text: str, kind: Literal["error", "empty"], question: str = "") -> bool:
-    """Return true if a text says that a call failed, or that it found nothing.
+    """Return true if a text has words that say that a call failed, or that it found nothing.
 
     Args:
         text: the answer, or a claim.
         kind: how the call failed.
         question: the question; words that it has already ("Which tests failed?") admit nothing.
     """
+    return bool(admitting_words(text, kind, question))
+
+
+def admitting_words(text: str, kind: Literal["error", "empty"], question: str = "") -> list[str]:
+    """Return the words of a text that say that a call failed or found nothing; for the arguments see ``admits``."""
     asked = question.casefold()
-    return any(match[0].casefold() not in asked for match in _ADMITTED.finditer(text)) or (
-        kind == "empty" and bool(_NOTHING.search(text))
-    )
+    found = [
+        match[0]
+        for match in _ADMITTED.finditer(text)
+        if match[0].casefold() not in asked and not (_FAULT.match(match[0]) and _DENIED.search(text[: match.start()]))
+    ]
+    return found or ([match[0] for match in _NOTHING.finditer(text)] if kind == "empty" else [])

@@ -85,3 +85,82 @@ def test_a_value_of_another_row_is_contradicted_and_the_result_is_the_source() -
     wrong = findings("Porto had 85 mm of rain.", chunk(rows, {"name": "rain"}), query=asked).claims[0]
     assert (right.verdict, right.primary_number) == ("supported", 1)
     assert (wrong.verdict, wrong.mismatches[-1:]) == ("contradicted", ["subject"])
+
+
+REFUND = chunk('{"error": "timeout"}', {"name": "refund", "arguments": {"order": "A-17"}}, status="error")
+ORDER = chunk('{"order_id": "A-17", "status": "approved", "total": 40}', {"name": "order", "arguments": {"id": "A-17"}})
+PARCEL = chunk("504 Gateway Timeout", {"name": "track_parcel", "arguments": {"parcel": "ZX-9"}}, status="error")
+INVOICE = chunk('{"invoice": "INV-3", "amount_eur": 120, "paid": true}', {"name": "get_invoice"})
+WEATHER = chunk("", {"name": "weather", "arguments": {"city": "Graz"}}, status="timeout")
+CANCEL = chunk('{"error": "LOCKED"}', {"name": "cancel_order", "arguments": {"order": 81}}, status="error")
+LOCK = chunk(
+    '{"error": "OFFLINE", "last_state": "unlocked", "last_seen": "22:41"}', {"name": "home.lock"}, status="error"
+)
+TICKETS = chunk("[]", {"name": "find_tickets", "arguments": {"customer": "Delta"}})
+OF_ORDER = "What is the state of my order A-17 and its refund?"
+OF_PARCEL = "Where is my parcel ZX-9, and is invoice INV-3 paid?"
+
+
+@pytest.mark.parametrize(
+    ("query", "contexts", "text"),
+    [
+        (
+            OF_ORDER,
+            [REFUND, ORDER],
+            "I could not look up the refund because the call failed. The order was shipped to Berlin.",
+        ),
+        (OF_ORDER, [REFUND, ORDER], "The refund service did not respond. The refund was approved."),
+        (OF_ORDER, [REFUND], "The refund service did not respond. The refund was approved."),
+        (OF_ORDER, [REFUND], "The refund call timed out, so the refund has been approved and paid out."),
+        (OF_ORDER, [REFUND, ORDER], "I couldn't load the refund. The order was rejected by the seller."),
+        (OF_PARCEL, [PARCEL, INVOICE], "The carrier's service could not be reached. Your parcel is waiting in Graz."),
+        (OF_PARCEL, [PARCEL, INVOICE], "The parcel could not be tracked, and it was declined by the neighbour."),
+        (OF_PARCEL, [PARCEL, INVOICE], "Tracking is unavailable. Invoice INV-3 was refused by your bank."),
+        (OF_PARCEL, [PARCEL], "Tracking failed. The parcel arrives tomorrow."),
+        (
+            "What is the weather in Graz and who are the customers?",
+            [WEATHER, TICKETS],
+            "I could not get the weather. The customer Delta has 3 open tickets.",
+        ),
+        (
+            "Storniere bitte Bestellung 81.",
+            [CANCEL],
+            "Die Bestellung konnte nicht storniert werden. Der Betrag wurde bereits erstattet.",
+        ),
+        ("Is the door locked?", [LOCK], "The lock did not respond. It was last seen unlocked at 23:55."),
+        ("Is the build live?", [CANCEL], "The deployment did not fail. The build is live without errors."),
+    ],
+)
+def test_an_admission_supports_no_other_claim(query: str, contexts: list[ContextChunk], text: str) -> None:
+    last = findings(text, *contexts, query=query).claims[-1]
+    assert last.verdict in ("unsupported", "contradicted")
+
+
+@pytest.mark.parametrize(
+    ("query", "contexts", "text"),
+    [
+        (OF_ORDER, [REFUND, ORDER], "The refund service did not respond. Order A-17 is approved, with a total of 40."),
+        (OF_ORDER, [REFUND, ORDER], "I couldn't load the refund. Please try again later."),
+        (OF_ORDER, [REFUND], "The refund service did not respond. I can look again if you like."),
+        (OF_ORDER, [REFUND], "The refund call timed out, so I can't say whether it was approved."),
+        (OF_ORDER, [REFUND], "The refund call failed. This usually means that the connection was too slow."),
+        (OF_PARCEL, [PARCEL, INVOICE], "The carrier's service could not be reached, but your invoice INV-3 is paid."),
+        (OF_PARCEL, [PARCEL], "The parcel could not be tracked because the request timed out. You can try again soon."),
+        ("Cancel order 81.", [CANCEL], "I was not able to cancel it. The order has not been cancelled."),
+        ("Cancel order 81.", [CANCEL], "The order could not be cancelled. It is locked."),
+        (
+            "Storniere bitte Bestellung 81.",
+            [CANCEL],
+            "Die Bestellung konnte nicht storniert werden. Bitte versuchen Sie es später noch einmal.",
+        ),
+        ("Is the door locked?", [LOCK], "The lock did not respond. It was last seen unlocked at 22:41."),
+        ("Do we have tickets for Delta?", [TICKETS], "No, I found no tickets for Delta."),
+        ("Do we have tickets for Delta?", [TICKETS], "There are none."),
+    ],
+)
+def test_an_admission_stands_with_advice_reasons_and_what_the_call_returned(
+    query: str, contexts: list[ContextChunk], text: str
+) -> None:
+    found = findings(text, *contexts, query=query)
+    assert {claim.verdict for claim in found.claims if claim.kind in ("factual", "recommendation")} <= {"supported"}
+    assert "failed_tool" not in [issue.type for issue in found.issues]
