@@ -8,6 +8,7 @@ from pathlib import Path
 
 from schemas.topics import ANSWERS_ENRICHED, PRIVACY_ERASURES, TOPICS, Topic, topic_named
 from workers.archive.archive_files import Archive, refuse_another_log
+from workers.archive.waiting_records import WaitingRecords
 from workers.delivery.fetching import readable_name
 from workers.delivery.followers.erasure_follower import ErasureFollower, ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
@@ -16,12 +17,6 @@ from workers.delivery.topic_reading import BoundedReader, Places
 from workers.privacy.record_masking import Privacy
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
-
-FILE_BYTES = 64_000_000
-"""Size at which a file is closed, before compression."""
-
-FILE_RECORDS = 100_000
-"""Number of records at which a file is closed."""
 
 SEND_RECORDS = 500
 """Records sent back before the acknowledgement of the broker is awaited."""
@@ -66,19 +61,17 @@ async def write_archive(
     reader = BoundedReader(settings, addresses.kafka, topics, ends)
     written: Counter[str] = Counter()
     erased = 0
-    waiting: dict[tuple[str, int], _Waiting] = {}
+    waiting = WaitingRecords()
     async for batch in _of_the_same_log(reader, ends):
         kept = [record for record in batch if not covers(record)]
         erased += len(batch) - len(kept)
-        place = (batch[0].topic, batch[0].partition)
         if kept:
-            waiting.setdefault(place, _Waiting([])).add(kept)
-            written[place[0]] += len(kept)
-        if place in waiting and waiting[place].is_full:
-            archive.write(waiting.pop(place).records)
+            written[batch[0].topic] += len(kept)
+            for full in waiting.add(kept):
+                archive.write(full)
         progress(reader.done, reader.total)
-    for rest in waiting.values():
-        archive.write(rest.records)
+    for rest in waiting.rest():
+        archive.write(rest)
     return Archived(dict(written), erased, reader.gone)
 
 
@@ -166,22 +159,6 @@ async def _of_the_same_log(reader: BoundedReader, ends: Places) -> AsyncIterator
         refuse_another_log(ends, reader.bounds)
     finally:
         await reader.close()
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """Records of one partition that wait to be written into a file."""
-
-    records: list[Record]
-    size: int = 0
-
-    def add(self, records: Sequence[Record]) -> None:
-        self.records += records
-        self.size += sum(len(record.value or b"") + len(record.key or b"") for record in records)
-
-    @property
-    def is_full(self) -> bool:
-        return self.size >= FILE_BYTES or len(self.records) >= FILE_RECORDS
 
 
 def erased_by(register: ErasureRegister, settings: Settings) -> Callable[[Record], bool]:

@@ -20,6 +20,7 @@ from tests.harness.raw_records import batch, send_batch
 from tests.integration.delivery.test_lost_records import delete_before
 from tests.integration.runtime.test_seen_versions import touchstone
 from workers.archive import archive_copy as archiving
+from workers.archive import waiting_records
 from workers.archive.archive_files import Archive, ArchiveUnusable
 from workers.delivery.records import Record
 from workers.delivery.topic_administration import TopicAdministration
@@ -83,7 +84,7 @@ def odd_records() -> list[tuple[int, Sent]]:
 async def test_an_archive_gives_back_every_byte_and_goes_on_where_it_ended(
     addresses: Addresses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archiving, "FILE_RECORDS", 10)
+    monkeypatch.setattr(waiting_records, "FILE_RECORDS", 10)
     source = await prepared(addresses, tmp_path, "source")
     folder = tmp_path / "archive"
     records = odd_records()
