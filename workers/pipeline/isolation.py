@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -134,13 +134,14 @@ class IsolatedThreads:
     def _call(self, call: Callable[[], T], future: Future[T], state: "_RunningCall") -> None:
         try:
             result = call()
-        except Exception as error:
-            self._end(state)
-            future.set_exception(error)
         except BaseException as error:
             self._end(state)
-            # SystemExit of a plug-in must not pass for a wish of the worker.
-            future.set_exception(RuntimeError(f"{type(error).__name__} raised by the plug-in {self._name}"))
+            # A future cannot hold StopIteration, and CancelledError would cancel the caller. SystemExit of a plug-in
+            # must not pass for a wish of the worker.
+            if isinstance(error, Exception) and not isinstance(error, StopIteration | CancelledError):
+                future.set_exception(error)
+            else:
+                future.set_exception(RuntimeError(f"{type(error).__name__} raised by the plug-in {self._name}"))
         else:
             self._end(state)
             future.set_result(result)

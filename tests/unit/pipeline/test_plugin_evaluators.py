@@ -4,7 +4,7 @@ import asyncio
 import threading
 import tomllib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -270,6 +270,28 @@ async def test_a_plugin_whose_calls_hang_gets_no_more_threads_until_they_return(
     RELEASED.set()
     while threads.abandoned:
         await asyncio.sleep(0.01)
+    assert await threads.run(lambda: 1) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StopIteration("x"),
+        type("Mine", (StopIteration,), {})(),
+        CancelledError(),
+        asyncio.CancelledError(),
+        GeneratorExit(),
+    ],
+    ids=repr,
+)
+async def test_an_exception_that_no_future_can_hold_ends_the_call_at_once(error: BaseException) -> None:
+    threads = IsolatedThreads("x", 30.0)
+
+    def call() -> None:
+        raise error
+
+    with pytest.raises(RuntimeError, match=f"{type(error).__name__} raised by the plug-in x"):
+        await asyncio.wait_for(threads.run(call), 10)
     assert await threads.run(lambda: 1) == 1
 
 
