@@ -1,6 +1,5 @@
 """Send the answers of a file of JSON lines to the input topic."""
 
-from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,12 +19,10 @@ from workers.delivery.records import Output
 from workers.errors import TouchstoneError
 from workers.gateways.labelled_rows import labelled_answer
 from workers.privacy.record_masking import Privacy
-from workers.process.line_files import LineFile
+from workers.process.line_files import too_long
+from workers.process.line_reader import LineReader
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
-
-BATCH = 100
-"""Records sent before the acknowledgement of the broker is awaited."""
 
 
 class InputFormat(StrEnum):
@@ -71,7 +68,7 @@ async def ingest_file(
     form: InputFormat = InputFormat.answers,
     observer: IngestObserver | None = None,
 ) -> IngestResult:
-    """Send the answers of a file.
+    """Send the answers of a file, those of a live pipe soon after they come.
 
     Rejected lines are written to ``NAME.rejected.jsonl`` in the current directory.
 
@@ -86,45 +83,39 @@ async def ingest_file(
         TouchstoneError: the file cannot be read, or the broker does not acknowledge.
     """
     observer = observer or IngestObserver()
-    source = LineFile(file, settings.files.max_line_bytes)
-    completed_at = modification_time(file)
     rejects = _Rejects(file)
     sent = 0
     producer = ConfirmedProducer(settings, addresses.kafka)
     privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
-    try:
-        await producer.start()
-        batch: deque[Output] = deque()
-        for number, line in source.numbered_lines():
-            if line is None or line.strip():
-                try:
-                    if line is None:
-                        raise RejectedLine(source.too_long())
-                    batch.append(_output(line, form, completed_at, settings, privacy))
-                except RejectedLine as error:
-                    observer.rejected(number, str(error))
-                    rejects.add(number, line or b"", str(error))
-            if len(batch) >= BATCH:
-                sent += await _send(producer, batch)
-            observer.read(source.position, source.size)
-        sent += await _send(producer, batch)
-    finally:
-        await producer.stop()
-        rejects.close()
-        source.close()
+    with LineReader(file, settings.files.max_line_bytes) as source:
+        await source.first_line()
+        completed_at = modification_time(file)
+        try:
+            await producer.start()
+            async for lines in source.batches():
+                outputs: list[Output] = []
+                for number, line in lines:
+                    if line is not None and not line.strip():
+                        continue
+                    try:
+                        if line is None:
+                            raise RejectedLine(too_long(settings.files.max_line_bytes))
+                        outputs.append(_output(line, form, completed_at, settings, privacy))
+                    except RejectedLine as error:
+                        observer.rejected(number, str(error))
+                        rejects.add(number, line or b"", str(error))
+                await producer.send(outputs, agent="ingest")
+                sent += len(outputs)
+                observer.read(source.position, source.size)
+        finally:
+            await producer.stop()
+            rejects.close()
     return IngestResult(sent, rejects.count, rejects.path if rejects.count else None)
 
 
 def modification_time(file: str) -> datetime:
     """Return the modification time of a file, the same at each repeat; the current time for ``-``."""
     return datetime.now(UTC) if file == "-" else datetime.fromtimestamp(Path(file).stat().st_mtime, UTC)
-
-
-async def _send(producer: ConfirmedProducer, batch: deque[Output]) -> int:
-    count = len(batch)
-    await producer.send(list(batch), agent="ingest")
-    batch.clear()
-    return count
 
 
 def _output(line: bytes, form: InputFormat, completed_at: datetime, settings: Settings, privacy: Privacy) -> Output:

@@ -3,12 +3,13 @@
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 from workers.errors import TouchstoneError
 
@@ -21,6 +22,14 @@ MAX_LINE_BYTES = 64_000_000
 
 class LongLine(TouchstoneError):
     """Report a line, or a file of one document, that is longer than the bound."""
+
+
+def too_long(max_line_bytes: int) -> str:
+    """Return the reason why a line, or a document, of more bytes is refused."""
+    return (
+        f"longer than {max_line_bytes} bytes after decompression; write one record a line, or raise "
+        "TOUCHSTONE_FILES__MAX_LINE_BYTES"
+    )
 
 
 class LineFile:
@@ -40,11 +49,10 @@ class LineFile:
         self.name = file
         self.size: int | None = None
         self._limit = max_line_bytes
-        self._raw: io.BufferedIOBase = sys.stdin.buffer  # type: ignore[assignment]  # typeshed: BinaryIO
         with self._readable():
-            if file != "-":
-                self._raw = Path(file).open("rb")  # noqa: SIM115 closed by close()
-                self.size = os.fstat(self._raw.fileno()).st_size
+            self._raw = _standard_input() if file == "-" else Path(file).open("rb")
+            if file != "-" and stat.S_ISREG((status := os.fstat(self._raw.fileno())).st_mode):
+                self.size = status.st_size  # pipes and devices have neither a size nor a position
             head = self._raw.read(len(GZIP_MAGIC))
         self._content: io.BufferedIOBase = io.BufferedReader(_Joined(head, self._raw))
         if head == GZIP_MAGIC:
@@ -58,12 +66,12 @@ class LineFile:
 
     @property
     def position(self) -> int:
-        """Return the number of bytes read so far, before decompression; 0 for standard input."""
+        """Return the number of bytes read so far, before decompression; 0 for standard input and pipes."""
         return self._raw.tell() if self.size is not None else 0
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if self.size is not None:
+        if self.name != "-":
             self._raw.close()
 
     def document(self) -> bytes | None:
@@ -108,10 +116,7 @@ class LineFile:
 
     def too_long(self) -> str:
         """Return the reason why a line, or a document, is refused."""
-        return (
-            f"longer than {self._limit} bytes after decompression; write one record a line, or raise "
-            "TOUCHSTONE_FILES__MAX_LINE_BYTES"
-        )
+        return too_long(self._limit)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -120,6 +125,15 @@ class LineFile:
         except (OSError, EOFError, zlib.error) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else f"damaged ({error})"
             raise TouchstoneError(f"{self.name} cannot be read: {reason}") from error
+
+
+def _standard_input() -> io.BufferedReader:
+    try:
+        # A reader of its own: a thread that still waits for a line at the end of the process holds the lock of its
+        # reader, and Python aborts if that is the lock of sys.stdin.
+        return open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115 stays open
+    except (AttributeError, OSError, ValueError):
+        return cast("io.BufferedReader", sys.stdin.buffer)  # replaced by an object without a descriptor
 
 
 class _Joined(io.RawIOBase):

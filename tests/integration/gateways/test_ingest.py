@@ -4,8 +4,10 @@ import asyncio
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.export import example
 from schemas.topics import ANSWERS_GENERATED
 from tests.harness.command import bare_environment, run_command
+from tests.harness.deployment import until
 from tests.harness.keys import name_of
 from tests.harness.paths import ROOT
 from workers.settings import Settings
@@ -133,6 +136,53 @@ async def test_standard_input(process: Ingest, settings: Settings, addresses: Ad
     assert b"2 answers sent, 1 lines rejected" in done.stdout
     assert await identifiers(settings, addresses) == ["a-1", "a-2"]
     assert [number for number, _, _ in rejects(tmp_path / "stdin.rejected.jsonl")] == [2]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdin", "answers.pipe"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+async def test_a_pipe_with_a_name_is_read_like_a_file(
+    process: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    content = pack(lines(answer(1), answer(2)))
+    if name == "/dev/stdin":
+        done = process(name, standard_input=content)
+    else:
+        os.mkfifo(tmp_path / name)
+        writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(content,))
+        writer.start()
+        done = process(name)
+        writer.join()
+    assert (done.returncode, done.stdout) == (0, b"2 answers sent, 0 lines rejected\n"), done.stderr
+    assert await identifiers(settings, addresses) == ["a-1", "a-2"]
+
+
+async def test_lines_of_a_live_pipe_are_sent_as_they_come_and_the_first_interrupt_ends_the_command(
+    environment: dict[str, str], settings: Settings, addresses: Addresses, tmp_path: Path
+) -> None:
+    running = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "workers.cli", "ingest", "-", cwd=tmp_path, env=environment,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert running.stdin is not None
+    try:
+        for number in range(3):
+            running.stdin.write(lines(answer(number)))
+
+            async def sent(count: int = number + 1) -> bool:
+                return len(await at_the_broker(settings, addresses)) == count
+
+            await until(sent, f"answer {number}", 90)
+        assert running.returncode is None
+        running.send_signal(signal.SIGINT)
+        async with asyncio.timeout(30):
+            assert await running.wait() == 130
+        errors = await running.stderr.read()  # type: ignore[union-attr]
+        assert b"Traceback" not in errors and b"Fatal" not in errors
+    finally:
+        if running.returncode is None:
+            running.kill()
+        running.stdin.close()
+        await running.wait()
 
 
 @pytest.mark.parametrize(("good", "told"), [([], True), ([answer(1)], False)])
