@@ -18,6 +18,7 @@ from schemas.memory import ConversationTurn
 from schemas.privacy import Erasure
 from schemas.review import ReviewDecision, ReviewRequest
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
+from tests.harness.clickhouse_rights import granted, needed, recorded
 from tests.harness.deployment import Deployment
 from tests.harness.named_queries import ask_named
 from workers.errors import TouchstoneError
@@ -26,6 +27,7 @@ from workers.privacy.erasure import earlier_tombstones, forget
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
+from workers.stores.clickhouse.clickhouse_roles import ERASER, role_statements
 from workers.stores.clickhouse.review_rows import decision_row, review_rows
 from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback
 from workers.stores.queries.feedback_store import FeedbackStore
@@ -151,6 +153,19 @@ async def test_no_erasure_begins_without_a_person_and_a_tenant(
     left = await client.query(f"SELECT answer_id FROM {deployment.name}.answers")
     assert left.result_rows == [("nameless",)]
     assert await deployment.read(PRIVACY_ERASURES) == []
+
+
+async def test_the_role_of_the_eraser_has_every_right_that_an_erasure_needs(
+    deployment: Deployment, client: AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = deployment.settings
+    await fill(client, deployment, settings)
+    statements = recorded(monkeypatch)
+    await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
+    database = settings.clickhouse.database
+    rights = set().union(*(needed(statement, database) for statement in statements))
+    assert {("ALTER DELETE", "answers"), ("SELECT", "dead_letters")} <= rights, "the erasure was not recorded"
+    assert rights - granted(role_statements(database, ["acme"]), ERASER) == set()
 
 
 async def test_every_table_with_rows_of_answers_is_looked_at(deployment: Deployment, client: AsyncClient) -> None:

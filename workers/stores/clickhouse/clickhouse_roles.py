@@ -63,6 +63,9 @@ def role_statements(database: str, tenants: Sequence[str] = ()) -> list[str]:
     statements += [f"GRANT INSERT ON {database}.{table} TO {WRITER}" for table in INSERTED]
     statements += [f"GRANT SELECT ON {database}.{table} TO {WRITER}" for table in READ_BY_WORKERS]
     statements += [f"GRANT SELECT, ALTER DELETE ON {database}.{table} TO {ERASER}" for table in ALL]
+    # An erasure looks at the version of the schema, and empties places in the list of the worst answers.
+    statements.append(f"GRANT SELECT ON {database}.schema_migrations TO {ERASER}")
+    statements.append(f"GRANT INSERT ON {database}.worst_hours TO {ERASER}")
     statements += [
         f"GRANT SELECT ON {database}.{table} TO {', '.join([READER, *readers.values()])}" for table in BY_TENANT
     ]
