@@ -18,6 +18,7 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.delivery.topic_reading import BoundedReader
 from workers.errors import StoreUnavailable, TouchstoneError
+from workers.gateways.adapted import bounded_identifier
 from workers.privacy.record_masking import Privacy
 from workers.settings import KafkaSettings, Settings
 from workers.settings.addresses import Addresses
@@ -78,8 +79,12 @@ async def forget(
     # Stores hold an empty text where an answer names no person: all these answers would be erased.
     if not user.strip() or not tenant.strip():
         raise TouchstoneError("the user and the tenant of an erasure must not be empty; nothing was erased")
-    # Where user identifiers are masked, the stores hold the mask instead of the identifier.
-    user = Privacy(settings.privacy, settings.kafka.max_input_bytes).user_id(tenant, user)
+    # Where user identifiers are masked, the stores hold the mask instead of the identifier. The intake bounds identifiers
+    # before it masks them; a letter of a record that was refused holds them as they came, and only masked.
+    privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
+    refused = tenant, privacy.user_id(tenant, user)
+    tenant = bounded_identifier(tenant)
+    user = privacy.user_id(tenant, bounded_identifier(user))
     digest = person_digest(tenant, user)
     requested_at = now()
     erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at)
@@ -99,6 +104,8 @@ async def forget(
         turns = await forget_turns(settings.memory_uri, tenant, user, answers)
         queries = await _forget_queries(settings, addresses, digest)
         rows = await persons.remove(tenant, user, answers)
+        if refused != (tenant, user):
+            rows["dead_letters"] += await persons.remove_letters(*refused)
     finally:
         await producer.stop()
         await client.close()

@@ -11,11 +11,14 @@ import pytest
 import redis.asyncio
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
+from schemas.answers import GeneratedAnswer
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from schemas.identifiers import person_digest
 from schemas.topics import FEEDBACK_EVENTS, REVIEW_DECISIONS, TOPICS
 from tests.harness.deployment import Deployment, until
+from workers.gateways.adapted import Draft, Received, finished
+from workers.intake.intake_outputs import outputs_of
 from workers.masking.personal_data import KINDS
 from workers.privacy.erasure import forget
 from workers.privacy.record_masking import Privacy
@@ -174,3 +177,36 @@ async def test_a_person_known_by_a_mask_is_forgotten_by_the_name(
     await store.insert("answers", [row | {"tenant": "acme", "user_id": user, "answer_id": "a-1"}])
     done = await forget(settings, deployment.addresses, "acme", name, lambda: datetime.now(UTC))
     assert (done.answers, done.digest) == (1, person_digest("acme", user))
+
+
+@pytest.mark.parametrize("masks", [[], KINDS], ids=["unmasked", "masked"])
+@pytest.mark.parametrize("long", ["user", "tenant"])
+async def test_a_person_with_a_long_identifier_is_forgotten_by_it(
+    deployment: Deployment, client: AsyncClient, masks: list[str], long: str
+) -> None:
+    """The intake stores the digest of an identifier of more than 200 characters; letters hold it as it came."""
+    given = {"user": "jane@example.org", "tenant": "acme"} | {long: "jane@example.org " * 20}
+    settings = deployment.settings
+    settings.privacy = PrivacySettings.model_validate(
+        {"mask": masks, "key": "0123456789abcdef0123456789abcdef", "tenants": {}}
+    )
+    privacy = Privacy(settings.privacy, 100_000)
+    draft = Draft(identifier="a-1", tenant=given["tenant"], user_id=given["user"], query="Why?", answer="So.")
+    adapted = finished(draft, "litellm", {}, Received(at=datetime.now(UTC)))
+    (sent, *_) = outputs_of(adapted, privacy, 100_000, agent="intake", pipeline_version="v")
+    stored = GeneratedAnswer.from_bytes(sent.value or b"")
+    row = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
+    store = AnalyticsStore(client, deployment.name)
+    await store.insert("answers", [
+        row | {"tenant": stored.tenant, "user_id": stored.user_id, "answer_id": "a-1"},
+        row | {"tenant": stored.tenant, "user_id": "neighbour", "answer_id": "a-2"},
+    ])  # fmt: skip
+    refused = privacy.value(json.dumps({"tenant": given["tenant"], "user_id": given["user"]}).encode())
+    await store.insert("dead_letters", [{
+        "dead_letter_id": "l", "topic": "answers.generated", "partition": 0, "offset": 1, "agent": "assembly",
+        "error_class": "E", "error": "e", "attempts": 1, "failed_at": datetime.now(UTC).isoformat(),
+        "pipeline_version": "v", "value_base64": base64.b64encode(refused).decode(), "headers": "[]",
+    }])  # fmt: skip
+    done = await forget(settings, deployment.addresses, given["tenant"], given["user"], lambda: datetime.now(UTC))
+    assert (done.answers, done.digest) == (1, person_digest(stored.tenant, stored.user_id or ""))
+    assert (done.rows["answers"], done.rows["dead_letters"]) == (1, 1)

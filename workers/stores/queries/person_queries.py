@@ -110,7 +110,7 @@ class PersonStore(Reading):
         """
         removed = dict.fromkeys([*BY_ANSWER, "dead_letters"], 0)
         person = {"tenant": tenant, "user": user}
-        removed["dead_letters"] += await self._delete("dead_letters", LETTERS, person)
+        removed["dead_letters"] += await self.remove_letters(tenant, user)
 
         def keys(answer_id: str) -> tuple[str, str]:
             # Gateways write keys without a tenant.
@@ -125,6 +125,14 @@ class PersonStore(Reading):
                 removed[table] += await self._delete(table, OF_ANSWERS.format(column=column), of_answers)
         removed["feedback"] += await self._delete("feedback", GIVEN, person)
         return removed
+
+    async def remove_letters(self, tenant: str, user: str) -> int:
+        """Remove the dead letters whose records name a person, and return their number.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not acknowledge; run it again.
+        """
+        return await self._delete("dead_letters", LETTERS, {"tenant": tenant, "user": user})
 
     async def _delete(self, table: str, condition: str, parameters: dict[str, Any]) -> int:
         rows = await ask(self._analytics, f"SELECT count() FROM {self._database}.{table} WHERE {condition}", parameters)
