@@ -127,6 +127,8 @@ class Settings(BaseSettings):
         env_ignore_empty=True,
         extra="ignore",
         populate_by_name=True,
+        # An invalid group would be quoted with its passwords.
+        hide_input_in_errors=True,
     )
 
     kafka_bootstrap_servers: str | None = Field(

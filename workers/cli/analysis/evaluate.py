@@ -10,7 +10,7 @@ import typer
 from rich.progress import Progress
 
 from workers.cli.analysis.eval_quality import quality
-from workers.cli.output import console, errors, printable
+from workers.cli.output import console, errors, printable, read_settings
 from workers.errors import TouchstoneError
 from workers.evaluation.grounding.calibration import GroundingCalibration, shipped_calibration
 from workers.inference.backends import EmbeddingBackend
@@ -20,7 +20,6 @@ from workers.measurement import measurement_report as report
 from workers.measurement import risk_methods as methods
 from workers.measurement.labelled_answers import LabelledRow, read_labelled
 from workers.measurement.measured_answers import MeasuredRow, Vectors, embed_in_batches, measure_row
-from workers.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Measure the evaluation on labelled answers.")
 calibrate = typer.Typer(no_args_is_help=True, help="Fit calibrations on labelled answers.")
@@ -74,8 +73,8 @@ def eval_grounding(
       touchstone eval grounding --data a.jsonl.gz --cross-validate a.jsonl.gz --errors 10
     """
     calibration = _calibration(calibration_file)
-    settings = Settings(_env_file=None)
-    settings.grounding = settings.grounding.model_copy(update={"verifier": verifier})
+    settings = read_settings(quiet=True)
+    settings = settings.model_copy(update={"grounding": settings.grounding.model_copy(update={"verifier": verifier})})
     if settings.grounding.has_verifier and cross_validate:
         raise TouchstoneError(
             "--cross-validate excludes the source of a row from the fit of the rules, but the verifier's "
@@ -163,7 +162,7 @@ def calibrate_grounding(
 
 
 def _labelled(paths: Sequence[Path]) -> list[LabelledRow]:
-    return read_labelled(paths, Settings(_env_file=None).files.max_line_bytes)
+    return read_labelled(paths, read_settings(quiet=True).files.max_line_bytes)
 
 
 def _calibration(file: Path | None) -> GroundingCalibration:
