@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workers.evaluation.clauses.parser import parse
 from workers.evaluation.conversation.mentions import TIMES
+from workers.evaluation.facts.series import SERIES_NAMES
 from workers.evaluation.text.words import word_set
 
 if TYPE_CHECKING:
@@ -27,8 +28,12 @@ _LEAD = re.compile(
 _ABOUT = re.compile(r"^\W*(?:\w+[\s,]+){0,3}?(?:(?:what|how)\s+about|(?:the\s+)?same)\b", re.IGNORECASE)
 _TRAIL = re.compile(r"[\s,]+(?:too|as\s+well|also|then|instead|though|please)\W*$", re.IGNORECASE)
 _OWNED = re.compile(r"^(?:the\s+)?[\w-]+(?:\s[\w-]+)?['’]s(?:\s[\w-]+){1,3}\W*$", re.IGNORECASE)
-_NUMBERED = re.compile(r"[A-Z]\w*\s\w*\d[\w.]*")
-"""A name with a number: "Corva 5"."""
+_MEMBER = r"(?:\w*\d[\w.]*|[A-Z]\b)"
+_NUMBERED = re.compile(
+    r"(?:(?:for|in|on|at|with|of|to|from|by)\s)?(?:(?:the|an?|my|our|your)\s)?"
+    rf"(?P<name>[^\W\d_][\w-]*(?:\s[^\W\d_][\w-]*){{0,3}})\s(?P<member>{_MEMBER}(?P<more>(?:\s[A-Z]\w*){{0,2}}))"
+)
+"""A name with a number or letter: "Corva 5", "for the iPhone 15", "the Pixel 9 Pro"."""
 _CAUSE = re.compile(r"^(?:why(?:\s+(?:not|so|is\s+that|that))?|how\s+(?:so|come))\W*$", re.IGNORECASE)
 _SAID = re.compile(r"^(?:(?:yes|no|sure|certainly|correct|right)\b[\s,.!:–—-]*)+", re.IGNORECASE)
 _COURTESIES = word_set("thanks thank hello hi hey ok okay great cool perfect nice bye please sorry yes no")
@@ -85,12 +90,12 @@ def follow_up(doc: "Doc", base: str, said: str) -> str:
     words = rest.split()
     if any(word.lower() in _OPEN for word in words[:2]):
         return f"{rest[0].upper()}{rest[1:]}, {_lowered(asked)}?"
-    if _NUMBERED.fullmatch(rest) and (same := re.search(rf"\b{re.escape(words[0])}\s\w*\d[\w.]*", asked)):
-        return f"{asked[: same.start()]}{rest}{asked[same.end() :]}?"
+    if same := _other_member(rest, asked):
+        return same
     told, question = parse(_as_within(rest)), parse(asked)
     if _OWNED.match(rest):
         return f"What is {rest}?"
-    phrase = next(iter(told.noun_chunks), told[:])
+    phrase = _with_number(next(iter(told.noun_chunks), told[:]))
     best = max(
         ((_likeness(told, phrase, each), each) for each in _phrases(question)), key=lambda each: each[0], default=None
     )
@@ -101,6 +106,17 @@ def follow_up(doc: "Doc", base: str, said: str) -> str:
         best = (MIN_LIKENESS, subject)
     start, end, text = _place(phrase, best[1])
     return f"{asked[:start]}{text}{asked[end:]}?"
+
+
+def _other_member(rest: str, asked: str) -> str:
+    """Return the question about another member of a series ("the iPhone 15" for "iPhone 14"); empty for another phrase."""
+    told = _NUMBERED.fullmatch(rest)
+    last = told["name"].split()[-1] if told else ""
+    if told is None or (last == last.lower() and last.lower() not in SERIES_NAMES):
+        return ""
+    more = r"(?:\s[A-Z]\w*){0,2}" if told["more"] else ""
+    before = re.search(rf"(?<![\w-])(?i:{re.escape(told['name'])})\s({_MEMBER}{more})", asked)
+    return f"{asked[: before.start(1)]}{told['member']}{asked[before.end(1) :]}?" if before else ""
 
 
 def _as_within(rest: str) -> str:
@@ -119,12 +135,20 @@ _STARTS = word_set(
 
 
 def _phrases(question: "Doc") -> "list[Span]":
-    found = [chunk for chunk in question.noun_chunks if chunk[0].lower_ not in _OPEN and chunk.root.pos_ != "PRON"]
+    chunks = (_with_number(chunk) for chunk in question.noun_chunks)
+    found = [chunk for chunk in chunks if chunk[0].lower_ not in _OPEN and chunk.root.pos_ != "PRON"]
     inside = {token.i for chunk in found for token in chunk}
     return [
         *found,
         *(question[t.i : t.i + 1] for t in question if t.i not in inside and (t.like_num or t.pos_ == "PROPN")),
     ]
+
+
+def _with_number(chunk: "Span") -> "Span":
+    """Return a phrase with the number behind it that belongs to its name: "the iPhone" of "the iPhone 15"."""
+    behind = chunk.doc[chunk.end] if chunk.end < len(chunk.doc) else None
+    is_part = behind is not None and behind.is_digit and chunk.start <= behind.head.i < chunk.end
+    return chunk.doc[chunk.start : chunk.end + 1] if is_part and chunk[-1].text != chunk[-1].lower_ else chunk
 
 
 def _subject(question: "Doc") -> "Span | None":

@@ -15,7 +15,7 @@ NOT_SERIES = word_set(
     in on at by of to for from with about around over under than and or is was are were the a an version
     page step chapter section figure table top last next first past within after before until since
     approximately only just up january february march april may june july august september october november
-    december passage source document context text note item at least most exactly nearly almost
+    december passage source document context text note item at least most exactly nearly almost ph
     """
 )
 """Words before a number that do not name a series."""
@@ -54,7 +54,9 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
 
 
 def _is_strict(match: re.Match[str]) -> bool:
-    return "-" in match[0] or "_" in match[0] or match[1][0].isupper() or match[1] + match[2] == match[0]
+    # A capital within the word counts too: "iPhone 15".
+    has_capital = match[1] != match[1].lower()
+    return "-" in match[0] or "_" in match[0] or has_capital or match[1] + match[2] == match[0]
 
 
 def _stands_alone(match: re.Match[str], text: str) -> bool:

@@ -75,6 +75,46 @@ def test_a_query_is_resolved(said: list[Turn], query: str, expected: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("query", "before", "expected"),
+    [
+        ("And the iPhone 15?", "How much is the iPhone 14?", "How much is the iPhone 15?"),
+        ("And iPhone 15?", "How much is the iPhone 14?", "How much is the iPhone 15?"),
+        ("What about the Corva 5?", "How much is the Corva 3?", "How much is the Corva 5?"),
+        ("What about the Corva 5?", "How much does Corva 3 cost?", "How much does Corva 5 cost?"),
+        ("And the iPad Pro 13?", "How much is the iPad Air 11?", "How much is the iPad Pro 13?"),
+        ("Same for the eBike 700?", "What is the range of the eBike 500?", "What is the range of the eBike 700?"),
+        ("What about the Model Y?", "What is the range of the Model 3?", "What is the range of the Model Y?"),
+        ("And the Pixel 9 Pro?", "How much is the Pixel 8 Pro?", "How much is the Pixel 9 Pro?"),
+        ("And for the iPhone 15?", "What is the fee for the iPhone 14?", "What is the fee for the iPhone 15?"),
+        ("And the line 5?", "How many parts did the line 4 make?", "How many parts did the line 5 make?"),
+        ("And the iPhone 15?", "How much is the Pixel 8?", "How much is the iPhone 15?"),
+        ("And the macOS 15?", "When was macOS 14 released?", "When was macOS 15 released?"),
+    ],
+)
+def test_a_follow_up_about_another_member_of_a_series_is_about_that_member(
+    query: str, before: str, expected: str
+) -> None:
+    found = resolve_query(query, turns(before, "That is 40 as of today."))
+    assert found is not None
+    assert (found.status, found.text) == ("resolved", expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [("The iPhone 15 costs 999 euros.", "supported"), ("The iPhone 15 costs 899 euros.", "contradicted")],
+)
+def test_a_name_with_a_capital_within_is_a_member_of_a_series(answer: str, verdict: str) -> None:
+    context = ContextChunk(chunk_id="c", content="The iPhone 14 costs 899 euros. The iPhone 15 costs 999 euros.")
+    asked = GeneratedAnswer(
+        answer_id="a", query="And the iPhone 15?", answer=answer, contexts=[context],
+        conversation=turns("How much is the iPhone 14?", "The iPhone 14 costs 899 euros."),
+        completed_at=datetime(2026, 11, 2, tzinfo=UTC),
+    )  # fmt: skip
+    found = evaluate_grounding(prepare_grounding(asked), GroundingThresholds())
+    assert [claim.verdict for claim in found.claims] == [verdict]
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "How long is the warranty?",
