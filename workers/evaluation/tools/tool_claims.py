@@ -32,7 +32,7 @@ from workers.evaluation.tools.tool_moments import false_moment
 from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, day_of
 from workers.evaluation.tools.tool_roles import has_wrong_role
 from workers.evaluation.tools.tool_rows import is_crossed, is_misplaced, mentions_in, told_dates, unsaid
-from workers.evaluation.tools.tool_statements import conflict_of, has_rival_name, is_written_out
+from workers.evaluation.tools.tool_statements import conflict_of, has_rival_name, is_of_unknown, is_written_out
 
 MAX_LOOKUPS = 1_000_000
 """Maximum number of comparisons of figures for one answer; further claims are left to the other rules."""
@@ -103,6 +103,8 @@ def _conflict(
     others = [each for each in figures if not is_computed(each, claim, question, figures, mentions, results)]
     if is_misplaced(claim, others, mentions) or is_crossed(claim, mentions) or has_wrong_role(claim, mentions, results):
         return ToolFinding("contradicted", "subject")
+    if is_of_unknown(claim, mentions, results):
+        return ToolFinding("unsupported")
     if conflict := conflict_of(claim, question, mentions, results):
         return ToolFinding("unsupported" if conflict == "name" else "contradicted", conflict)
     if false_extreme(claim, figures, mentions, results.tables) or passes_limit_wrongly(

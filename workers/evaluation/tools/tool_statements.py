@@ -27,6 +27,8 @@ MAX_COPIES = 3
 AIRPORT = 3
 """Length of the code of an airport, which often begins the name of its city."""
 _YES, _NO = frozenset(("true", "yes")), frozenset(("false", "no"))
+_SHORT_FORMS = {"y": "yes", "1": "yes", "n": "no", "0": "no"}
+"""Values that say yes or no where a claim has the name of their field as its predicate; elsewhere they are figures."""
 
 
 def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results: ToolResults) -> Mismatch | None:
@@ -64,15 +66,41 @@ def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results:
 def _is_denied(claim: str, cell: Cell, told: set[str], denied: set[str]) -> Mismatch | None:
     """Return ``negation`` if a claim denies the value of a cell, or tells the opposite of a field that says yes or no."""
     value, words = cell.text.casefold(), _key(cell)
+    if value in _SHORT_FORMS and _is_predicate(claim, cell, told):
+        value = _SHORT_FORMS[value]
     if value not in _YES | _NO:
         return "negation" if cell.number is None and value in denied and len(value) > 3 else None
     if words and all(word in told for word in words):
-        is_denied = all(word in denied for word in words) if value in _YES else not NEGATION.search(claim)
+        # "Your email has not been verified" denies the last word of ``email_verified``.
+        is_denied = words[-1] in denied if value in _YES else not NEGATION.search(claim)
         return "negation" if is_denied else None
     is_opposite = value in _YES and any(
         _are_opposites(word, key) for key in words if key in POLES for word in told - denied
     )
     return "negation" if is_opposite else None
+
+
+def is_of_unknown(claim: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
+    """Return true if a claim affirms a field whose value is null or empty: "is verified" where ``verified`` is null."""
+    if _DENIAL.search(claim) or NEGATION.search(claim):
+        return False
+    told = {token.casefold() for token in TOKEN.findall(claim)}
+    return any(not cell.text and _is_predicate(claim, cell, told) for cell in _cells_told(mentions, results))
+
+
+def _is_predicate(claim: str, cell: Cell, told: set[str]) -> bool:
+    """Return true if a claim says of something that it is, or is not, what the key of a cell names, without a figure."""
+    words, keys = _key(cell), key_words(cell.path[-1:])
+    if not words or words[-1] != keys[-1] or not all(word in told for word in words):
+        return False
+    predicate = re.search(rf"{_BEING}(?:an? )?{re.escape(words[-1])}\b(?! (?:\d|once|twice))", claim, re.IGNORECASE)
+    return predicate is not None
+
+
+_BEING = (
+    r"(?:\b(?:is|are|was|were|be|been|remains?)(?: not|n['’]t)?|\bain['’]t) "
+    r"(?:(?:not|never|no longer|now|currently|already|yet|still|also|fully|successfully) ){0,2}"
+)
 
 
 def _conflict_with(

@@ -61,6 +61,52 @@ def test_a_statement_has_the_value_of_its_field(result: Any, right: str, wrong: 
     assert verdict(wrong) != "supported"
 
 
+@pytest.mark.parametrize(("yes", "no"), [(1, 0), ("1", "0"), ("Y", "N"), ("y", "n"), (True, False), ("Yes", "No")])
+@pytest.mark.parametrize(
+    ("key", "right", "wrong"),
+    [
+        ("verified", "The account is verified.", "The account is not verified."),
+        ("is_active", "The account is still active.", "The account isn't active."),
+        ("email_verified", "Your email has been verified.", "Your email has not been verified."),
+        ("gift", "The order is a gift.", "The order is not a gift."),
+        ("refundable", "Yes, the account is refundable.", "No, the account is not refundable."),
+    ],
+)
+def test_short_forms_of_yes_and_no_are_read_beside_their_field(
+    yes: Any, no: Any, key: str, right: str, wrong: str
+) -> None:
+    for value, sound, false in ((yes, right, wrong), (no, wrong, right)):
+        results = ToolResults([json.dumps({"account": "A-7", key: value})], [], [])
+        found = check_claim(sound, "", results)
+        assert found is not None and found.verdict == "supported", (sound, value)
+        found = check_claim(false, "", results)
+        assert found is not None and found.verdict == "contradicted", (false, value)
+
+
+@pytest.mark.parametrize(
+    ("record", "claim"),
+    [
+        ({"job": "J-1", "retries": 0}, "The job had 0 retries."),
+        ({"job": "J-1", "verified": 1}, "The job has been verified 1 time."),
+        ({"ticket": "T-9", "priority": 0, "state": "open"}, "The ticket is open, and its priority is 0."),
+        ({"wind": "N", "speed": 4}, "The wind comes from the north at speed 4."),
+        ({"route": "R-4", "axis": "y"}, "The axis of the route is y."),
+        ({"ticket": "T-9", "state": "closed", "closed_by": None}, "The ticket is closed."),
+    ],
+)
+def test_a_figure_or_a_letter_that_says_neither_yes_nor_no_stays_one(record: Any, claim: str) -> None:
+    found = check_claim(claim, "", ToolResults([json.dumps(record)], [], []))
+    assert found is not None and found.verdict == "supported"
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_an_unknown_field_supports_no_statement_about_it(value: Any) -> None:
+    found = check_claim(
+        "The account is verified.", "", ToolResults([json.dumps({"account": "A-7", "verified": value})], [], [])
+    )
+    assert found is None or found.verdict == "unsupported"
+
+
 @pytest.mark.parametrize(
     "claim",
     [
