@@ -6,6 +6,7 @@ import resource
 import signal
 import time
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,13 +21,13 @@ from workers.cli.operation.summary import print_summary
 from workers.cli.output import console, errors, fail, read_settings
 from workers.errors import TouchstoneError
 from workers.intake.chunk_ingest import ingest_chunks
-from workers.intake.file_ingest import ingest_file
+from workers.intake.file_ingest import IngestObserver, ingest_file
 from workers.local.services import LocalServices
 from workers.measurement.evaluation_cost import evaluation_cpu
 from workers.observability.logs import safe_text
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
-from workers.stores.queries.run_summary import RunSummary, summarise
+from workers.stores.queries.run_summary import RunSummary, count_done, summarise
 
 WAIT_SECONDS = 600
 """Longest wait for the answers; a slow machine needs minutes."""
@@ -68,7 +69,7 @@ def demo(
 
 async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummary:
     started = time.perf_counter()
-    identifiers = files.identifiers()
+    files.identifiers()  # before the services start, since it refuses files that are no answers
     if files.chunks is not None:
         settings = settings.model_copy(update={"streams": settings.streams.model_copy(update={"enabled": True})})
     async with AsyncExitStack() as stack:
@@ -85,22 +86,49 @@ async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummar
             await worker.start()
             running = await stack.enter_async_context(served_console(settings, addresses, worker))
         console.print(f"console: {running.link}", highlight=False, soft_wrap=True)
-        ready = time.perf_counter()
-        results = [await ingest_file(settings, addresses, str(path)) for path in files.answers]
-        if files.chunks is not None:
-            await ingest_chunks(settings, addresses, files.chunks)
-        await _wait(worker, settings, addresses, identifiers, started_at=ready)
+        ready, since = time.perf_counter(), datetime.now(UTC)
+        identifiers = await send_files(settings, addresses, files)
+        await _wait(worker, settings, addresses, identifiers, since)
         done = time.perf_counter()
         timings = {"start": ready - started, "evaluation": done - ready, "total": done - started}
         summary = await summarise(
-            settings, addresses, identifiers,
+            settings, addresses, identifiers, since=since,
             remembered=[turn["answer_id"] for turn in await worker.remembered()],
-            rejected=sum(result.rejected for result in results), kinds=files.kinds(), timings=timings, peak_bytes=_peak_bytes(),
+            kinds=files.kinds(), timings=timings, peak_bytes=_peak_bytes(),
         )  # fmt: skip
         if keep:
             print_summary(summary, console)
             await _until_stopped(running.link)
         return summary
+
+
+async def send_files(settings: Settings, addresses: Addresses, files: DemoFiles) -> list[str]:
+    """Send the answers of the files, and return the identifiers of those that were sent.
+
+    Rejected lines are reported, and the files in which they are kept.
+
+    Raises:
+        TouchstoneError: a file cannot be read, or the broker does not acknowledge.
+    """
+    rejected: set[tuple[Path, int]] = set()
+    for path in files.answers:
+        result = await ingest_file(settings, addresses, str(path), observer=_Rejected(path, rejected))
+        if result.reject_file is not None:
+            kept = f"{result.rejected} lines of {path} were rejected; they are in {result.reject_file}"
+            errors.print(kept, highlight=False, markup=False, soft_wrap=True)
+    if files.chunks is not None:
+        await ingest_chunks(settings, addresses, files.chunks)
+    return files.identifiers(rejected)
+
+
+class _Rejected(IngestObserver):
+    """Collect the places of rejected lines."""
+
+    def __init__(self, path: Path, places: set[tuple[Path, int]]) -> None:
+        self._path, self._places = path, places
+
+    def rejected(self, number: int, reason: str) -> None:
+        self._places.add((self._path, number))
 
 
 async def _until_stopped(link: str) -> None:
@@ -111,9 +139,7 @@ async def _until_stopped(link: str) -> None:
     await stop.wait()
 
 
-async def _wait(
-    worker: Any, settings: Settings, addresses: Addresses, identifiers: list[str], started_at: float
-) -> None:
+async def _wait(worker: Any, settings: Settings, addresses: Addresses, identifiers: list[str], since: datetime) -> None:
     """Wait until every answer is stored and all agents have caught up.
 
     Raises:
@@ -121,6 +147,7 @@ async def _wait(
     """
     from workers.stores.clickhouse.analytics_store import connect
 
+    began = time.perf_counter()
     failed = asyncio.ensure_future(worker.wait_failed())
     client = await connect(settings.clickhouse, addresses.clickhouse)
     progress = Progress(
@@ -131,19 +158,13 @@ async def _wait(
         with progress:
             task = progress.add_task("evaluation", total=len(identifiers))
             while True:
-                counts = await client.query(
-                    f"SELECT (SELECT uniqExact(answer_id) FROM {settings.clickhouse.database}.answers "
-                    "WHERE answer_id IN {ids:Array(String)}), "
-                    f"(SELECT count() FROM {settings.clickhouse.database}.dead_letters FINAL WHERE agent = 'assembly')",
-                    parameters={"ids": identifiers},
-                )
-                stored, dead = counts.result_rows[0]
+                stored, dead = await count_done(client, settings.clickhouse.database, identifiers, since)
                 progress.update(task, completed=stored + dead)
                 if stored + dead >= len(identifiers) and worker.caught_up():
                     return
                 if failed.done():
                     raise TouchstoneError(f"an agent failed: {safe_text(failed.result())}")
-                if time.perf_counter() - started_at > WAIT_SECONDS:
+                if time.perf_counter() - began > WAIT_SECONDS:
                     raise TouchstoneError(f"{stored} of {len(identifiers)} answers were stored after {WAIT_SECONDS} s")
                 await asyncio.sleep(0.25)
     finally:

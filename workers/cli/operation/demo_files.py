@@ -1,7 +1,7 @@
 """Choose the files of a demo, and name what kinds of answers are in them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,16 @@ class DemoFiles:
     answers: tuple[Path, ...]
     chunks: Path | None = None
 
-    def identifiers(self) -> list[str]:
+    def identifiers(self, rejected: Collection[tuple[Path, int]] = ()) -> list[str]:
         """Return the identifiers of all answers, each once.
+
+        Args:
+            rejected: files and numbers of lines, from 1, that are left out.
 
         Raises:
             TouchstoneError: a file cannot be read, or a line has no ``answer_id``.
         """
-        return list(dict.fromkeys(str(line["answer_id"]) for line in self._lines()))
+        return list(dict.fromkeys(str(line["answer_id"]) for place, line in self._lines() if place not in rejected))
 
     def kinds(self) -> dict[str, list[str]]:
         """Return the identifiers of answers of some kinds, by words for the kind.
@@ -38,14 +41,15 @@ class DemoFiles:
             TouchstoneError: as for ``identifiers``.
         """
         found: dict[str, dict[str, None]] = {}
-        for line in self._lines():
+        for _, line in self._lines():
             for kind in _kinds_of(line):
                 found.setdefault(kind, {})[str(line["answer_id"])] = None
         return {kind: list(names) for kind, names in found.items()}
 
-    def _lines(self) -> Iterator[Mapping[str, Any]]:
+    def _lines(self) -> Iterator[tuple[tuple[Path, int], Mapping[str, Any]]]:
         for path in (*self.answers, *([self.chunks] if self.chunks else [])):
-            yield from _lines_of(path)
+            for number, line in _lines_of(path):
+                yield (path, number), line
 
 
 def demo_files(file: Path | None) -> DemoFiles:
@@ -57,14 +61,14 @@ def demo_files(file: Path | None) -> DemoFiles:
     return DemoFiles(tuple(folder / name for name in names), folder / "chunks.jsonl")
 
 
-def _lines_of(path: Path) -> Iterator[Mapping[str, Any]]:
+def _lines_of(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         with path.open("rb") as lines:
-            for line in lines:
+            for number, line in enumerate(lines, 1):
                 if line.strip():
                     found = json.loads(line)
                     found["answer_id"]
-                    yield found
+                    yield number, found
     except OSError as error:
         raise TouchstoneError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:

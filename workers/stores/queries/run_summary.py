@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from clickhouse_connect.driver.asyncclient import AsyncClient
@@ -11,6 +12,19 @@ from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import connect
 
 WORST = 3
+
+# A key is an answer_id, or the JSON list of tenant and answer_id. A letter of an answer that was stored by a redelivery
+# or by an earlier run is not counted twice.
+PROGRESS = """
+WITH stored AS (SELECT DISTINCT answer_id FROM {database}.answers WHERE answer_id IN {{ids:Array(String)}} AND run = 'live'),
+letters AS (
+    SELECT base64Decode(ifNull(key_base64, '')) AS key, if(startsWith(key, '["'), JSONExtractString(key, 2), key) AS id
+    FROM {database}.dead_letters FINAL
+    WHERE agent = 'assembly' AND failed_at >= fromUnixTimestamp64Milli({{since:Int64}}, 'UTC')
+)
+SELECT (SELECT count() FROM stored),
+       (SELECT uniqExact(id) FROM letters WHERE id IN {{ids:Array(String)}} AND id NOT IN stored)
+"""
 
 COUNTS = """
 SELECT
@@ -29,12 +43,12 @@ SELECT
     sum(claims_contradicted) AS contradicted,
     sum(claims_unsupported) AS unsupported
 FROM {database}.answers FINAL
-WHERE answer_id IN {{ids:Array(String)}}
+WHERE answer_id IN {{ids:Array(String)}} AND run = 'live'
 """
 
 STATES = """
 SELECT state, count() FROM {database}.answers FINAL
-WHERE answer_id IN {{ids:Array(String)}} GROUP BY state ORDER BY state
+WHERE answer_id IN {{ids:Array(String)}} AND run = 'live' GROUP BY state ORDER BY state
 """
 
 OFFENDERS = """
@@ -43,7 +57,7 @@ SELECT a.answer_id, any(a.query), any(a.model_id), any(a.grounding_score), any(a
 FROM {database}.answers AS a FINAL
 INNER JOIN (SELECT * FROM {database}.claims FINAL WHERE verdict IN ('contradicted', 'unsupported')) AS c
     ON a.answer_id = c.answer_id AND a.pipeline_version = c.pipeline_version AND a.run = c.run
-WHERE a.answer_id IN {{ids:Array(String)}} AND a.grounding_score IS NOT NULL
+WHERE a.answer_id IN {{ids:Array(String)}} AND a.run = 'live' AND a.grounding_score IS NOT NULL
 GROUP BY a.answer_id
 ORDER BY any(a.claims_contradicted) / any(a.claims_total) DESC, any(a.grounding_score), a.answer_id
 LIMIT {worst}
@@ -52,7 +66,7 @@ LIMIT {worst}
 
 ATTRIBUTED = """
 SELECT DISTINCT answer_id FROM {database}.claims FINAL
-WHERE answer_id IN {{ids:Array(String)}} AND step IS NOT NULL ORDER BY answer_id
+WHERE answer_id IN {{ids:Array(String)}} AND run = 'live' AND step IS NOT NULL ORDER BY answer_id
 """
 OF_RUNS = "of a run whose error is traced to one step"
 
@@ -64,7 +78,7 @@ class RunSummary:
     Attributes:
         ingested: number of sent answers.
         enriched: number of answers in ClickHouse, each counted once.
-        dead_lettered: number of records that the assembly agent dead-lettered.
+        dead_lettered: number of sent answers that the assembly agent dead-lettered.
         counts: figures by name.
         states: numbers of answers by release state.
         reviews: number of open reviews.
@@ -99,13 +113,27 @@ class RunSummary:
         return asdict(self) | {"accounted_for": self.accounted_for}
 
 
+async def count_done(client: AsyncClient, database: str, identifiers: list[str], since: datetime) -> tuple[int, int]:
+    """Return the number of answers that are stored, and of those that were dead-lettered instead.
+
+    Args:
+        client: connected client.
+        database: name of the database with the tables.
+        identifiers: identifiers of the sent answers.
+        since: time at which the first of them was sent.
+    """
+    parameters = {"ids": identifiers, "since": int(since.timestamp() * 1000)}
+    rows = (await client.query(PROGRESS.format(database=database), parameters=parameters)).result_rows
+    return int(rows[0][0]), int(rows[0][1])
+
+
 async def summarise(
     settings: Settings,
     addresses: Addresses,
     identifiers: list[str],
     *,
+    since: datetime,
     remembered: Iterable[str],
-    rejected: int,
     kinds: Mapping[str, list[str]],
     timings: dict[str, float],
     peak_bytes: int,
@@ -115,9 +143,9 @@ async def summarise(
     Args:
         settings: all settings.
         addresses: addresses of the stores.
-        identifiers: identifiers of the answers.
+        identifiers: identifiers of the sent answers.
+        since: time at which the first of them was sent.
         remembered: identifiers of the answers in memory.
-        rejected: number of lines that were not sent.
         kinds: identifiers of answers of some kinds, by words for the kind.
         timings: seconds by phase.
         peak_bytes: peak memory of this process.
@@ -131,16 +159,16 @@ async def summarise(
             f"SELECT count() FROM {database}.reviews FINAL WHERE answer_id IN {{ids:Array(String)}}",
             parameters={"ids": identifiers},
         )
-        dead = await client.query(f"SELECT count() FROM {database}.dead_letters FINAL WHERE agent = 'assembly'")
+        _, dead = await count_done(client, database, identifiers, since)
         worst = await client.query(OFFENDERS.format(database=database, worst=WORST), parameters={"ids": identifiers})
         runs = await client.query(ATTRIBUTED.format(database=database), parameters={"ids": identifiers})
     finally:
         await client.close()
     known = set(identifiers)
     return RunSummary(
-        ingested=len(identifiers) - rejected,
+        ingested=len(identifiers),
         enriched=int(counts.pop("enriched")),
-        dead_lettered=int(dead.result_rows[0][0]),
+        dead_lettered=dead,
         counts=counts,
         states={state: int(count) for state, count in states.result_rows},
         reviews=int(reviews.result_rows[0][0]),
