@@ -21,6 +21,7 @@ from workers.gateways.labelled_rows import labelled_answer
 from workers.privacy.record_masking import Privacy
 from workers.process.line_files import too_long
 from workers.process.line_reader import LineReader
+from workers.process.private_files import open_private
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 
@@ -70,7 +71,8 @@ async def ingest_file(
 ) -> IngestResult:
     """Send the answers of a file, those of a live pipe soon after they come.
 
-    Rejected lines are written to ``NAME.rejected.jsonl`` in the current directory.
+    Rejected lines are written to ``NAME.rejected.jsonl`` in the current directory, which only its owner can read; with
+    masking on, only their numbers and the reasons.
 
     Args:
         settings: all settings.
@@ -83,10 +85,10 @@ async def ingest_file(
         TouchstoneError: the file cannot be read, or the broker does not acknowledge.
     """
     observer = observer or IngestObserver()
-    rejects = _Rejects(file)
     sent = 0
     producer = ConfirmedProducer(settings, addresses.kafka)
     privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
+    rejects = _Rejects(file, with_content=not privacy.is_on)
     with LineReader(file, settings.files.max_line_bytes) as source:
         await source.first_line()
         completed_at = modification_time(file)
@@ -150,9 +152,15 @@ def _labelled_row(value: bytes) -> dict[str, Any]:
 
 
 class _Rejects:
-    """Write the reject file; it is created with the first rejected line."""
+    """Write the reject file; it is created with the first rejected line.
 
-    def __init__(self, file: str) -> None:
+    Args:
+        file: path of the answers, or ``-``.
+        with_content: also write the lines; a line that is no answer cannot be masked.
+    """
+
+    def __init__(self, file: str, *, with_content: bool) -> None:
+        self._with_content = with_content
         name = "stdin" if file == "-" else Path(file).name.removesuffix(".gz").removesuffix(".jsonl")
         self.path = Path(f"{name}.rejected.jsonl")
         self.count = 0
@@ -162,11 +170,13 @@ class _Rejects:
         self.count += 1
         if self._stream is None:
             try:
-                self._stream = self.path.open("wb")
+                self._stream = open_private(self.path)
             except OSError as error:
                 raise TouchstoneError(f"rejected lines cannot be kept in {self.path}: {error.strerror}") from error
-        text = line.decode("utf-8", "replace").rstrip("\n")
-        self._stream.write(orjson.dumps({"line": number, "reason": reason, "content": text}) + b"\n")
+        rejected: dict[str, Any] = {"line": number, "reason": reason}
+        if self._with_content:
+            rejected["content"] = line.decode("utf-8", "replace").rstrip("\n")
+        self._stream.write(orjson.dumps(rejected) + b"\n")
 
     def close(self) -> None:
         if self._stream is not None:

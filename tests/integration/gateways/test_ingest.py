@@ -231,6 +231,28 @@ async def test_bad_lines_are_told_by_number_kept_and_do_not_stop_the_others(
     assert secret not in told
 
 
+@pytest.mark.parametrize("masks", [False, True], ids=["unmasked", "masked"])
+def test_rejected_lines_are_for_their_owner_and_never_stored_in_plain_where_texts_are_masked(
+    ingest: Ingest, environment: dict[str, str], tmp_path: Path, masks: bool
+) -> None:
+    if masks:
+        environment["TOUCHSTONE_PRIVACY__MASK"] = '["mail"]'
+        environment["TOUCHSTONE_PRIVACY__KEY"] = "0123456789abcdef0123456789abcdef"
+    kept = tmp_path / "stdin.rejected.jsonl"
+    kept.write_text("old")
+    kept.chmod(0o644)
+    mail = b"jane@example.org"
+    done = ingest(
+        "-", standard_input=lines(answer(1), b"{not json " + mail, answer(3, answer=None, query=mail.decode()))
+    )
+    assert done.returncode == 1
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert (mail in kept.read_bytes()) == (not masks)
+    rows = [json.loads(line) for line in kept.read_bytes().splitlines()]
+    assert [row["line"] for row in rows] == [2, 3]
+    assert all(row["reason"] for row in rows)
+
+
 async def test_rejected_lines_can_be_sent_once_mended(
     ingest: Ingest, settings: Settings, addresses: Addresses, tmp_path: Path
 ) -> None:

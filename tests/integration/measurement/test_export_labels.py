@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,12 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
     undecided = review_request(20)
     await store_requests(store, [undecided])
     await store_decision(store, undecided, action="reject")
+    await store_decision(store, review_request(21), action="approve")  # the request is gone by its retention
     try:
         done = touchstone(["export", "labels", "out.jsonl.gz", "--json"], settings, addresses, tmp_path)
         assert done.returncode == 0, done.stderr[-2_000:]
-        assert json.loads(done.stdout) == {"file": "out.jsonl.gz", "written": 12, "left_out": {"no verdict": 1}}
+        left_out = {"no verdict": 1, "the review request is gone": 1}
+        assert json.loads(done.stdout) == {"file": "out.jsonl.gz", "written": 12, "left_out": left_out}
         again = touchstone(["export", "labels", "out.jsonl.gz"], settings, addresses, tmp_path)
         assert (again.returncode, "choose a new file" in again.stderr) == (1, True)
     finally:
@@ -88,7 +91,7 @@ async def test_a_correction_is_a_preference_pair(settings: Settings, addresses: 
     try:
         done = touchstone(["export", "preferences", "pairs.jsonl", "--json"], settings, addresses, tmp_path)
         assert done.returncode == 0, done.stderr[-2_000:]
-        assert json.loads(done.stdout) == {"file": "pairs.jsonl", "written": 1}
+        assert json.loads(done.stdout) == {"file": "pairs.jsonl", "written": 1, "left_out": {}}
         other = touchstone(
             ["export", "preferences", "b.jsonl", "--tenant", "b", "--json"], settings, addresses, tmp_path
         )
@@ -99,3 +102,28 @@ async def test_a_correction_is_a_preference_pair(settings: Settings, addresses: 
     (row,) = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_bytes().splitlines()]
     assert (row["prompt"], row["chosen"], row["rejected"]) == (QUERY, "Loki needs 2 GiB [1].", ANSWER)
     assert (row["contexts"], row["reason"], row["tenant"]) == (["Loki needs 2 GiB."], "figure", "acme")
+
+
+async def test_an_export_that_fails_leaves_no_file_and_can_be_repeated(
+    settings: Settings, addresses: Addresses, tmp_path: Path
+) -> None:
+    """The second page cannot be read."""
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    database = settings.clickhouse.database
+    await make_tables(client, database)
+    store = AnalyticsStore(client, database)
+    request = review_request(1)
+    await store_requests(store, [request])
+    await store_decision(store, request, action="correct", corrected_answer="Loki needs 2 GiB [1].")
+    export = ["export", "preferences", "pairs.jsonl"]
+    try:
+        await client.command(f"RENAME TABLE {database}.reviews TO {database}.reviews_away")
+        failed = touchstone(export, settings, addresses, tmp_path)
+        assert failed.returncode == 1, failed.stderr[-2_000:]
+        assert os.listdir(tmp_path) == []  # noqa: PTH208 pathlib's is refused in a coroutine
+        await client.command(f"RENAME TABLE {database}.reviews_away TO {database}.reviews")
+        assert touchstone(export, settings, addresses, tmp_path).returncode == 0
+        assert len((tmp_path / "pairs.jsonl").read_bytes().splitlines()) == 1
+    finally:
+        await client.command(f"DROP DATABASE {database}")
+        await client.close()

@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -17,11 +16,15 @@ from schemas.review import ReviewDecision, ReviewRequest
 from workers.cli.output import console, print_json, read_settings
 from workers.cli.time_option import read_time
 from workers.errors import TouchstoneError
+from workers.process.private_files import complete_file
 from workers.review.reviewer_labels import claim_rows, label_row, preference_row
 from workers.settings import Settings
 from workers.settings.addresses import apply_local_defaults, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.queries.review_queries import ReviewStore
+
+GONE = "the review request is gone"
+"""Reason of decisions whose request was removed by its retention or an erasure."""
 
 app = typer.Typer(no_args_is_help=True, help="Export reviewers' decisions.")
 
@@ -56,13 +59,7 @@ def labels(
     counts = asyncio.run(
         _write(apply_local_defaults(settings, addresses), addresses.clickhouse, file, start, tenant, claims=claims)
     )
-    written = counts.pop("written", 0)
-    if as_json:
-        print_json({"file": str(file), "written": written, "left_out": dict(counts)})
-        return
-    console.print(f"{written} rows → {file}", highlight=False)
-    for reason, count in sorted(counts.items()):
-        console.print(f"{count} decisions left out: {reason}", highlight=False)
+    _report(file, counts, as_json=as_json)
 
 
 @app.command("preferences")
@@ -85,29 +82,38 @@ def preferences(
     settings = read_settings(quiet=True)
     start = read_time(since, datetime.now(UTC), "--since") or datetime.fromtimestamp(0, UTC)
     addresses = find_addresses(settings, ["clickhouse"])
-    written = asyncio.run(
+    counts = asyncio.run(
         _write_preferences(apply_local_defaults(settings, addresses), addresses.clickhouse, file, start, tenant)
     )
+    _report(file, counts, as_json=as_json)
+
+
+def _report(file: Path, counts: Counter[str], *, as_json: bool) -> None:
+    written = counts.pop("written", 0)
     if as_json:
-        print_json({"file": str(file), "written": written})
-    else:
-        console.print(f"{written} rows → {file}", highlight=False)
+        print_json({"file": str(file), "written": written, "left_out": dict(counts)})
+        return
+    console.print(f"{written} rows → {file}", highlight=False)
+    for reason, count in sorted(counts.items()):
+        console.print(f"{count} decisions left out: {reason}", highlight=False)
 
 
-async def _write_preferences(settings: Settings, url: str, file: Path, since: datetime, tenant: str) -> int:
+async def _write_preferences(settings: Settings, url: str, file: Path, since: datetime, tenant: str) -> Counter[str]:
     client, database = await connect(settings.clickhouse, url), settings.clickhouse.database
-    written = 0
+    counts: Counter[str] = Counter()
     try:
-        with _private(file) as out:
+        with _new_file(file) as out:
             async for decision, request in _decided(
                 ReviewStore(AnalyticsStore(client, database), database), since, tenant
             ):
-                if (row := preference_row(decision, request)) is not None:
+                if request is None:
+                    counts[GONE] += 1
+                elif (row := preference_row(decision, request)) is not None:
                     out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-                    written += 1
+                    counts["written"] += 1
     finally:
         await client.close()
-    return written
+    return counts
 
 
 async def _write(
@@ -117,8 +123,11 @@ async def _write(
     analytics = AnalyticsStore(client, database)
     counts: Counter[str] = Counter()
     try:
-        with _private(file) as out:
+        with _new_file(file) as out:
             async for decision, request in _decided(ReviewStore(analytics, database), since, tenant):
+                if request is None:
+                    counts[GONE] += 1
+                    continue
                 rows = list(claim_rows(decision, request)) if claims else [label_row(decision, request)]
                 for row in rows:
                     if isinstance(row, str):
@@ -135,28 +144,28 @@ async def _write(
 
 async def _decided(
     store: ReviewStore, since: datetime, tenant: str
-) -> AsyncIterator[tuple[ReviewDecision, ReviewRequest]]:
+) -> AsyncIterator[tuple[ReviewDecision, ReviewRequest | None]]:
     last = "", ""
     while page := await store.final_decisions(since, tenant=tenant, after=last):
         requests = await store.requests([name for _, name in page])
         for decision, name in page:
-            if name in requests:
-                yield decision, requests[name]
+            yield decision, requests.get(name)
         last = page[-1][1]
 
 
 @contextmanager
-def _private(file: Path) -> Iterator[BinaryIO]:
-    """Create a new file that only its owner can read, since it contains text of answers and sources."""
+def _new_file(file: Path) -> Iterator[BinaryIO]:
+    """Write a new file, plain or gzip, that is there once it is complete."""
+    if file.exists():
+        raise TouchstoneError(f"{file} exists; choose a new file in a writable folder")
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with complete_file(file) as raw:
+            if file.suffix != ".gz":
+                yield raw
+                return
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                yield cast(BinaryIO, packed)
     except OSError as error:
         raise TouchstoneError(
             f"{file} cannot be written ({error.strerror}); choose a new file in a writable folder"
         ) from error
-    with os.fdopen(handle, "wb") as raw:
-        if file.suffix != ".gz":
-            yield raw
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-            yield cast(BinaryIO, packed)

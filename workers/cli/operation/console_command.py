@@ -1,7 +1,6 @@
 """Provide ``touchstone console``, which serves the HTTP API and the pages."""
 
 import asyncio
-import os
 import secrets
 import signal
 from collections.abc import AsyncIterator
@@ -17,6 +16,7 @@ from pydantic import SecretStr
 from workers.cli.output import console, read_settings
 from workers.errors import TouchstoneError
 from workers.observability.logs import safe_text
+from workers.process.private_files import open_private
 from workers.runtime.health import HealthServer
 from workers.settings import AccessToken, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, find_addresses
@@ -153,8 +153,8 @@ def local_secret(state_dir: Path) -> str:
             return secret
         state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         secret = secrets.token_urlsafe(32)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-            file.write(secret + "\n")
+        with open_private(path) as file:
+            file.write(secret.encode() + b"\n")
     except (OSError, UnicodeDecodeError) as error:
         raise TouchstoneError(
             f"{path} cannot be used ({type(error).__name__}); remove it or set console.tokens_file"

@@ -1,7 +1,6 @@
 """Provide ``touchstone dlq``, which lists, shows, exports and requeues dead letters."""
 
 import asyncio
-import os
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from workers.delivery.failures.remedies import remedy
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.topic_administration import TopicAdministration
 from workers.errors import TouchstoneError
+from workers.process.private_files import complete_file
 from workers.replay.requeue import CHUNK, RequeuePlan, RequeueResult, plan_requeue, requeue
 from workers.settings import Settings
 from workers.settings.addresses import apply_local_defaults, find_addresses
@@ -359,5 +359,5 @@ def _target(file: str) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdout.buffer
         return
-    with os.fdopen(os.open(Path(file), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as target:
+    with complete_file(Path(file)) as target:
         yield target
