@@ -1,6 +1,6 @@
 """Reports of evaluators that are installed as plug-ins."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
@@ -30,5 +30,7 @@ class EvaluatorScore(Part):
 
 class EvaluationReport(Report, EvaluationFindings):
     """Report the evaluation of one answer by one plug-in; ``agent`` is the name of the evaluator."""
+
+    nesting_reserve: ClassVar[int] = 8
 
     completed_at: UtcDatetime = Field(description="Time of the answer, from which its retention counts.")

@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from schemas.answers import GeneratedAnswer
+from schemas.base import UnreadableEvent
 from schemas.enriched import EnrichedAnswer
 from schemas.evaluations import EvaluationReport
 from schemas.identifiers import LIVE_RUN, judgement_id
@@ -18,7 +19,7 @@ from workers.errors import JudgementError
 from workers.evaluation.trimming import fit_record, fit_report
 from workers.observability.logs import get_logger
 from workers.pipeline.builtin_evaluators import BUILTIN
-from workers.pipeline.evaluator import Evaluation, InvalidFindings, invalid_findings
+from workers.pipeline.evaluator import MAX_REASON, Evaluation, InvalidFindings, invalid_findings
 from workers.pipeline.versions import rule_versions
 from workers.settings import Settings
 
@@ -80,11 +81,21 @@ def make_report(
         }
         try:
             report, value = fit_report(evaluation.report.model_validate(found | common), limit)
-            if len(value) <= limit or name in BUILTIN:
+            if name in BUILTIN:
+                return report, value
+            evaluation.report.from_bytes(value)
+            if len(value) <= limit:
                 return report, value
             failure = InvalidFindings(f"the findings of {name} have {len(value)} bytes; at most {limit} are allowed")
         except ValidationError as error:
             failure = invalid_findings(name, error)
+        except UnreadableEvent as error:
+            failure = InvalidFindings(f"the findings of {name} cannot be read again: {error}"[:MAX_REASON])
+        except (ValueError, RecursionError):
+            failure = InvalidFindings(
+                f"the findings of {name} cannot be written as JSON: a text holds half a surrogate pair, or a number is "
+                "too long"
+            )
     reason = _reason(name, answer, failure)
     return fit_report(evaluation.report.model_validate(common | {"status": "failed", "reason": reason}), limit)
 

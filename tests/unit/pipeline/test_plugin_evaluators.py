@@ -18,6 +18,7 @@ import pytest
 import sentencex
 
 from schemas.answers import GeneratedAnswer
+from schemas.enriched import EnrichedAnswer
 from schemas.evaluations import EvaluationFindings, EvaluationReport
 from tests.harness.paths import ROOT
 from workers.agents import evaluation as agent_module
@@ -30,7 +31,7 @@ from workers.pipeline.evaluator import EvaluationContext, InvalidFindings, Needs
 from workers.pipeline.isolation import MAX_ABANDONED, MAX_RUNNING, IsolatedThreads, PluginSuspended, PluginTimeout
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.pipeline.pipeline import EvaluationPipeline
-from workers.pipeline.reports import Origin
+from workers.pipeline.reports import Origin, build_enriched_answer, make_report
 from workers.pipeline.versions import pipeline_version, version_parts
 from workers.process import plugins
 from workers.process.plugins import EVALUATORS, Plugin, PluginError, find_plugins
@@ -232,6 +233,51 @@ def test_a_pair_of_another_type_fails_before_the_verifier(pair: Any) -> None:
     evaluation.prepare()
     evaluation.score_with_rules({})
     assert isinstance(evaluation.failure, InvalidFindings) and "instead of VerifierPair" in str(evaluation.failure)
+
+
+def nested(levels: int) -> Any:
+    value: Any = "deep"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def made(details: Any, **fields: Any) -> tuple[EvaluationReport, bytes]:
+    """The report of a plug-in that finds these details."""
+    evaluation = answer_evaluator("x", Length, lambda *_: Length(score=0.5, details=details, **fields)).begin(
+        ANSWER, []
+    )
+    evaluation.prepare()
+    evaluation.evaluate({}, {})
+    origin = Origin(settings("x"), "v", NOW)
+    report, value = make_report(evaluation, ANSWER, RECORD, origin)
+    assert isinstance(report, EvaluationReport)
+    return report, value
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"text": "half \ud800"}, {"deep": [{"in": "\udfff"}]}, {"deep": {"half \ud800": 1}},
+        {"deep": nested(250)}, {"deep": nested(195)}, {"deep": {"in": nested(300)}}, {"long": 10**5_000}, {"long": [-(10**5_000)]},
+    ],
+    ids=lambda details: f"{details!r:.20}" if "long" not in details else "long",
+)  # fmt: skip
+def test_findings_that_nobody_could_read_give_a_failed_report_with_its_reason(details: Any) -> None:
+    report, value = made(details)
+    assert report.status == "failed" and report.details == {} and "of x" in (report.reason or "")
+    assert EvaluationReport.from_bytes(value) == report
+
+
+@pytest.mark.parametrize(
+    "details", [{"deep": nested(150)}, {"long": [10**400, 2**64]}, {"text": "\U0001f600"}], ids=str
+)
+def test_findings_that_a_report_can_hold_are_read_in_the_enriched_answer(details: Any) -> None:
+    report, value = made(details)
+    assert report.status == "ok" and EvaluationReport.from_bytes(value).details == details
+    origin = Origin(settings("x"), "v", NOW)
+    _, enriched = build_enriched_answer(ANSWER, {"x": report}, RECORD, origin)
+    assert EnrichedAnswer.from_bytes(enriched).evaluations["x"].details == details
 
 
 async def test_a_plugin_that_works_reports_its_score_in_its_agent() -> None:
