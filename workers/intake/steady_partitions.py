@@ -24,7 +24,11 @@ class SteadyPartitions:
             owned: partition numbers.
             now: Unix time in seconds.
         """
-        if now - self._latest >= STANDSTILL_SECONDS:
+        step = now - self._latest
+        if step <= -STANDSTILL_SECONDS:
+            # The clock was set back: times of before lie in the future, and nothing would count until they are reached.
+            self._not_before += step
+        if abs(step) >= STANDSTILL_SECONDS:
             self.interrupt(now)
         since = max(now, self._not_before)
         self._since = {partition: self._since.get(partition, since) for partition in owned}

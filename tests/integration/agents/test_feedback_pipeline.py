@@ -118,7 +118,7 @@ def said(name: str, identifier: str, hours: float = 1, **explicit: Any) -> dict[
 async def test_answers_and_feedback_become_rewards(
     deployment: Deployment, client: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.agents.tasks.posterior_publisher.LINEAR_EVERY", timedelta(0))
+    monkeypatch.setattr("workers.agents.tasks.posterior_publisher.LINEAR_EVERY", 0.0)
     async with Running(deployment, client) as running:
         # Feedback before its answer, on an answer that never was, and twice.
         early = said("a", "f1", rating=2)

@@ -223,7 +223,7 @@ async def test_only_what_has_changed_is_published_and_what_is_gone_gets_a_tombst
 ) -> None:
     producer, clock = Producer(), Clock()
     context: Any = SimpleNamespace(producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v")
-    publisher = PosteriorPublisher(context, store)
+    publisher = PosteriorPublisher(context, store, lambda: clock.now.timestamp())
     await analytics.insert("rewards", [row(1, 1.0), row(2, 0.5, model_id="n")])
     assert [await publisher.publish(), await publisher.publish()] == [2, 0]
     await analytics.insert("rewards", [row(3, 1.0)])
@@ -247,7 +247,7 @@ async def test_what_queries_explain_is_published_once_a_minute(
 ) -> None:
     producer, clock = Producer(), Clock()
     context: Any = SimpleNamespace(producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v")
-    publisher = PosteriorPublisher(context, store)
+    publisher = PosteriorPublisher(context, store, lambda: clock.now.timestamp())
 
     async def published() -> list[float | None]:
         producer.sent.clear()
@@ -277,13 +277,33 @@ async def test_what_takes_long_to_compute_is_computed_less_often(
 
     monkeypatch.setattr(store, "weighted_moments", slow)
     context: Any = SimpleNamespace(producer=producer, settings=settings, now=lambda: clock.now, pipeline_version="v")
-    publisher = PosteriorPublisher(context, store)
+    publisher = PosteriorPublisher(context, store, lambda: clock.now.timestamp())
     for _ in range(40):
         await publisher.publish()
         clock.now += timedelta(minutes=1)
     between = [later - earlier for earlier, later in pairwise(computed)]
     assert len(between) > 2
     assert all(timedelta(minutes=10) <= gap < timedelta(minutes=12) for gap in between)
+
+
+@pytest.mark.parametrize("step", [timedelta(days=1), timedelta(days=-1)], ids=["forward", "back"])
+async def test_a_step_of_the_time_of_day_neither_stops_nor_hastens_the_computation(
+    store: FeedbackStore, settings: Settings, monkeypatch: pytest.MonkeyPatch, step: timedelta
+) -> None:
+    clock, seconds, computed = Clock(), [1_000.0], []
+
+    async def stepping(*_: object) -> list[Any]:
+        clock.now += step
+        computed.append(seconds[0])
+        return []
+
+    monkeypatch.setattr(store, "weighted_moments", stepping)
+    context: Any = SimpleNamespace(producer=Producer(), settings=settings, now=lambda: clock.now, pipeline_version="v")
+    publisher = PosteriorPublisher(context, store, lambda: seconds[0])
+    for _ in range(7):
+        await publisher.publish()
+        seconds[0] += 30.0
+    assert computed == [1_000.0, 1_060.0, 1_120.0, 1_180.0]
 
 
 async def test_a_store_that_is_away_is_told(

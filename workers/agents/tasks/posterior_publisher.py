@@ -4,7 +4,8 @@ If two workers both count as elected for a moment, they publish the same, becaus
 rewards.
 """
 
-from datetime import UTC, datetime, timedelta
+import time
+from collections.abc import Callable
 
 from schemas.feedback import LinearPosterior, ModelPosterior
 from workers.agents.base import AgentContext, OwnedPartitions
@@ -16,8 +17,8 @@ from workers.stores.queries.posterior_queries import NAME, linear_posteriors, mo
 
 log = get_logger(__name__)
 
-LINEAR_EVERY = timedelta(minutes=1)
-"""Shortest interval between two computations of the linear posteriors, which read every reward of 20 half-lives."""
+LINEAR_EVERY = 60.0
+"""Shortest interval between two computations of the linear posteriors, seconds; they read every reward of 20 half-lives."""
 LINEAR_SHARE = 20
 """The interval is at least this many times as long as the computation took, so that it never loads the store for more
 than a twentieth of the time."""
@@ -29,14 +30,18 @@ class PosteriorPublisher:
     Args:
         context: producer, clock and settings.
         store: stored rewards.
+        clock: returns seconds for intervals; not the time of day, which can be set.
     """
 
-    def __init__(self, context: AgentContext, store: FeedbackStore) -> None:
+    def __init__(
+        self, context: AgentContext, store: FeedbackStore, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._context = context
         self._store = store
         self._published: dict[bytes, ModelPosterior] = {}
         self._linear: dict[tuple[str, str, str], LinearPosterior] = {}
-        self._linear_not_before = datetime.min.replace(tzinfo=UTC)
+        self._clock = clock
+        self._linear_not_before = clock()
 
     async def run(self, owned: OwnedPartitions) -> None:
         """Repeat until cancelled, while this worker is elected."""
@@ -65,9 +70,10 @@ class PosteriorPublisher:
         """
         settings = self._context.settings.routing
         now = self._context.now()
-        if now >= self._linear_not_before:
+        started = self._clock()
+        if started >= self._linear_not_before:
             self._linear = await linear_posteriors(self._store, settings, now)
-            self._linear_not_before = now + max(LINEAR_EVERY, LINEAR_SHARE * (self._context.now() - now))
+            self._linear_not_before = started + max(LINEAR_EVERY, LINEAR_SHARE * (self._clock() - started))
         current = await model_posteriors(self._store, settings, now, self._linear)
         outputs = posterior_outputs(current, self._published, self._context.pipeline_version)
         await self._context.producer.send(outputs, agent=NAME)
