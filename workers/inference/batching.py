@@ -16,7 +16,7 @@ from prometheus_client import Counter, Histogram
 from workers.errors import InferenceFailed, InferenceTimeout, JudgementError, panics_as_errors
 from workers.inference.fair_queue import FairQueue
 from workers.observability.logs import get_logger
-from workers.process.background import start_background
+from workers.process.background import start_background, stop_background
 
 log = get_logger(__name__)
 
@@ -118,8 +118,7 @@ class BatchingService(ABC, Generic[Item]):
     async def stop(self) -> None:
         """Stop, and cancel the items in progress."""
         if self._runner is not None:
-            self._runner.cancel()
-            await asyncio.gather(self._runner, return_exceptions=True)
+            await stop_background(self._runner)
         for awaited in self._waiting.values():
             awaited.row.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -9,11 +9,15 @@ The model is exported once, to one file with graph, tokenizer and length. Loadin
 transformers, which saves their memory and most of the start time.
 """
 
+import fcntl
 import os
+import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,6 +36,8 @@ EXPORTERS = ("onnx", "onnxruntime", "sentence-transformers", "torch", "transform
 """Libraries that export the file; another version of one of them exports a different file."""
 EXPORTING = Path(__file__).with_name("exporting.py")
 """Module that exports the file; its code determines every vector."""
+WORKING = "export-"
+"""Beginning of the names of the folders in which exports work."""
 TOKENIZER, MAX_TOKENS = "touchstone.tokenizer", "touchstone.max_tokens"
 """Names of metadata entries in the exported file."""
 
@@ -64,6 +70,7 @@ class Int8Backend:
                 f"inference.precision is int8, but {error.name} is not installed; run pip install "
                 "'touchstone-worker[int8]', or set inference.precision to fp32"
             ) from error
+        _remove_abandoned(path.parent)
         if not path.exists():
             _export(model, path)
         options = onnxruntime.SessionOptions()
@@ -118,19 +125,63 @@ def _export(model: str, path: Path) -> None:
     """Export the model in a separate process, since the exporting libraries take half a gigabyte of memory."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with TemporaryDirectory(dir=path.parent) as working:
+        with _exporting(path.parent), TemporaryDirectory(prefix=WORKING, dir=path.parent) as working:
             made = Path(working) / path.name
             command = [sys.executable, "-m", "workers.inference.exporting", model, str(made)]
             ended = subprocess.run(command, capture_output=True, text=True, check=False)  # runs this package's module
             if ended.returncode:
-                reason = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
-                raise Int8Unusable(
-                    f"inference.model {model} cannot be exported to int8: {reason}; set inference.precision to "
-                    "fp32, or use a model of sentence-transformers whose only inputs are token numbers and a mask"
-                )
+                raise Int8Unusable(f"inference.model {model} cannot be exported to int8: {_cause(ended)}")
             made.replace(path)
     except OSError as error:
         raise Int8Unusable(
             f"the int8 model cannot be written to {path.parent} ({error.strerror or error}); make the folder "
             "writable, or set inference.export_dir to a writable folder"
         ) from error
+
+
+def _cause(ended: subprocess.CompletedProcess[str]) -> str:
+    """Return why an export failed, and the remedy."""
+    if ended.returncode < 0:
+        try:
+            name = signal.Signals(-ended.returncode).name
+        except ValueError:
+            name = f"signal {-ended.returncode}"
+        return (
+            f"the export was ended by {name}, which for SIGKILL mostly means that memory ran out; give this process "
+            "a gigabyte more for its first start, or set inference.precision to fp32"
+        )
+    reason = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}, no reason given"])[-1]
+    return (
+        f"{reason}; set inference.precision to fp32, or use a model of sentence-transformers whose only inputs are "
+        "token numbers and a mask"
+    )
+
+
+@contextmanager
+def _exporting(folder: Path) -> Iterator[None]:
+    """Hold a shared lock of a folder during an export, so that no other process removes what is in work."""
+    with _opened_folder(folder) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed exports have left in a folder, unless another process exports there."""
+    if not (left := list(folder.glob(f"{WORKING}*"))):
+        return
+    try:
+        with _opened_folder(folder) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for each in left:
+                shutil.rmtree(each, ignore_errors=True)
+    except OSError:
+        return  # an export is in work, or the file system has no locks
+
+
+@contextmanager
+def _opened_folder(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -19,7 +19,7 @@ from workers.errors import TouchstoneError, describe
 from workers.observability import metrics
 from workers.observability.logs import get_logger
 from workers.pipeline.versions import package_version, pipeline_version, version_parts
-from workers.process.background import start_background
+from workers.process.background import start_background, stop_background
 from workers.process.memory_limit import memory_limit
 from workers.runtime.agent_choice import chosen_agents
 from workers.runtime.delivery_parts import DeliveryParts, open_delivery_parts
@@ -66,6 +66,7 @@ class Worker:
         self._opened = AsyncExitStack()
         self._running: list[RunningAgent] = []
         self._background: list[asyncio.Task[None]] = []
+        self._following: asyncio.Task[None] | None = None
         self._started = False
         self._failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.services = SharedServices(settings, addresses)
@@ -83,8 +84,7 @@ class Worker:
                 TOPIC_SECONDS,
             )
         await self._start_health()
-        await self._erasures.start()
-        self._watch("erasures", self._erasures.run())
+        await self._follow_erasures()
         agents, parts = await self._open()
         self._running = [RunningAgent(agent, parts) for agent in agents]
         await self._join_groups()
@@ -155,8 +155,13 @@ class Worker:
         for task in self._background:
             task.cancel()
         async with self._opened:
-            await drain(self._running, self._grace_seconds())
-            await self._erasures.stop()
+            try:
+                await drain(self._running, self._grace_seconds())
+            finally:
+                # After the drain: records in work must hear of persons who are erased meanwhile.
+                if self._following is not None:
+                    await stop_background(self._following)
+                await self._erasures.stop()
 
     def readiness(self) -> dict[str, str | None]:
         """Return the reason for each agent that is not ready; ``None`` for ready agents."""
@@ -171,6 +176,10 @@ class Worker:
 
     def _watch(self, name: str, task: Coroutine[None, None, None]) -> None:
         self._background.append(start_background(task, name, self._failure))
+
+    async def _follow_erasures(self) -> None:
+        await self._erasures.start()
+        self._following = start_background(self._erasures.run(), "erasures", self._failure)
 
     async def _start_health(self) -> None:
         http = self._settings.http

@@ -340,3 +340,32 @@ async def test_a_stop_leaves_nobody_waiting(make: Make) -> None:
     await service.stop()
     async with asyncio.timeout(60):
         assert isinstance((await asyncio.gather(asked, return_exceptions=True))[0], BaseException)
+
+
+async def test_a_stop_ends_a_task_that_loses_its_first_cancellation(make: Make) -> None:
+    """redis-py loses a cancellation that arrives together with its reply."""
+    lost = asyncio.Event()
+
+    class Losing:
+        async def find(self, digests: Sequence[bytes], dimensions: int) -> dict[bytes, Vectors]:
+            lookups.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if lost.is_set():
+                    raise
+                lost.set()
+            return {}
+
+        async def close(self) -> None:
+            pass
+
+    lookups = asyncio.Event()
+    service = EmbeddingService(LocalBackend(), InferenceSettings(), Losing())  # type: ignore[arg-type]
+    service.start()
+    asked = asyncio.create_task(service.embed(["text"]))
+    await lookups.wait()
+    async with asyncio.timeout(30):
+        await service.stop()
+        assert lost.is_set()
+        await asyncio.gather(asked, return_exceptions=True)  # nobody is left waiting

@@ -1,5 +1,8 @@
 """The model in int8: near the one in fp32, made once, and clear about what it lacks."""
 
+import os
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -121,3 +124,54 @@ def test_a_model_that_cannot_be_exported_leaves_nothing_behind(tmp_path: Path) -
     with pytest.raises(Int8Unusable, match=r"cannot be exported to int8: .+; set inference\.precision to fp32"):
         Int8Backend(str(model), tmp_path / "models")
     assert list((tmp_path / "models").iterdir()) == []
+
+
+@pytest.fixture
+def killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An interpreter that is killed by the signal in the file beside it, once it has begun to write."""
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\necho part > "$4"\nkill -"$(cat {tmp_path}/signal)" $$\n', encoding="utf-8")
+    script.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(script))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["KILL", "SEGV", "TERM"])
+def test_an_export_that_a_signal_ends_names_it_and_memory(killed: Path, name: str) -> None:
+    (killed / "signal").write_text(name, encoding="utf-8")
+    with pytest.raises(Int8Unusable, match=rf"ended by SIG{name}.*memory.*set inference\.precision to fp32"):
+        Int8Backend(PACKAGED_MODEL, killed / "models")
+    assert list((killed / "models").iterdir()) == []
+
+
+START = (
+    "import sys; from pathlib import Path; from workers.inference import int8;"
+    "sys.executable = sys.argv[2]; int8.Int8Backend('all-MiniLM-L6-v2', Path(sys.argv[1]), 1)"
+)
+
+
+def test_what_a_killed_export_left_is_removed_at_the_next_start_and_what_is_in_work_is_not(
+    folder: Path, tmp_path: Path
+) -> None:
+    models, pipe = tmp_path / "models", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = tmp_path / "python"  # an exporter that says that it has begun, and goes on until it is killed
+    script.write_text(f'#!/bin/sh\necho part > "$4"\necho $$ > {pipe}\nexec sleep 600\n', encoding="utf-8")
+    script.chmod(0o700)
+    starting = subprocess.Popen([sys.executable, "-c", START, str(models), str(script)], cwd=ROOT)
+    exporter = int(pipe.read_text(encoding="utf-8"))
+    try:
+        (working,) = models.iterdir()
+        (made,) = _models(folder)
+        shutil.copy(made, models)
+        Int8Backend(PACKAGED_MODEL, models, 1)
+        assert working.is_dir(), "another process exports in it"
+        starting.kill()
+        starting.wait()
+        assert working.is_dir(), "nothing removes it at its end"
+        Int8Backend(PACKAGED_MODEL, models, 1)
+        assert [each.name for each in models.iterdir()] == [made.name]
+    finally:
+        starting.kill()
+        starting.wait()
+        os.kill(exporter, signal.SIGKILL)

@@ -11,6 +11,7 @@ import pytest
 
 from schemas.topics import ANSWERS_ENRICHED
 from workers.agents.base import AgentContext, AgentDefinition, Handler
+from workers.delivery.followers.erasure_follower import ErasureFollower
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Result, WorkItem
 from workers.runtime import agent_choice
@@ -136,6 +137,43 @@ class Joining:
         self.grace = grace_seconds
         if not self.processor.in_flight:
             await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("failing", [False, True], ids=["drained", "a drain that fails"])
+async def test_erasures_are_followed_until_the_records_in_work_are_done(
+    make: Make, monkeypatch: pytest.MonkeyPatch, failing: bool
+) -> None:
+    events: list[str] = []
+
+    async def follow(_: ErasureFollower) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            events.append("no longer followed")
+
+    async def connect(_: ErasureFollower) -> None:
+        events.append("followed")
+
+    async def disconnect(_: ErasureFollower) -> None:
+        events.append("disconnected")
+
+    async def stop(grace_seconds: float) -> None:
+        for _ in range(10):
+            await asyncio.sleep(0)  # the turns of the loop in which a cancelled task would end
+        events.append("drained")
+        if failing:
+            raise OSError("the drain fails")
+
+    monkeypatch.setattr(ErasureFollower, "start", connect)
+    monkeypatch.setattr(ErasureFollower, "run", follow)
+    monkeypatch.setattr(ErasureFollower, "stop", disconnect)
+    worker, agent = make(first=["a"]), SimpleNamespace(processor=SimpleNamespace(in_flight=1), stop=stop)
+    await worker._follow_erasures()
+    await asyncio.sleep(0)
+    await worker._open()
+    worker._running = [cast(RunningAgent, agent)]
+    await worker.stop()
+    assert events == ["followed", "drained", "no longer followed", "disconnected"]
 
 
 async def test_an_interrupted_start_does_not_wait_for_a_group_that_forms(make: Make) -> None:
