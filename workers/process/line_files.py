@@ -50,7 +50,7 @@ class LineFile:
         self.size: int | None = None
         self._limit = max_line_bytes
         with self._readable():
-            self._raw = _standard_input() if file == "-" else Path(file).open("rb")
+            self._raw = _standard_input() if file == "-" else Path(file).open("rb")  # noqa: SIM115 closed by close()
             if file != "-" and stat.S_ISREG((status := os.fstat(self._raw.fileno())).st_mode):
                 self.size = status.st_size  # pipes and devices have neither a size nor a position
             head = self._raw.read(len(GZIP_MAGIC))
@@ -131,7 +131,7 @@ def _standard_input() -> io.BufferedReader:
     try:
         # A reader of its own: a thread that still waits for a line at the end of the process holds the lock of its
         # reader, and Python aborts if that is the lock of sys.stdin.
-        return open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115 stays open
+        return open(sys.stdin.fileno(), "rb", closefd=False)
     except (AttributeError, OSError, ValueError):
         return cast("io.BufferedReader", sys.stdin.buffer)  # replaced by an object without a descriptor
 
