@@ -105,6 +105,9 @@ def main() -> None:
         app()
     except (TouchstoneError, LocalServiceError) as error:
         _fail(str(error))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename is not None else f"{type(error).__name__}: "
+        _fail(place + (error.strerror or str(error)))
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         extra = next((extra for extra, packages in EXTRA_PACKAGES.items() if package in packages), None)

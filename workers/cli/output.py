@@ -1,14 +1,18 @@
 """Print messages of commands for people and JSON for machines."""
 
 import json
+import math
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
+import typer
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from rich.console import Console
 from rich.markup import escape
 
+from workers.errors import TouchstoneError
 from workers.observability.logs import configure_logs
 from workers.observability.printable import printable as printable
 from workers.observability.printable import printable_json as printable_json
@@ -43,6 +47,40 @@ def read_settings(*, quiet: bool = False) -> Settings:
         fail(f"settings are invalid; correct the environment or .env: {error}", code=2)
     configure_logs("WARNING" if quiet else settings.log_level, settings.log_format)
     return settings
+
+
+def finite(value: float) -> float:
+    """Return a number from an option; refuse infinity and NaN, which pass every bound of an option.
+
+    Raises:
+        typer.BadParameter: the number is not finite.
+    """
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number that can be used; write a finite one")
+    return value
+
+
+def require_writable(*files: Path | None) -> None:
+    """Check that files can be written, before the work that fills them.
+
+    Args:
+        files: places of the files; ``None`` for a file that is not wanted.
+
+    Raises:
+        TouchstoneError: a file cannot be written.
+    """
+    for file in files:
+        try:
+            if file is None:
+                continue
+            there = file.exists()
+            if there and not (file.is_file() or file.is_dir()):
+                continue  # opening and closing a pipe would end its reader
+            file.open("ab").close()
+            if not there:
+                file.unlink()
+        except OSError as error:
+            raise TouchstoneError(f"{file} cannot be written: {error.strerror}; choose another place") from error
 
 
 def print_json(value: Any) -> None:

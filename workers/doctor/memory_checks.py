@@ -29,8 +29,9 @@ async def examine_memory(settings: Settings) -> list[Finding]:
 
 
 def _folder(path: Path) -> list[Finding]:
-    there = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
     try:
+        # A folder above that this user may not enter is an error here.
+        there = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
             raise PermissionError
         with TemporaryFile(dir=there):

@@ -94,7 +94,7 @@ def _row(fields: Any, name: str, place: str) -> LabelledRow:
         query=str(fields.get("query") or ""),
         contexts=_contexts(fields["contexts"], place),
         answer=str(fields["answer"]),
-        label=_label(fields["label"], place),
+        label=read_label(fields["label"], place),
         spans=None if fields.get("spans") is None else _spans(fields["spans"], place),
     )
 
@@ -105,7 +105,16 @@ def _contexts(given: Any, place: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _label(given: Any, place: str) -> bool:
+def read_label(given: Any, place: str) -> bool:
+    """Return the label of a row, which may be a number or a text.
+
+    Args:
+        given: the value.
+        place: file and line, for the message.
+
+    Raises:
+        UnreadableSet: the value is no label.
+    """
     found = LABELS.get(given.strip().lower() if isinstance(given, str) else str(given).lower())
     if found is None:
         raise UnreadableSet(f"{place}: field label is {str(given)[:40]!r}; give 1 for unsupported content, 0 for none")

@@ -1,8 +1,6 @@
 """Provide ``touchstone compare``, which compares another version on the same answers and applies gates."""
 
 import asyncio
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -11,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workers.cli.output import errors, fail, print_json, read_settings
+from workers.cli.output import errors, fail, print_json, read_settings, require_writable
 from workers.cli.time_option import read_time
 from workers.comparison.comparison_errors import UnknownRun
 from workers.errors import TouchstoneError
+from workers.process.private_files import complete_file
 from workers.settings import Settings
 from workers.settings.addresses import find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
@@ -76,6 +75,7 @@ def compare(
     from workers.stores.queries.comparison_queries import Wanted
 
     gates, dimensions = _read_gates(fail_if or []), _dimensions(slices)
+    require_writable(html)
     settings = read_settings(quiet=True)
     now = datetime.now(UTC)
     period = (read_time(since, now, "--from"), read_time(until, now, "--to"))
@@ -180,10 +180,8 @@ def _document(found: "Findings", results: Sequence["GateResult"]) -> dict[str, A
 def _write(file: Path, page: str) -> None:
     """Write a page with the content of answers atomically, readable for its owner only."""
     try:
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(page)
-        Path(name).replace(file)
+        with complete_file(file) as out:
+            out.write(page.encode())
     except OSError as error:
         raise TouchstoneError(
             f"{file} cannot be written ({error.strerror}); choose a file in a writable folder"

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from workers.cli.output import console, print_json, read_settings
 from workers.errors import TouchstoneError
+from workers.measurement.labelled_answers import read_label
 from workers.measurement.signal_scores import (
     FalseAlarms,
     LabelledSignals,
@@ -40,11 +41,14 @@ def quality(
     measured: dict[str, SignalEvaluation | FalseAlarms] = {}
     for path in data:
         rows = _rows(path, settings.files.max_line_bytes)
-        if "signals" in rows[0]:
-            measured[path.name] = score_signals([_labelled(row, path) for row in rows], thresholds)
-        elif "label" in rows[0]:
+        first = next(iter(rows.values()))
+        if "signals" in first:
+            measured[path.name] = score_signals([_labelled(row, place) for place, row in rows.items()], thresholds)
+        elif "label" in first:
             good = [
-                (str(row.get("id", number)), str(row["answer"])) for number, row in enumerate(rows) if row["label"] == 0
+                (str(row.get("id", number)), str(row["answer"]))
+                for number, (place, row) in enumerate(rows.items())
+                if not _label(row, place)
             ]
             measured[path.name] = count_false_alarms(good, thresholds)
         else:
@@ -61,10 +65,12 @@ def quality(
             console.print(f"{each.escalated} escalated ({share}): {', '.join(each.ids) or 'none'}", highlight=False)
 
 
-def _rows(path: Path, max_line_bytes: int) -> list[dict[str, Any]]:
+def _rows(path: Path, max_line_bytes: int) -> dict[str, dict[str, Any]]:
+    """Return the rows by their place."""
     with LineFile(str(path), max_line_bytes) as source:
         lines = enumerate(source.lines(), start=1)
-        rows = [_row(line, f"{path}, line {number}") for number, line in lines if line.strip()]
+        places = ((f"{path}, line {number}", line) for number, line in lines if line.strip())
+        rows = {place: _row(line, place) for place, line in places}
     if not rows:
         raise TouchstoneError(f"{path} is empty; write one JSON object a line")
     return rows
@@ -82,11 +88,19 @@ def _row(line: bytes, place: str) -> dict[str, Any]:
     return row
 
 
-def _labelled(row: dict[str, Any], path: Path) -> LabelledSignals:
+def _label(row: dict[str, Any], place: str) -> bool:
+    if "label" not in row:
+        raise TouchstoneError(f"{place}: field label is missing; give 1 for unsupported content, 0 for none")
+    return read_label(row["label"], place)
+
+
+def _labelled(row: dict[str, Any], place: str) -> LabelledSignals:
     try:
         return LabelledSignals.model_validate(row)
     except ValidationError as error:
-        raise TouchstoneError(f"{path}, {row.get('id')}: {error.errors()[0]['msg']}") from error
+        detail = error.errors(include_url=False, include_input=False)[0]
+        name = ".".join(str(part) for part in detail["loc"])
+        raise TouchstoneError(f"{place}: field {name}: {detail['msg']}") from error
 
 
 def _print_signals(evaluation: SignalEvaluation) -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.progress import Progress
 
 from workers.cli.analysis.eval_quality import quality
-from workers.cli.output import console, errors, printable, read_settings
+from workers.cli.output import console, errors, print_json, read_settings, require_writable
 from workers.errors import TouchstoneError
 from workers.evaluation.grounding.calibration import GroundingCalibration, shipped_calibration
 from workers.inference.backends import EmbeddingBackend
@@ -72,6 +72,7 @@ def eval_grounding(
       touchstone eval grounding --data answers.jsonl.gz --verifier builtin
       touchstone eval grounding --data a.jsonl.gz --cross-validate a.jsonl.gz --errors 10
     """
+    require_writable(json_file, plot)
     calibration = _calibration(calibration_file)
     settings = read_settings(quiet=True)
     settings = settings.model_copy(update={"grounding": settings.grounding.model_copy(update={"verifier": verifier})})
@@ -109,7 +110,7 @@ def eval_grounding(
     console.print(f"calibration {calibration.version}", highlight=False)
     gallery = list(report.gallery(rows, scored[wanted[0]], show_errors)) if show_errors else []
     for mistake in gallery:
-        console.print_json(printable(json.dumps(mistake, ensure_ascii=False)))
+        print_json(mistake)
     if plot is not None:
         report.draw_reliability(rows, scored[wanted[0]], plot)
     if json_file is not None:
@@ -140,6 +141,7 @@ def calibrate_grounding(
       touchstone calibrate grounding --data spans.jsonl.gz --data graded.jsonl.gz --out grounding.json --version 2
       touchstone calibrate grounding --data spans.jsonl.gz --out grounding.json --version 2 --json
     """
+    require_writable(out)
     rows = _labelled(data)
     if not any(row.spans for row in rows):
         raise TouchstoneError("the field spans is empty in every row; at least one set must mark unsupported spans")
@@ -156,7 +158,7 @@ def calibrate_grounding(
         "file": str(out),
     }
     if as_json:
-        console.print_json(data=figures)
+        print_json(figures)
     else:
         console.print(f"{len(measured)} answers, cut {figures['cut']}, answer {figures['answer']} → {out}")
 

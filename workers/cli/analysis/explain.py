@@ -47,13 +47,19 @@ def explain_command(
       touchstone explain demo-1 --json
     """
     settings = read_settings(quiet=True)
-    is_file = what == "-" or Path(what).exists()
-    found = _of_file(what, settings) if is_file else [asyncio.run(_of_store(what, tenant, settings))]
+    found = _of_file(what, settings) if _is_file(what) else [asyncio.run(_of_store(what, tenant, settings))]
     if as_json:
         print_json([each.model_dump(mode="json") for each in found])
         return
     for each in found:
         _print(each)
+
+
+def _is_file(what: str) -> bool:
+    try:
+        return what == "-" or Path(what).exists()
+    except OSError:
+        return False  # an identifier may be longer than the name of a file
 
 
 def _of_file(file: str, settings: Settings) -> list[Explanation]:

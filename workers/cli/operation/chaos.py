@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from workers.cli.operation.local_command import Broker, BrokerChoice
+from workers.cli.output import require_writable
 from workers.errors import TouchstoneError
 
 
@@ -30,6 +31,7 @@ def chaos(
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario broker_restart --broker kafka
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario random_kills --answers 200000 --kills 200 --broker kafka
     """
+    require_writable(json_file)
     try:
         from tests.chaos.driver import main
     except ImportError as error:

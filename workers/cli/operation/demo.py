@@ -18,7 +18,7 @@ from workers.cli.operation.console_command import served_console
 from workers.cli.operation.demo_files import DemoFiles, demo_files
 from workers.cli.operation.local_command import create_topics
 from workers.cli.operation.summary import print_summary
-from workers.cli.output import console, errors, fail, read_settings
+from workers.cli.output import console, errors, fail, read_settings, require_writable
 from workers.errors import TouchstoneError
 from workers.intake.chunk_ingest import ingest_chunks
 from workers.intake.file_ingest import IngestObserver, ingest_file
@@ -51,6 +51,7 @@ def demo(
       touchstone demo --summary-json summary.json
     """
     settings = read_settings(quiet=True)
+    require_writable(summary_json)
     files = demo_files(file)
     summary = uvloop.run(_run(settings, files, keep=keep))
     if not keep:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from workers.cli.output import console, errors, print_json, printable, read_settings
+from workers.cli.output import console, errors, finite, print_json, printable, read_settings
 from workers.doctor.examination import examine, examine_until_ready
 from workers.doctor.findings import Finding, as_json
 from workers.doctor.scope import Scope
@@ -25,7 +25,10 @@ def doctor(
     ] = None,
     of_console: Annotated[bool, typer.Option("--console", help="Examine only what the console needs.")] = False,
     wait: Annotated[
-        float, typer.Option(help="Repeat the examination until there is no failure, for at most so many seconds.")
+        float,
+        typer.Option(
+            callback=finite, help="Repeat the examination until there is no failure, for at most so many seconds."
+        ),
     ] = 0.0,
     strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 for warnings, too.")] = False,
     as_document: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,

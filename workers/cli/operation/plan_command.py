@@ -1,5 +1,6 @@
 """Provide ``touchstone plan``, which prints what a rate of answers needs."""
 
+import math
 import sys
 from dataclasses import asdict
 from typing import Annotated
@@ -7,17 +8,17 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from workers.cli.output import console, print_json, read_settings
+from workers.cli.output import console, finite, print_json, read_settings
 from workers.measurement.sizing import PRICES, Plan, overlay
 from workers.measurement.sizing import plan as plan_for
 from workers.measurement.sizing_table import ANSWER_BYTES
 
 
 def plan(
-    rate: Annotated[float, typer.Option(min=0.01, help="Answers a second at the peak.")],
-    answer_kb: Annotated[float, typer.Option(min=0.01, help="Mean size of an answer as it arrives, kB.")] = (
-        ANSWER_BYTES / 1_000
-    ),
+    rate: Annotated[float, typer.Option(min=0.01, callback=finite, help="Answers a second at the peak.")],
+    answer_kb: Annotated[
+        float, typer.Option(min=0.01, callback=finite, help="Mean size of an answer as it arrives, kB.")
+    ] = (ANSWER_BYTES / 1_000),
     price: Annotated[
         list[str] | None, typer.Option(help=f"Price a month as name=number; names: {', '.join(PRICES)}.")
     ] = None,
@@ -53,8 +54,8 @@ def plan(
 def _price(text: str) -> tuple[str, float]:
     name, _, number = text.partition("=")
     try:
-        if name in PRICES:
-            return name, float(number)
+        if name in PRICES and 0 <= (value := float(number)) < math.inf:
+            return name, value
     except ValueError:
         pass
     raise typer.BadParameter(f"{text}: write name=number with one of {', '.join(PRICES)}")
