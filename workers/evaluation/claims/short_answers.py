@@ -23,16 +23,53 @@ MAX_FRAGMENT = 6
 MAX_ELLIPSIS = 12
 """Most words of an answer after yes or no that is understood only together with its question."""
 
+_ENDS = r"(?![\w-])"
+_ALONE = r"(?=\s*(?:[,.;:!?–—。，、)]|-\s|$))"
+"""Behind words that also begin ordinary statements: "Wrong deliveries are refunded", "Da die Frist abgelaufen ist, …"."""
 _CONSENT = re.compile(
-    r"\W*(?:yes|yep|yeah|correct|exactly|indeed|absolutely|certainly|definitely|of course|right|true|that is (?:right|correct|true)"
-    r"|ja|jawohl|doch|oui|si|sì|sí|sim|tak|да|はい|是的?|对|네|예|نعم)(?=\W|$)[\s,.;:!–—。，、]*",
+    rf"\W*(?:(?:yes|yep|yeah|ja|jawohl|oui|sì|sí|sim|tak|はい|是的?|对|네|예|نعم){_ENDS}"
+    r"|(?:correct|exactly|indeed|absolutely|certainly|definitely|of course|right|true|that is (?:right|correct|true)|doch|si|да)"
+    rf"{_ALONE})[\s,.;:!–—。，、-]*",
     re.IGNORECASE,
 )
 _DENIAL = re.compile(
-    r"\W*(?:no|nope|not at all|by no means|definitely not|certainly not|of course not|absolutely not|incorrect|wrong|false"
-    r"|nein|keineswegs|non|não|nee|nie|нет|いいえ|不是?|没有|아니요|아니오|لا)(?=\W|$)[\s,.;:!–—。，、]*",
+    rf"\W*(?:(?:no|nope|nein|non|não|nee|nie|нет|いいえ|不是?|没有|아니요|아니오|لا){_ENDS}"
+    r"|(?:not at all|by no means|definitely not|certainly not|of course not|absolutely not|incorrect|wrong|false|keineswegs)"
+    rf"{_ALONE})[\s,.;:!–—。，、-]*",
     re.IGNORECASE,
 )
+_ELLIPSIS = re.compile(
+    r"""\W*(?:(?:(?:indeed|certainly|definitely|of\s+course|actually|unfortunately),?\s+)?
+      (?:it|he|she|they|you|we|i|this|that|these|those|there)(?:
+        (?:\s+(?:certainly|indeed|actually|also))?\s+(?P<verb>is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)
+          (?P<denied>\s+not|n['’]t|not)?
+        |\s+(?P<cannot>ca|wo)n['’]t|['’](?P<short>s|re|ll)\s+(?P<shortened>not))
+      |(?:(?:das|dies|es|sie|er)\s+)?(?P<german>ist|sind|war|waren|hat|haben|kann|können|darf|dürfen|muss|müssen|soll|sollen|wird|werden)
+        (?:\s+(?:es|sie|er|das|man|ich|wir))?(?P<nicht>\s+nicht)?
+      |(?:il|elle|ils|elles|ce|cela|on)\s+(?P<ne>(?:ne\s+|n['’]))?(?P<french>(?:l['’]|le\s+)?(?:est|sont|peut|peuvent))(?P<pas>\s+pas)?
+      |(?P<romance>(?:lo|o)\s+(?:es|son|está|están|è|sono|é|são))
+      |(?:dat|het)\s+(?P<dutch>is|kan|mag|zijn|heeft)(?:\s+het)?(?P<niet>\s+niet)?)\W*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A pronoun with an auxiliary verb, which says yes or no without the word: "It is not", "Das ist sie", "Elle ne l'est pas"."""
+_DENIED = ("denied", "cannot", "shortened", "nicht", "pas", "niet")
+_SAME_VERB = tuple(
+    frozenset(words.split())
+    for words in (
+        "is are am s re isn aren ain",
+        "was were wasn weren",
+        "do does don doesn",
+        "did didn",
+        "has have s hasn haven",
+        "had hadn",
+        "can may cannot ca",
+        "could might couldn",
+        "will shall ll wo",
+        "would should wouldn shouldn",
+        "must mustn",
+    )
+)
+"""English auxiliary verbs of one tense and mood; "It was" is no answer to "Is it open?"."""
 _NO_NOUN = re.compile(
     r"\W*no\s+(?!(?:it|he|she|they|you|we|i|this|that|these|those|there|the|a|an|only|not|but|since|because|as|one)\b)[a-z]",
     re.IGNORECASE,
@@ -95,7 +132,7 @@ def resolve_short_answer(query: str, plain: str) -> str:
     # The last question counts: what stands before it introduces it.
     question = re.split(r"(?<=[.!?])\s+", query.strip())[-1].rstrip(" ?？.!")
     if polar := _POLAR.match(question):
-        return _resolve_polar(polar["rest"], plain)
+        return _resolve_polar(question, polar["rest"], plain)
     if (detail := _WH.match(question)) and _is_fragment(plain, question):
         return _chosen(detail["rest"], plain)
     return plain
@@ -110,7 +147,7 @@ def needs_question(query: str, plain: str) -> bool:
     """
     if not query.strip() or not plain.strip() or (size := _size(plain)) > MAX_ELLIPSIS:
         return False
-    is_polar = any(opening.match(plain) for opening in (_CONSENT, _DENIAL))
+    is_polar = any(opening.match(plain) for opening in (_CONSENT, _DENIAL)) or _ELLIPSIS.fullmatch(plain) is not None
     return is_polar or (size <= MAX_FRAGMENT and not has_verb(plain))
 
 
@@ -119,13 +156,13 @@ def stated_by(query: str, plain: str) -> str | None:
     says = consents(query, plain)
     if says is False:
         return None
-    consent = _CONSENT.match(plain)
+    consent = _CONSENT.match(plain) or (_ELLIPSIS.fullmatch(plain) if says else None)
     return plain[consent.end() :] if consent else plain
 
 
 def without_opening(plain: str) -> str:
     """Return what an answer states after its yes or no."""
-    opening = _DENIAL.match(plain) or _CONSENT.match(plain)
+    opening = _DENIAL.match(plain) or _CONSENT.match(plain) or _ELLIPSIS.fullmatch(plain)
     return plain if opening is None or _NO_NOUN.match(plain) else plain[opening.end() :].strip()
 
 
@@ -144,7 +181,25 @@ def consents(query: str, plain: str) -> bool | None:
         return True
     if repeated := _REPEATED.fullmatch(plain.strip()):
         return not repeated["denied"] if repeated["verb"] in query else None
-    return None
+    return _elliptic(question, plain)
+
+
+def says_only_polarity(plain: str) -> bool:
+    """Return true for yes, no, or a pronoun with an auxiliary verb, which state nothing without a question for yes or no."""
+    return any(pattern.fullmatch(plain) for pattern in (_CONSENT, _DENIAL, _ELLIPSIS))
+
+
+def _elliptic(question: str, plain: str) -> bool | None:
+    """Return what a pronoun says with the auxiliary verb of its question."""
+    found = _ELLIPSIS.fullmatch(plain)
+    if found is None:
+        return None
+    says = not any(found[name] for name in _DENIED)
+    own = found["verb"] or found["cannot"] or found["short"]
+    if own is None:
+        return says
+    asked = frozenset(re.findall(r"[a-z]+", question.lower()))
+    return says if any(own.lower() in verbs and verbs & asked for verbs in _SAME_VERB) else None
 
 
 def _size(text: str) -> float:
@@ -152,9 +207,9 @@ def _size(text: str) -> float:
     return sum(max(1.0, len(_UNSPACED.findall(word)) / 2) for word in _WORD.findall(text))
 
 
-def _resolve_polar(statement: str, plain: str) -> str:
-    consent, denial = _CONSENT.match(plain), _DENIAL.match(plain)
-    opening = denial or consent
+def _resolve_polar(question: str, statement: str, plain: str) -> str:
+    says = consents(question, plain)
+    opening = _DENIAL.match(plain) or _CONSENT.match(plain) or (None if says is None else _ELLIPSIS.fullmatch(plain))
     if opening is None or (_NO_NOUN.match(plain) and has_verb(plain)):
         return plain
     rest = plain[opening.end() :].strip()
@@ -164,7 +219,7 @@ def _resolve_polar(statement: str, plain: str) -> str:
     if has_verb(rest) and (says_it_all or shared * 2 >= len(asked)):
         # "No, smoking is not allowed in the lab."
         return rest
-    resolved = _denied(statement) if denial else statement
+    resolved = _denied(statement) if says is False else statement
     return f"{resolved}, {rest}" if rest else f"{resolved}."
 
 

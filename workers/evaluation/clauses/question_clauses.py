@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from workers.evaluation.claims.short_answers import without_opening
+from workers.evaluation.claims.short_answers import consents, without_opening
 from workers.evaluation.clauses.clause_reader import (
     MAX_LENGTH,
     NOW,
@@ -26,10 +26,6 @@ MAX_ASKED = 14
 MAX_ANSWER = 8
 """Most words of a short answer."""
 
-_CONSENT = re.compile(
-    r"\W*(?:yes|yep|yeah|correct|right|true|exactly|indeed|absolutely|certainly|of course)\b[\s,.;:!–—]*", re.I
-)
-_DENIAL = re.compile(r"\W*(?:no|nope|not at all|by no means|incorrect|wrong|false|certainly not)\b[\s,.;:!–—]*", re.I)
 _POLAR = re.compile(
     r"\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)(?:n['’]t)?\s",
     re.I,
@@ -74,16 +70,15 @@ def polar_clauses(question: str, plain: str) -> tuple[tuple[Clause, ...], tuple[
         ``None`` if the question is not read or the answer says neither.
     """
     asked = re.split(r"(?<=[.!?])\s+", question.strip())[-1]
-    denial = _DENIAL.match(plain)
-    opening = denial or _CONSENT.match(plain)
-    if not _is_readable(asked, plain) or not _POLAR.match(asked) or opening is None:
+    says = consents(question, plain)
+    if not _is_readable(asked, plain) or not _POLAR.match(asked) or says is None:
         return None
     # As a statement a question on a participle is read with more certainty: "smoking is allowed in the lab".
     stated = _STATE.sub(r"\g<subject> \g<verb> \g<state>", asked)
     doc = parse(stated)
     main = [clause for clause in clauses_of(doc) if clause.phrases and clause.is_main and _is_whole(doc)]
     rest = without_opening(plain)
-    affirmed = tuple(replace(clause, is_negated=clause.is_negated != bool(denial)) for clause in main)
+    affirmed = tuple(replace(clause, is_negated=clause.is_negated == says) for clause in main)
     return affirmed, read_clauses(rest) if rest else ()
 
 

@@ -74,7 +74,7 @@ AROUND = 15
 MOST_PERIODS = 12
 """Largest number of days, months or the like that a claim counts itself."""
 
-_NUMERIC = frozenset(stem(word) for word in (*NUMBER_WORDS, *UNITS, *SCALES, *MONTHS))
+NUMERIC = frozenset(stem(word) for word in (*NUMBER_WORDS, *UNITS, *SCALES, *MONTHS))
 """Words for numbers, units and months, which are compared by value."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
@@ -306,7 +306,7 @@ def _is_count(number: Quantity) -> bool:
 
 def _is_numeric(word: str) -> bool:
     """Return true for a word that is read as a number; "m0nths" and "MzYg" are none, and count where they are missing."""
-    return word in _NUMERIC or bool(_FIGURE.fullmatch(word))
+    return word in NUMERIC or bool(_FIGURE.fullmatch(word))
 
 
 @kept_for_sentences

@@ -75,11 +75,13 @@ class ClauseFindings:
     Attributes:
         mismatches: what the evidence says otherwise.
         is_confirmed: whether the evidence says what a short answer makes of its question.
+        is_whole: whether that is all that the answer says; else what it says beside is not compared.
         keeps_values: whether the claim keeps to one of two parallel clauses, so that its values are those of its subject.
     """
 
     mismatches: tuple[Mismatch, ...] = ()
     is_confirmed: bool = False
+    is_whole: bool = False
     keeps_values: bool = False
 
 
@@ -157,7 +159,11 @@ def _compare_relations(claim: ExtractedClaim, sentences: Sequence[str]) -> Claus
         if answer is not None and answer is not says:
             return ClauseFindings(("negation",))
         is_right = answer is not None
-    return ClauseFindings(is_confirmed=True) if is_right and needs_no_more(claim.asked, reply, sentences) else None
+    return (
+        ClauseFindings(is_confirmed=True, is_whole=True)
+        if is_right and needs_no_more(claim.asked, reply, sentences)
+        else None
+    )
 
 
 def _of_short(claim: ExtractedClaim, short: Sequence[Clause], sentences: Sequence[str]) -> tuple[Mismatch, ...]:
@@ -217,7 +223,7 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
     if not holds:
         return ClauseFindings(("number",) if says is not None else ("comparative",)), False
     is_all = needs_no_more(claim.asked, without_frequency(reply) if is_as_often else reply, sentences)
-    return (ClauseFindings(is_confirmed=True) if is_all else None), says is not None
+    return (ClauseFindings(is_confirmed=True, is_whole=True) if is_all else None), says is not None
 
 
 def parsed_texts(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:

@@ -24,14 +24,20 @@ import numpy as np
 from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.claims.short_answers import consents, needs_question, without_opening
+from workers.evaluation.claims.short_answers import consents, needs_question, says_only_polarity, without_opening
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly, says_only_order
 from workers.evaluation.contradictions.comparisons import wrong_change
 from workers.evaluation.contradictions.contradiction_checks import compare, has_unknown_day, on_one_matter
 from workers.evaluation.contradictions.json_evidence import RecordFacts
+from workers.evaluation.grounding.added_words import adds_nothing, is_of_small_words
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
-from workers.evaluation.grounding.claim_features import FEATURES, EvidenceIndex, content_sequence, measure_claim
+from workers.evaluation.grounding.claim_features import (
+    FEATURES,
+    EvidenceIndex,
+    content_sequence,
+    measure_claim,
+)
 from workers.evaluation.grounding.claim_memory import current_memory
 from workers.evaluation.grounding.clause_evidence import (
     OF_VALUES,
@@ -122,6 +128,7 @@ class MeasuredClaim:
         denied: True if a field of a record contradicts the claim.
         unknown_figures: number of its figures that no evidence has or gives.
         reading: whether its words can be compared with those of the evidence; see ``Reading``.
+        is_open: True for yes and no whose question is none for yes or no, or that no clause of the evidence decides.
     """
 
     values: Floats
@@ -134,6 +141,7 @@ class MeasuredClaim:
     denied: bool
     unknown_figures: int = 0
     reading: Reading = "compared"
+    is_open: bool = False
 
     @property
     def contradicted(self) -> bool:
@@ -358,7 +366,7 @@ def _measure(
     mismatches = tuple(dict.fromkeys((*mismatches, *clauses.mismatches)))
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
     everywhere = frozenset(word for word in words if index.has(word)) | near
-    is_answered = clauses.is_confirmed or (
+    is_answered = (clauses.is_confirmed and (clauses.is_whole or adds_nothing(claim, units, index, top))) or (
         ranked is True
         and not mismatches
         and says_only_order(without_opening(claim.reply or claim.plain), [claim.asked, *texts])
@@ -367,6 +375,9 @@ def _measure(
         return MeasuredClaim(
             np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
         )
+    has_question = bool(claim.asked or claim.antecedent)
+    is_open = (has_question and says_only_polarity(claim.plain)) or is_of_small_words(claim, texts)
+    is_unread = is_open and claim.language in LOCAL_LANGUAGES
     if not mismatches and not clauses.keeps_values and is_misplaced(claim, short):
         mismatches = ("subject",)
     return MeasuredClaim(
@@ -391,7 +402,8 @@ def _measure(
         ),
         bool(measures.record.denied),
         0 if clauses.keeps_values else measures.unknown_figures,
-        _reading(claim, [units[place] for place in top], unseen),
+        "other_language" if is_unread else _reading(claim, [units[place] for place in top], unseen),
+        is_open and not is_unread,
     )
 
 
@@ -436,7 +448,7 @@ def _verdict(
     verdict: Verdict = "supported" if confidence >= minimum else "unsupported"
     if each.contradicted:
         verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
-    elif each.mismatches or each.unknown_figures or not has_evidence:
+    elif each.mismatches or each.unknown_figures or each.is_open or not has_evidence:
         verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
     elif each.reading == "other_language" or (each.reading == "other_words" and verdict == "unsupported"):
         verdict = "not_checked"

@@ -169,6 +169,7 @@ def _decided(measured: MeasuredClaim, finding: ToolFinding) -> MeasuredClaim:
             denied=False,
             unknown_figures=0,
             reading="compared",
+            is_open=False,
         )
     mismatches = tuple(dict.fromkeys((*measured.mismatches, *((finding.mismatch,) if finding.mismatch else ()))))
     is_contradicted = finding.verdict == "contradicted" or measured.contradicts
