@@ -37,7 +37,8 @@ def priority_of(impact: float) -> Priority:
 
 def pattern_message(pattern: Pattern, period: Period, now: datetime) -> FeedbackMessage:
     """Build an insight from a pattern."""
-    common = f", always with {' and '.join(pattern.in_common)}" if pattern.in_common else ""
+    shared = " and ".join(f"{name} ({count} of {pattern.bad})" for name, count in pattern.in_common.items())
+    common = f", mostly with {shared}" if shared else ""
     text = (
         f"{pattern.kind} {pattern.name}: {pattern.bad} of {pattern.total} rated answers are bad "
         f"({pattern.rate:.0%} against {pattern.rate_elsewhere:.0%}){common}"

@@ -94,7 +94,7 @@ class Pattern:
         difference: 95 % interval of the difference of the rates (Newcombe's hybrid score method).
         p_value: p-value, corrected for the number of candidates.
         impact: share of all bad answers that would not be bad at the rate of the rest.
-        in_common: other properties of at least four in five of its bad answers.
+        in_common: other properties of at least four in five of its bad answers, with the number of these answers.
         feedback_type: main finding in its bad answers.
         answers: identifiers of bad answers, as examples.
     """
@@ -108,7 +108,7 @@ class Pattern:
     difference: tuple[float, float]
     p_value: float
     impact: float
-    in_common: tuple[str, ...]
+    in_common: Mapping[str, int]
     feedback_type: FeedbackType
     answers: tuple[str, ...]
 
@@ -236,7 +236,7 @@ def _pattern(candidate: _Candidate, p_value: float, left: frozenset[int], answer
     )
 
 
-def _in_common(candidate: _Candidate, guilty: Sequence[RatedAnswer]) -> tuple[str, ...]:
+def _in_common(candidate: _Candidate, guilty: Sequence[RatedAnswer]) -> dict[str, int]:
     counts = Counter(
         f"{kind} {value}"
         for answer in guilty
@@ -245,7 +245,7 @@ def _in_common(candidate: _Candidate, guilty: Sequence[RatedAnswer]) -> tuple[st
         if value and (kind, value) != (candidate.kind, candidate.name)
     )
     counts.update(f"signal {signal}" for answer in guilty for signal in answer.signals)
-    return tuple(name for name, count in sorted(counts.items()) if count >= COMMON * len(guilty))
+    return {name: count for name, count in sorted(counts.items()) if count >= COMMON * len(guilty)}
 
 
 _TYPES: dict[FeedbackType, frozenset[str]] = {

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from schemas.feedback import FeedbackAggregation
+from workers.feedback.insight_events import Period, pattern_message
 from workers.feedback.patterns import (
     RatedAnswer,
     difference_interval,
@@ -95,6 +98,23 @@ def test_what_only_shares_answers_with_a_pattern_is_told_as_common_and_not_as_a_
     assert len(named & {("model", "only-p7"), ("prompt version", "p7")}) == 1
     (pattern,) = [pattern for pattern in patterns if pattern.kind in ("model", "prompt version")]
     assert {"prompt version p7", "model only-p7"} & set(pattern.in_common)
+
+
+def test_an_insight_gives_the_number_of_bad_answers_that_share_a_property(embed: object) -> None:
+    """Four in five are not all."""
+    answers = [
+        replace(answer, facets={**answer.facets, "language": ("de" if number % 8 else "en",)})
+        for number, answer in enumerate(draw(600, 3))
+    ]
+    pattern = next(each for each in find_patterns(answers, embed(answers)) if "language de" in each.in_common)  # type: ignore[operator]
+    named = {answer.answer_id: answer for answer in answers}
+    shared = sum(named[answer_id].facets["language"] == ("de",) for answer_id in pattern.answers)
+    assert len(pattern.answers) == pattern.bad > shared == pattern.in_common["language de"]
+    now = datetime(2026, 11, 2, tzinfo=UTC)
+    payload = pattern_message(pattern, Period("acme", now, now), now).payload
+    assert isinstance(payload, FeedbackAggregation)
+    assert f"language de ({shared} of {pattern.bad})" in payload.pattern
+    assert ", mostly with " in payload.pattern and "always" not in payload.pattern
 
 
 def test_too_few_answers_are_no_pattern() -> None:
