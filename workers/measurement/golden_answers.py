@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from schemas.answers import GeneratedAnswer
 from schemas.base import Part
 from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import record_key
 from workers.errors import TouchstoneError
 
 TOLERANCE = 0.005
@@ -46,6 +47,11 @@ class GoldenAnswer(Part):
     answer: GeneratedAnswer
     judgement: Judgement
     reason: str = Field(default="", description="Reason for keeping the answer.")
+
+    @property
+    def name(self) -> str:
+        """Return the key of the answer, which two tenants do not share."""
+        return record_key(self.answer.tenant, self.answer.answer_id)
 
 
 def judgement_of(enriched: EnrichedAnswer) -> Judgement:
@@ -107,7 +113,7 @@ def read_golden(path: Path) -> list[GoldenAnswer]:
     """Read the golden answers of a file.
 
     Raises:
-        GoldenUnusable: the file cannot be read, a line is not a golden answer, or an answer occurs twice.
+        GoldenUnusable: the file cannot be read or is empty, a line is not a golden answer, or an answer occurs twice.
     """
     try:
         lines = path.read_bytes().splitlines()
@@ -121,11 +127,14 @@ def read_golden(path: Path) -> list[GoldenAnswer]:
             raise GoldenUnusable(
                 f"{path}, line {number}: {_first(error)}; write the file with `touchstone golden add`"
             ) from error
-        if golden.answer.answer_id in found:
+        if golden.name in found:
             raise GoldenUnusable(
-                f"{path}, line {number}: the answer {golden.answer.answer_id} occurs twice; remove one line"
+                f"{path}, line {number}: the answer {golden.answer.answer_id} occurs twice in the tenant "
+                f"{golden.answer.tenant}; remove one line"
             )
-        found[golden.answer.answer_id] = golden
+        found[golden.name] = golden
+    if not found:
+        raise GoldenUnusable(f"{path} contains no golden answers; add some with `touchstone golden add`")
     return list(found.values())
 
 
@@ -137,7 +146,7 @@ def write_golden(path: Path, golden: Iterable[GoldenAnswer]) -> None:
     """
     lines = [
         each.model_dump_json(exclude_unset=True) + "\n"
-        for each in sorted(golden, key=lambda each: each.answer.answer_id)
+        for each in sorted(golden, key=lambda each: (each.answer.answer_id, each.answer.tenant))
     ]
     beside = path.with_name(path.name + ".tmp")
     try:

@@ -12,7 +12,7 @@ from workers.cli.analysis import golden_command as command
 from workers.cli.main import app
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import SentenceTransformerBackend
-from workers.measurement.golden_answers import changes, judgement_of, read_golden
+from workers.measurement.golden_answers import GoldenUnusable, changes, judgement_of, read_golden
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 
@@ -48,3 +48,27 @@ def test_another_threshold_is_noticed_and_can_be_agreed_to(
     assert run(app, ["golden", "add", str(path), str(path), "--reason", "stricter"]).exit_code == 0
     assert run(app, ["golden", "check", str(path)]).exit_code == 0
     assert {each.reason for each in read_golden(path)} == {"stricter"}
+
+
+def test_two_tenants_are_added_and_checked_beside_each_other_and_nothing_is_no_success(
+    backend: SentenceTransformerBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, answers = tmp_path / "golden.jsonl", tmp_path / "answers.jsonl"
+    monkeypatch.setattr(command, "LocalPipeline", lambda settings: LocalPipeline(settings, backend))
+    monkeypatch.setattr(command, "read_settings", lambda quiet: Settings(_env_file=None))
+    path.touch()
+    answers.touch()
+    run = CliRunner().invoke
+    for arguments in (["check", str(path)], ["add", str(path), str(answers)]):
+        refused = run(app, ["golden", *arguments])
+        assert refused.exit_code and isinstance(refused.exception, GoldenUnusable)
+    content = read_golden(OWN)[0].answer.model_dump(mode="json")
+    lines = [json.dumps(content | {"answer_id": "a-1", "tenant": tenant}) for tenant in ("acme", "globex")]
+    answers.write_text("\n".join(lines))
+    assert run(app, ["golden", "add", str(path), str(answers)]).exit_code == 0
+    assert {(each.answer.tenant, each.answer.answer_id) for each in read_golden(path)} == {
+        ("acme", "a-1"), ("globex", "a-1")
+    }  # fmt: skip
+    path.write_text(path.read_text().replace('"state":"', '"state":"not '))
+    checked = run(app, ["golden", "check", str(path), "--json"])
+    assert set(json.loads(checked.stdout)["changed"]) == {'["acme","a-1"]', '["globex","a-1"]'}

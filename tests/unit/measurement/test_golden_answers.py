@@ -109,3 +109,26 @@ def test_a_line_that_is_no_golden_answer_is_named(tmp_path: Path, line: str, nam
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(GoldenUnusable, match=r"nowhere\.jsonl cannot be read: No such file"):
         read_golden(tmp_path / "nowhere.jsonl")
+
+
+def test_answers_of_two_tenants_with_one_identifier_are_both_kept(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    content = example(GeneratedAnswer)
+    kept = [
+        GoldenAnswer(answer=GeneratedAnswer.model_validate(content | {"tenant": tenant}), judgement=KEPT)
+        for tenant in ("globex", "default", "acme")
+    ]
+    write_golden(path, kept)
+    found = read_golden(path)
+    assert [each.answer.tenant for each in found] == ["acme", "default", "globex"]
+    assert len({each.name for each in found}) == 3
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(GoldenUnusable, match=r"line 4: the answer .* occurs twice"):
+        read_golden(path)
+
+
+def test_a_file_without_golden_answers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    path.touch()
+    with pytest.raises(GoldenUnusable, match="contains no golden answers; add some"):
+        read_golden(path)

@@ -9,11 +9,13 @@ from rich.text import Text
 
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import record_key
 from workers.cli.output import console, errors, print_json, printable, read_settings
 from workers.gateways.answer_files import read_events
 from workers.measurement.golden_answers import (
     TOLERANCE,
     GoldenAnswer,
+    GoldenUnusable,
     change_lines,
     changes,
     judgement_of,
@@ -43,16 +45,17 @@ def add(
       touchstone golden add golden.jsonl answers.jsonl --reason "complaint of October"
       touchstone golden add golden.jsonl golden.jsonl
     """
-    kept = {each.answer.answer_id: each for each in (read_golden(golden) if golden.exists() else [])}
+    kept = {each.name: each for each in (read_golden(golden) if _has_content(golden) else [])}
     settings = read_settings(quiet=True)
     given = [answer for file in answers for answer in _answers(file, settings.files.max_line_bytes)]
+    if not given:
+        raise GoldenUnusable(f"no answers in {', '.join(answers)}; name files with answers")
     pipeline = LocalPipeline(settings)
     for answer in track(given, "judging", console=errors, disable=as_json or not errors.is_terminal):
-        before = kept.get(answer.answer_id)
+        before = kept.get(record_key(answer.tenant, answer.answer_id))
         why = reason or (before.reason if before else "")
-        kept[answer.answer_id] = GoldenAnswer(
-            answer=answer, judgement=judgement_of(pipeline.evaluate(answer)), reason=why
-        )
+        evaluated = GoldenAnswer(answer=answer, judgement=judgement_of(pipeline.evaluate(answer)), reason=why)
+        kept[evaluated.name] = evaluated
     write_golden(golden, kept.values())
     if as_json:
         print_json({"added": len(given), "golden": len(kept)})
@@ -78,7 +81,7 @@ def check(
     for each in track(kept, "judging", console=errors, disable=as_json or not errors.is_terminal):
         found = changes(each.judgement, judgement_of(pipeline.evaluate(each.answer)), tolerance)
         if found:
-            changed[each.answer.answer_id] = (each.reason, found)
+            changed[each.name] = (each.reason, found)
     if as_json:
         print_json({"checked": len(kept), "changed": {name: found for name, (_, found) in changed.items()}})
     else:
@@ -89,6 +92,10 @@ def check(
         console.print(Text(f"{len(kept) - len(changed)} of {len(kept)} are unchanged"))
     if changed:
         raise typer.Exit(1)
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and (not path.is_file() or path.stat().st_size > 0)
 
 
 def _answers(file: str, max_line_bytes: int) -> list[GeneratedAnswer]:
