@@ -30,6 +30,8 @@ def labelled_answer(row: Mapping[str, Any], completed_at: datetime) -> dict[str,
     for name in ("id", "answer", "contexts"):
         if name not in row:
             raise ValueError(f"field {name} is missing; labelled rows have id, answer and contexts")
+    if type(row["id"]) not in (str, int):
+        raise ValueError("field id must be a text or a whole number")
     contexts = row["contexts"]
     if not isinstance(contexts, list) or not all(isinstance(text, str) for text in contexts):
         raise ValueError("field contexts must be a list of texts")

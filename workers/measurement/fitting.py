@@ -24,7 +24,7 @@ from workers.evaluation.thresholds import GroundingThresholds
 from workers.evaluation.trees import Floats
 from workers.measurement.boosted_trees import export_trees
 from workers.measurement.classification_metrics import best_threshold
-from workers.measurement.labelled_answers import LabelledRow
+from workers.measurement.labelled_answers import LabelledRow, UnreadableSet
 from workers.measurement.measured_answers import MeasuredRow
 
 FOLDS = 5
@@ -67,6 +67,47 @@ def word_weights(rows: Sequence[LabelledRow]) -> dict[str, Any]:
     return {"weights": weights, "unknown": round(float(np.log(total)), 2)}
 
 
+def refuse_too_few(rows: Sequence[LabelledRow]) -> None:
+    """Refuse answers that a calibration cannot be fitted to, before the minutes of measuring them.
+
+    Raises:
+        UnreadableSet: there are fewer than five sources, answers of one label only, or no marked spans in two sources.
+    """
+    sources = len({row.source for row in rows})
+    if sources < FOLDS:
+        raise UnreadableSet(
+            f"the answers have {sources} different sources (contexts); give answers on at least {FOLDS}, because each "
+            "fifth of the sources is left out once"
+        )
+    labels = {row.label for row in rows}
+    if len(labels) < 2:
+        raise UnreadableSet(
+            f"every answer has the label {int(rows[0].label)}; give answers with unsupported content (1) and without it (0)"
+        )
+    if len({row.source for row in rows if row.spans}) < 2:
+        raise UnreadableSet(
+            "the field spans marks unsupported content on fewer than two sources; at least one set must mark it"
+        )
+
+
+def _refuse_one_class(rows: Sequence[MeasuredRow], trains: Sequence[Sequence[int]]) -> None:
+    """Refuse measured answers of which some fit would see supported or unsupported content only.
+
+    Raises:
+        UnreadableSet: the message says which content is missing.
+    """
+    for train in (range(len(rows)), *trains):
+        marked = {flag for index in train for flag in rows[index].marked or ()}
+        if len(marked) < 2:
+            kind = "supported" if True in marked else "unsupported"
+            raise UnreadableSet(
+                f"without a fifth of the sources no marked answer has a claim that is {kind}; give more answers with "
+                "spans, on more sources"
+            )
+    if len({row.row.label for row in rows}) < 2:
+        raise UnreadableSet("all answers with claims have one label; give answers with unsupported content and without")
+
+
 def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version: str) -> dict[str, Any]:
     """Fit a calibration.
 
@@ -77,9 +118,13 @@ def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version:
 
     Returns:
         The document that ``GroundingCalibration`` reads.
+
+    Raises:
+        UnreadableSet: the rows, or those of four fifths of their sources, are all of one class.
     """
     rows = [row for row in rows if len(row.features)]
     splits = folds([row.row.source for row in rows])
+    _refuse_one_class(rows, [train for train, _ in splits])
     blind = [_document(_trees([rows[index] for index in train]), words, version) for train, _ in splits]
     odds: list[Floats] = [np.zeros(0)] * len(rows)
     for document, (_, test) in zip(blind, splits, strict=True):

@@ -1,7 +1,7 @@
 """Read labelled answers: one JSON object a line, plain or gzip."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -88,15 +88,38 @@ def _row(fields: Any, name: str, place: str) -> LabelledRow:
                 f"{place}: field {needed} is missing; rows have id, contexts, answer and label (0 or 1)"
             )
     return LabelledRow(
-        id=str(fields["id"]),
+        id=_identifier(fields["id"], place),
         set=name,
-        task=str(fields.get("task") or "unknown"),
-        query=str(fields.get("query") or ""),
+        task=_text(fields, "task", place) or "unknown",
+        query=_text(fields, "query", place) or "",
         contexts=_contexts(fields["contexts"], place),
-        answer=str(fields["answer"]),
+        answer=_answer(fields, place),
         label=read_label(fields["label"], place),
         spans=None if fields.get("spans") is None else _spans(fields["spans"], place),
     )
+
+
+def _identifier(given: Any, place: str) -> str:
+    if type(given) not in (str, int):
+        raise UnreadableSet(f"{place}: field id is {_shown(given)}; give a text or a whole number")
+    return str(given)
+
+
+def _text(fields: Mapping[str, Any], name: str, place: str) -> str | None:
+    given = fields.get(name)
+    if given is not None and not isinstance(given, str):
+        raise UnreadableSet(f"{place}: field {name} is {_shown(given)}; give a text")
+    return given
+
+
+def _answer(fields: Mapping[str, Any], place: str) -> str:
+    if (given := _text(fields, "answer", place)) is None:
+        raise UnreadableSet(f"{place}: field answer is null; give a text")
+    return given
+
+
+def _shown(given: Any) -> str:
+    return "null" if given is None else repr(given)[:40]
 
 
 def _contexts(given: Any, place: str) -> tuple[str, ...]:

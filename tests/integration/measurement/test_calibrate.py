@@ -1,11 +1,16 @@
 """``touchstone calibrate grounding``: a file that the evaluation reads, and its figures for people and machines."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
+from workers.cli.analysis import evaluate
 from workers.cli.main import app
+from workers.measurement.labelled_answers import UnreadableSet
 
 ROWS = 60
 
@@ -40,10 +45,42 @@ def test_the_fit_of_labelled_answers_separates_them_and_its_figures_are_printed_
     assert told["auroc"] > 0.95
 
 
-def test_answers_without_marks_are_refused_with_the_remedy(tmp_path: Path) -> None:
-    data = tmp_path / "answers.jsonl"
-    data.write_text(json.dumps({"id": "1", "contexts": ["A."], "answer": "B.", "label": 1}) + "\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda row, number: row | {"contexts": ["One source."]}, "1 different sources"),
+        (lambda row, number: row | {"contexts": [f"Source {number % 4}."]}, "4 different sources"),
+        (lambda row, number: row | {"label": 1}, "every answer has the label 1"),
+        (lambda row, number: row | {"label": 0}, "every answer has the label 0"),
+        (lambda row, number: {name: row[name] for name in row if name != "spans"}, "field spans marks"),
+        (lambda row, number: row | {"spans": row["spans"] if number == 1 else []}, "field spans marks"),
+    ],
+)
+def test_answers_that_nothing_can_be_fitted_to_are_refused_before_they_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any], reason: str
+) -> None:
+    data = labelled(tmp_path / "answers.jsonl")
+    rows = [json.loads(line) for line in data.read_text("utf-8").splitlines()]
+    data.write_text("".join(json.dumps(change(row, number)) + "\n" for number, row in enumerate(rows)), "utf-8")
+    measured: list[object] = []
+    monkeypatch.setattr(evaluate, "measure_row", lambda row, _: measured.append(row))
+    command = ["calibrate", "grounding", "--data", str(data), "--out", str(tmp_path / "o.json"), "--version", "1"]
+    command_of_cross_validation = ["eval", "grounding", "--data", str(data), "--cross-validate", str(data)]
+    for each in (command, command_of_cross_validation):
+        refused = CliRunner().invoke(app, each)
+        assert refused.exit_code == 1 and isinstance(refused.exception, UnreadableSet)
+        assert reason in str(refused.exception)
+    assert measured == []
+
+
+@pytest.mark.parametrize(
+    "spans", [lambda answer: [[0, len(answer)]], lambda answer: [[len(answer) + 5, len(answer) + 9]]]
+)
+def test_marked_answers_of_one_class_are_refused_in_a_sentence(tmp_path: Path, spans: Callable[[str], Any]) -> None:
+    data = labelled(tmp_path / "answers.jsonl")
+    rows = [json.loads(line) for line in data.read_text("utf-8").splitlines()][:20]
+    data.write_text("".join(json.dumps(row | {"spans": spans(row["answer"])}) + "\n" for row in rows), "utf-8")
     command = ["calibrate", "grounding", "--data", str(data), "--out", str(tmp_path / "o.json"), "--version", "1"]
     refused = CliRunner().invoke(app, command)
-    assert refused.exit_code == 1
-    assert "spans" in str(refused.exception)
+    assert refused.exit_code == 1 and isinstance(refused.exception, UnreadableSet)
+    assert "no marked answer has a claim that is" in str(refused.exception)

@@ -97,6 +97,15 @@ def test_a_label_is_read_by_its_value_and_not_by_its_length(tmp_path: Path, labe
         ({"spans": [[5, 2]]}, "spans has"),
         ({"spans": [3]}, "spans has '3'"),
         ({"spans": 3}, "spans has '3'"),
+        ({"id": None}, "id is null"),
+        ({"id": True}, "id is True"),
+        ({"id": ["a"]}, "id is "),
+        ({"id": 1.5}, "id is 1.5"),
+        ({"answer": None}, "answer is null"),
+        ({"answer": 7}, "answer is 7"),
+        ({"answer": ["The pump runs."]}, "answer is "),
+        ({"query": {"text": "Why?"}}, "query is "),
+        ({"task": 3}, "task is 3"),
     ],
 )
 def test_a_field_that_cannot_be_read_is_named_with_its_line(
@@ -113,6 +122,17 @@ def test_spans_are_read_and_a_line_that_is_no_object_is_named(tmp_path: Path) ->
     file.write_text("[1]\n", encoding="utf-8")
     with pytest.raises(UnreadableSet, match="line 1: the line is no object"):
         read_labelled([file])
+
+
+def test_an_identifier_may_be_a_whole_number_and_no_query_is_an_empty_one(tmp_path: Path) -> None:
+    (read,) = read_labelled([written(tmp_path, id=7, query=None, task=None)])
+    assert (read.id, read.query, read.task) == ("7", "", "unknown")
+
+
+@pytest.mark.parametrize("identifier", [None, True, ["a"], 1.5, {}])
+def test_an_answer_without_an_identifier_is_not_sent_under_another_name(identifier: object) -> None:
+    with pytest.raises(ValueError, match="field id must be a text or a whole number"):
+        labelled_answer(row([]) | {"id": identifier}, NOW)
 
 
 def test_the_longest_context_is_not_cut() -> None:

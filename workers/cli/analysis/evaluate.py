@@ -84,12 +84,15 @@ def eval_grounding(
         )
     # First, so that an unusable verifier is reported before the minutes of measuring.
     combination, asked = open_combination(settings.grounding), open_verifier(settings)
+    fitted_on = _labelled(cross_validate or [])
+    if cross_validate:
+        fitting.refuse_too_few(fitted_on)
     rows = _measure(_labelled(data), calibration)
     scored: dict[str, list[methods.Scored]] = {}
     wanted = [name for name in Method if name is not Method.ALL] if method is Method.ALL else [method]
     for name in wanted:
         if name is Method.TOUCHSTONE:
-            scored[name] = _touchstone(rows, calibration, cross_validate)
+            scored[name] = _touchstone(rows, calibration, fitted_on)
         elif name is Method.SEED:
             texts = [text for row in rows for text in methods.seed_texts(row)]
             scored[name] = methods.seed(rows, _embed(texts, open_backend(settings)))
@@ -143,8 +146,7 @@ def calibrate_grounding(
     """
     require_writable(out)
     rows = _labelled(data)
-    if not any(row.spans for row in rows):
-        raise TouchstoneError("the field spans is empty in every row; at least one set must mark unsupported spans")
+    fitting.refuse_too_few(rows)
     weights = fitting.word_weights([*rows, *_labelled(words or [])])
     measured = _measure(rows, GroundingCalibration(fitting.empty_document(weights)))
     with errors.status("fitting"):
@@ -179,12 +181,12 @@ def _calibration(file: Path | None) -> GroundingCalibration:
 def _touchstone(
     rows: Sequence[MeasuredRow],
     calibration: GroundingCalibration,
-    fitted_on: Sequence[Path] | None,
+    fitted_on: Sequence[LabelledRow],
 ) -> list[methods.Scored]:
     if not fitted_on:
         return methods.touchstone(rows, calibration)
     words = {"weights": dict(calibration.words.weights), "unknown": calibration.words.unknown}
-    fitted = _measure(_labelled(fitted_on), calibration)
+    fitted = _measure(fitted_on, calibration)
     with Progress(console=errors, transient=True) as progress:
         task = progress.add_task("fitting without each fifth of the sources", total=fitting.FOLDS)
         return methods.touchstone_cross_validated(rows, fitted, words, lambda: progress.advance(task))
