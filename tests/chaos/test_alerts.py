@@ -117,15 +117,18 @@ async def test_a_missing_worker_and_a_missing_agent_raise_their_alerts(run: Run,
     async with watched(tmp_path, worker.metrics_port) as shipped:
         alerts = shipped.alerts
         await worker.kill()
-        await alerts.until_state("TouchstoneWorkerDown", "firing")
-        assert alerts.states.get("TouchstoneAgentMissing") != "firing", "the missing worker is told alone"
-        worker = await run.worker([name for name in AGENTS if name != "analytics"])
-        shipped.watch(worker.metrics_port)
-        await alerts.until_state("TouchstoneWorkerDown", "resolved")
-        await alerts.until_state("TouchstoneAgentMissing", "firing")
+        await alerts.until_state("TouchstoneNoWorker", "firing")
+        for other_alert in ("TouchstoneAgentMissing", "TouchstoneWorkerDown"):
+            assert alerts.states.get(other_alert) != "firing", "the missing worker is told alone"
+        killed, worker = worker, await run.worker([name for name in AGENTS if name != "analytics"])
+        shipped.watch(worker.metrics_port, killed.metrics_port)
+        await alerts.until_state("TouchstoneNoWorker", "resolved")
+        for alert in ("TouchstoneWorkerDown", "TouchstoneAgentMissing"):
+            await alerts.until_state(alert, "firing")
         other = await run.worker(["analytics"])
         shipped.watch(worker.metrics_port, other.metrics_port)
-        await alerts.until_state("TouchstoneAgentMissing", "resolved")
+        for alert in ("TouchstoneWorkerDown", "TouchstoneAgentMissing"):
+            await alerts.until_state(alert, "resolved")
 
 
 @pytest.mark.long
