@@ -21,6 +21,7 @@ from tests.harness.deployment import Deployment, until
 from tests.harness.receivers import WebhookReceiver, serving
 from tests.harness.reviews import review_request, store_decision, store_requests
 from workers.local.ports import free_port
+from workers.runtime.agent_choice import AGENTS
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 
@@ -54,7 +55,7 @@ async def repeated(act: Callable[[int], Awaitable[object]]) -> AsyncIterator[Non
 async def test_an_unreachable_receiver_and_an_overdue_review_raise_their_alerts(run: Run, tmp_path: Path) -> None:
     now = datetime.now(UTC)
     request = review_request(
-        1, requested_at=(now - timedelta(days=2)).isoformat(), deadline_at=(now + timedelta(days=1)).isoformat()
+        1, requested_at=(now - timedelta(days=2)).isoformat(), deadline_at=(now - timedelta(days=1)).isoformat()
     )
     store = AnalyticsStore(run.client, run.deployment.name)
     async with serving(WebhookReceiver(away=503, secret=SECRET), "/reviews") as receiver:
@@ -62,7 +63,9 @@ async def test_an_unreachable_receiver_and_an_overdue_review_raise_their_alerts(
             "TOUCHSTONE_REVIEW_WEBHOOK__URL": f"{receiver.url}/reviews",
             "TOUCHSTONE_REVIEW_WEBHOOK__SECRET": SECRET,
         }
-        worker = await run.worker(environment=environment)
+        # Without analytics no row says that the policy has decided.
+        agents = [*(name for name in AGENTS if name != "analytics"), "review-webhook"]
+        worker = await run.worker(agents, environment)
         async with watched(tmp_path, worker.metrics_port) as shipped:
             await store_requests(store, [request])
             await run.deployment.send([(request.answer_id.encode(), request.to_bytes())], REVIEW_REQUESTS)

@@ -105,6 +105,11 @@ REVIEW_OLDEST_SECONDS = Gauge(
     "Age of the oldest open review, reported by the elected worker, seconds",
     ["agent"],
 )
+REVIEW_OVERDUE_SECONDS = Gauge(
+    "touchstone_review_overdue_seconds",
+    "Time since the earliest passed deadline of an open review, reported by the elected worker, seconds",
+    ["agent"],
+)
 DEADLINES_PASSED = Counter(
     "touchstone_review_deadlines_total", "Decisions by policy after passed deadlines", ["action"]
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,14 @@ from redis.backoff import NoBackoff
 from schemas.topics import Topic
 from tests.harness.redis_servers import redis_servers
 from tests.harness.review_consoles import Clock, Console, Published, SlowRedis
+from workers.agents.base import AgentContext
+from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
+from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
 from workers.local.ports import LOOPBACK
 from workers.review.review_service import ReviewService
 from workers.review.shared_state import SharedState
+from workers.services.shared_services import SharedServices
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
@@ -96,3 +101,12 @@ async def slow_redis(tmp_path: Path) -> AsyncIterator[SlowRedis]:
         )
         yield SlowRedis(client, servers.processes[port])
         await client.aclose()
+
+
+@pytest.fixture
+def sweeper(
+    rows: AnalyticsStore, producer: ConfirmedProducer, settings: Settings, addresses: Addresses, clock: Clock
+) -> DeadlineSweeper:
+    services, pool = SharedServices(settings, addresses), ThreadPoolExecutor(1)
+    context = AgentContext(settings, addresses, "v", services, producer, ErasureRegister(), pool, clock)
+    return DeadlineSweeper(context, ReviewStore(rows, settings.clickhouse.database))

@@ -1,6 +1,5 @@
 """Undone and bulk steps beside deadlines, and while the broker is away."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
@@ -10,10 +9,8 @@ from schemas.review import POLICY, ReviewDecision, ReviewEvent
 from schemas.topics import REVIEW_EVENTS
 from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Published, decisions, store_events
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
-from workers.agents.base import AgentContext
 from workers.agents.tasks import deadline_sweeper
 from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
-from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import BrokerUnavailable
 from workers.review.decision_events import decided
@@ -21,21 +18,10 @@ from workers.review.locks import DecisionMark
 from workers.review.review_errors import AlreadyDecided, TooLate
 from workers.review.review_models import DecisionBody, Filters, WithdrawalBody
 from workers.review.team_actions import BulkBody, TeamActions
-from workers.services.shared_services import SharedServices
 from workers.settings import Settings
-from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.review_rows import review_rows, withdrawing_row
 from workers.stores.queries.review_queries import ReviewStore
-
-
-@pytest.fixture
-def sweeper(
-    rows: AnalyticsStore, producer: ConfirmedProducer, settings: Settings, addresses: Addresses, clock: Clock
-) -> DeadlineSweeper:
-    services, pool = SharedServices(settings, addresses), ThreadPoolExecutor(1)
-    context = AgentContext(settings, addresses, "v", services, producer, ErasureRegister(), pool, clock)
-    return DeadlineSweeper(context, ReviewStore(rows, settings.clickhouse.database))
 
 
 async def kinds(published: Published) -> list[str]:

@@ -21,6 +21,8 @@ from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 
 NAME = "deadlines"
+AGENT = "decisions"
+"""Agent that this task runs beside."""
 BATCH = 100
 """Maximum number of reviews per check; each contains its subject."""
 PATIENCE_SECONDS = 60.0
@@ -28,6 +30,7 @@ PATIENCE_SECONDS = 60.0
 GRACE_SECONDS = 10.0
 """Time after the undo window for the publication of a decision, also by another console if its own one has died."""
 
+_GAUGES = (metrics.REVIEWS_OPEN, metrics.REVIEW_OLDEST_SECONDS, metrics.REVIEW_OVERDUE_SECONDS)
 _Deadline = tuple[str, str, datetime]
 
 log = get_logger(__name__)
@@ -48,7 +51,11 @@ class DeadlineSweeper:
 
     async def run(self, owned: OwnedPartitions) -> None:
         """Repeat until cancelled, while this worker is elected."""
-        await repeat_while_elected(self._look, self._restart, owned, self._context.settings.review.sweep_seconds)
+        seconds = self._context.settings.review.sweep_seconds
+        try:
+            await repeat_while_elected(self._look, self._restart, owned, seconds)
+        finally:
+            self._restart()
 
     async def _look(self) -> None:
         try:
@@ -59,6 +66,8 @@ class DeadlineSweeper:
 
     def _restart(self) -> None:
         self._sent.clear()
+        for gauge in _GAUGES:  # the elected worker's alone: an old figure would hide or outlast an alert
+            gauge.clear()
 
     async def sweep(self) -> int:
         """Decide or escalate reviews past their deadline.
@@ -128,8 +137,15 @@ class DeadlineSweeper:
         figures = await self._store.figures((), now)
         metrics.REVIEWS_OPEN.labels("yes").set(figures.held)
         metrics.REVIEWS_OPEN.labels("no").set(figures.open - figures.held)
-        age = (now - figures.oldest_at).total_seconds() if figures.oldest_at else 0.0
-        metrics.REVIEW_OLDEST_SECONDS.labels("decisions").set(age)
+        metrics.REVIEW_OLDEST_SECONDS.labels(AGENT).set(_seconds_since(figures.oldest_at, now))
+        overdue = await self._store.overdue(now, 1)
+        metrics.REVIEW_OVERDUE_SECONDS.labels(AGENT).set(
+            _seconds_since(overdue[0].deadline_at if overdue else None, now)
+        )
+
+
+def _seconds_since(past: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - past).total_seconds()) if past else 0.0
 
 
 def _deadline(place: QueueRow) -> _Deadline:
