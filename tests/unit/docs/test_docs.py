@@ -22,7 +22,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.feedback import FeedbackEvent
 from schemas.release import Alert, AlertType
-from schemas.topics import TOPICS
+from schemas.topics import ANSWERS_GENERATED, TOPICS
 from tests.harness.command import bare_environment, run_command_as_text
 from tests.harness.paths import ROOT
 from workers.cli.main import app
@@ -451,6 +451,15 @@ def test_the_probe_in_the_document_names_every_agent() -> None:
 
 
 # ---------------------------------------------------------------- exporters
+
+
+def test_the_groups_to_move_past_an_unreadable_batch_are_those_that_read_the_topic() -> None:
+    page = (ROOT / "docs/operations/dead-letters.md").read_text(encoding="utf-8")
+    told = re.search(r"for `answers\.generated` those of (.+?)\)", page)
+    assert told is not None
+    readers = {agent.name for agent in AGENTS.values() if ANSWERS_GENERATED in agent.reads}
+    assert set(re.findall(r"`(\w+)`", told[1])) == readers
+    assert "evaluator plug-in" in told[1]
 
 
 def test_every_exporter_has_its_row_with_what_it_reads() -> None:
