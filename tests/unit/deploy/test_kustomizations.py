@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -64,3 +65,38 @@ def test_the_monitor_of_pods_gives_the_jobs_that_the_alerts_ask_for(tmp_path: Pa
     assert jobs.pop("touchstone-console") == "touchstone-console"
     assert set(jobs.values()) == {"touchstone"}
     assert 'job="touchstone"' in ALERTS["TouchstoneWorkerDown"]["expr"]
+
+
+@pytest.mark.parametrize("folder", [BASE, ROOT / "deploy" / "kubernetes-example"], ids=["base", "example"])
+def test_the_network_policies_allow_the_servers_of_the_settings(folder: Path) -> None:
+    objects = built(folder)
+    ((settings,),) = [[each["data"] for name, each in of_kind(objects, "ConfigMap").items() if "settings" in name]]
+    given = {*settings["KAFKA_BOOTSTRAP_SERVERS"].split(","), settings["CLICKHOUSE_URL"].removeprefix("https://")}
+    # A name in the cluster: service.namespace, possibly with .svc behind it.
+    servers = {
+        match.groups() for each in given if (match := re.fullmatch(r"[\w-]+\.([\w-]+)(?:\.svc\S*)?:(\d+)", each))
+    }
+    assert len(servers) == 2
+    allowed = {
+        (peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"], str(port["port"]))
+        for policy in of_kind(objects, "NetworkPolicy").values()
+        for rule in policy["spec"].get("egress", [])
+        for peer in rule["to"]
+        if "namespaceSelector" in peer
+        for port in rule["ports"]
+    }
+    assert servers <= allowed
+    assert {namespace for namespace, port in allowed if port in {port for _, port in servers}} == {
+        namespace for namespace, _ in servers
+    }
+
+
+def test_the_upgrade_without_workers_pauses_keda_which_would_start_them_again() -> None:
+    scaled = yaml.safe_load_all((BASE / "keda" / "scaled-objects.yaml").read_text(encoding="utf-8"))
+    assert all(each["spec"]["minReplicaCount"] > 0 for each in scaled)
+    page = (ROOT / "docs" / "operations" / "upgrade.md").read_text(encoding="utf-8")
+    (block,) = [each for each in re.findall(r"```sh\n(.+?)```", page, re.S) if "--replicas 0" in each]
+    steps = ["paused-replicas=0", "--replicas 0", "wait --for delete", "apply", "paused-replicas-\n", "--replicas 2"]
+    places = [block.find(step) for step in steps]
+    assert -1 not in places
+    assert places == sorted(places)
