@@ -13,7 +13,15 @@ from itertools import combinations
 
 from workers.evaluation.facts.dates import Date as Date
 from workers.evaluation.facts.dates import read_dates, read_periods
-from workers.evaluation.facts.units import AMBIGUOUS_NUMBER_WORDS, FRACTIONS, NUMBER_WORDS, SCALES, UNITS
+from workers.evaluation.facts.number_forms import is_scale, is_sign
+from workers.evaluation.facts.units import (
+    AMBIGUOUS_NUMBER_WORDS,
+    CAPITAL_SCALES,
+    FRACTIONS,
+    NUMBER_WORDS,
+    SCALES,
+    UNITS,
+)
 from workers.evaluation.text.words import STOP_WORDS, key_of, stem, word_set
 
 
@@ -46,16 +54,22 @@ class Quantity:
 
 
 _NUMBER = re.compile(
-    r"(?:(?<![\w.)])(?P<sign>[-−])|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥]|(?:US\$|USD|EUR|GBP|JPY)(?=\s?\d))\s?)?"
+    r"(?:(?<![\w.)])(?P<sign>[-−]|(?i:minus ))|(?:^|(?<=[\s|(\[{:]))(?P<dash>–)|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥]|(?:US\$|USD|EUR|GBP|JPY)(?=\s?\d))\s?)?"
     r"(?P<num>\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}+(?:[.,]\d{1,15})?|\d{1,15}(?:[.,]\d{1,15})?)(?!\d|[.,]\d)"
     rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w]|/[hs]\b)\.?)?"
+    r"(?P<letter>(?<=\d)[BTbt](?!\w))?"
     r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%€$£°][CF]?))?(?![:\d]\d)"
 )
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
 """The beginning of an identifier of several parts with a letter, before its last number: "CVE-2026-" of "CVE-2026-1234"."""
 _NUMBER_NAME = "(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
+_POWER = "(?:hundred|thousand|million|billion)"
+_AND_ONE = (
+    r"(?:(?<=ty)[\s-]one\b(?!-)|(?<=hundred) (?:and )?one\b(?!-)|(?<=thousand|.million|.billion) and one\b(?!-))"
+)
+"""The last part of "twenty-one" and "a thousand and one"; "twenty one-bedroom flats" are twenty."""
 _WORD_NUMBER = re.compile(
-    rf"(?<!\d[\s-])\b((?:an? (?=hundred|thousand|million|billion))?{_NUMBER_NAME}(?:(?:[\s-]| and ){_NUMBER_NAME}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
+    rf"(?<!\d[\s-])\b((?:(?:an?|one)[ -](?={_POWER}))?{_NUMBER_NAME}(?:(?:[\s-]| and ){_NUMBER_NAME}|{_AND_ONE}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
     re.IGNORECASE,
 )
 _APPROXIMATE = re.compile(
@@ -76,6 +90,7 @@ _AT_MOST = re.compile(
     r"\s*[$€£]?$",
     re.IGNORECASE,
 )
+_MINUS = re.compile(r"^(.*)\bminus\s$", re.IGNORECASE | re.DOTALL)
 _PER = re.compile(r"\s?(per|an?|each|every|/|pro|par|im)\s?([^\W\d_]{1,12})\b", re.IGNORECASE)
 _DEGREES = re.compile(r"\s?(celsius|fahrenheit|c|f)\b", re.IGNORECASE)
 _POINTS = re.compile(r"\s?points?\b", re.IGNORECASE)
@@ -84,7 +99,7 @@ _POWERS = {**dict.fromkeys(("square", "sq"), "²"), "cubic": "³"}
 _PARTS = "(?:" + "|".join(FRACTIONS) + ")"
 _FRACTION = re.compile(
     rf"\b(?P<top>an?|one|two|three|four|nine)[\s-](?P<part>{_PARTS})(?= of\b)|\b(?P<half>half)(?= of\b| the\b)"
-    rf"|\b(?P<one>{_NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{_NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
+    rf"|(?<!-)\b(?P<one>{_NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{_NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
     re.IGNORECASE,
 )
 _ODD_SHARE = re.compile(
@@ -132,7 +147,7 @@ _SCALE_OF = re.compile(
 )
 _HOUR_WORD = re.compile(r"\bhours?\b", re.IGNORECASE)
 _HOURS_AND_MINUTES = re.compile(
-    rf"\b({_NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({_NUMBER_NAME}(?:[ -]{_NUMBER_NAME})?|one|\d{{1,2}}) (minutes?)\b",
+    rf"\b({_NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({_NUMBER_NAME}(?:[ -](?:{_NUMBER_NAME}|one))?|one|\d{{1,2}}) (minutes?)\b",
     re.IGNORECASE,
 )
 _SPACED = re.compile(r"(?<!\d )(?<![\w.,])\d{1,3}(?: \d{3}){1,4}(?![\d.,]| \d)(?=\s?(?:[€$£]|[^\W\d_]))")
@@ -358,6 +373,11 @@ def _written(text: str) -> Iterator[Quantity]:
         scale = key_of(match["scale"] or "")
         following = key_of((match["next"] or "").strip(" -\u00a0"))
         factor, dimension, is_unit = 1.0, "", False
+        letter = key_of(match["letter"] or "")
+        if letter and is_scale(match["letter"], match["num"], bool(match["cur"]), following):
+            shown = CAPITAL_SCALES[letter]
+        else:
+            shown, following = 1.0, letter or following
         if match["cur"]:
             dimension, is_unit = UNITS[match["cur"].strip().lower()][0], True
         elif scale == "m" and match["scale"] == "m":
@@ -365,9 +385,11 @@ def _written(text: str) -> Iterator[Quantity]:
         if not dimension:
             following = _whole_unit(following, text, match.end())
             dimension, factor, is_unit = _unit(following, text[max(0, match.start() - 60) : match.start()])
-        shown = SCALES.get(scale, 1.0)
-        sign = -1.0 if match["sign"] else 1.0
+        shown *= SCALES.get(scale, 1.0)
         before = text[max(0, match.start() - 20) : match.start()]
+        # Behind a date that was read before, of which blanks are left, a dash is that of a range: "May 3–5".
+        is_negative = match["sign"] or (match["dash"] and not before.endswith("  "))
+        sign = -1.0 if is_negative and is_sign(before) else 1.0
         step = 0.5 * shown * factor * 10.0 ** -_decimals(match["num"], values[0])
         scaled = tuple(sign * value * shown * factor for value in values)
         about = bool(_APPROXIMATE.search(before))
@@ -376,7 +398,7 @@ def _written(text: str) -> Iterator[Quantity]:
             text, match
         )
         end = match.end("next") if following and not match["cur"] and dimension else match.end("scale")
-        written = _as_written(text, match.start(), max(end, match.end("num")), per)
+        written = _as_written(text, match.start(), max(end, match.end("num"), match.end("letter")), per)
         yield Quantity(scaled, dimension, is_unit, about, step, _bound(text, match.start()), face, per, written)
 
 
@@ -430,6 +452,8 @@ def _spelled(text: str) -> Iterator[Quantity]:
         ):
             continue
         value = _composed(words)
+        if (minus := _MINUS.search(text[max(0, match.start() - 30) : match.start()])) and is_sign(minus[1]):
+            value = -value
         dimension, factor, is_unit = _unit(following, "")
         bound = _bound(text, match.start())
         per = _per(text, match.end())
@@ -444,7 +468,7 @@ def _composed(words: list[str]) -> float:
     """Compute the value of consecutive number words: "two hundred fifty", "twenty four"."""
     total, current = 0.0, 0.0
     for word in words:
-        value = NUMBER_WORDS[word]
+        value = 1.0 if word == "one" else NUMBER_WORDS[word]
         if word == "dozen" and current:
             current *= value
         elif value >= 1000:

@@ -110,12 +110,15 @@ _SCALE_ROWS = (
         "m mn mio million millions millionen millón millones milhão milhões milione milioni miljoen miljon miljoner mln млн миллион миллиона миллионов",
     ),
     (1e9, "bn billion billions mrd milliarde milliarden milliard milliards miljard miliardi miliarda mld млрд"),
-    (1e12, "trillion"),
+    (1e12, "trillion trillions tn"),
     (1e5, "lakh lakhs"),
     (1e7, "crore crores"),
 )
 SCALES = {name: scale for scale, names in _SCALE_ROWS for name in names.split()}
 """Factor by lower-case name; "m" counts only as a capital or after a currency."""
+
+CAPITAL_SCALES = {"b": 1e9, "t": 1e12}
+"""Scales by the letter directly behind a figure; the same letters are units, so that what stands around decides."""
 
 _NUMBER_ROWS = (
     (0, "zero null"),
@@ -152,7 +155,7 @@ _NUMBER_ROWS = (
     (1e9, "billion"),
 )
 NUMBER_WORDS = {name: float(value) for value, names in _NUMBER_ROWS for name in names.split()}
-"""Numbers written out; "one" is left out, since it is a pronoun more often than a number."""
+"""Numbers written out; "one" is left out, since it is a pronoun more often than a number, but for "twenty-one"."""
 
 AMBIGUOUS_NUMBER_WORDS = frozenset(
     ("half", "hundred", "thousand", "million", "billion", "zero", "null", "elf", "acht", "sept")
