@@ -204,6 +204,9 @@ def resolve(marker: Marker, index: SourceIndex) -> tuple[tuple[int, ...], Invali
         return (), None
     if marker.form == "numeric" and marker.target and (named := index.record(marker.target)):
         return (named,), None
+    is_list = marker.form in ("source", "evidence", "memory") and not marker.target.isdigit()
+    if is_list and (marker.numbers or marker.out_of_range) and (named := index.named(marker.target)):
+        return (named,), None  # "1-2" may be the name of a record as well
     if marker.form == "numeric" or marker.numbers or (marker.out_of_range and marker.form != "link"):
         return marker.numbers, "out_of_range" if marker.out_of_range else None
     if marker.form == "link":

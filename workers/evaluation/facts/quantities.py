@@ -64,9 +64,7 @@ _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
 """The beginning of an identifier of several parts with a letter, before its last number: "CVE-2026-" of "CVE-2026-1234"."""
 _NUMBER_NAME = "(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
 _POWER = "(?:hundred|thousand|million|billion)"
-_AND_ONE = (
-    r"(?:(?<=ty)[\s-]one\b(?!-)|(?<=hundred) (?:and )?one\b(?!-)|(?<=thousand|.million|.billion) and one\b(?!-))"
-)
+_AND_ONE = r"(?:(?<=ty)[\s-]one\b(?!-)|(?<=hundred) (?:and )?one\b(?!-)|(?<=thousand|.million|.billion) and one\b(?!-))"
 """The last part of "twenty-one" and "a thousand and one"; "twenty one-bedroom flats" are twenty."""
 _WORD_NUMBER = re.compile(
     rf"(?<!\d[\s-])\b((?:(?:an?|one)[ -](?={_POWER}))?{_NUMBER_NAME}(?:(?:[\s-]| and ){_NUMBER_NAME}|{_AND_ONE}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",

@@ -1,7 +1,8 @@
 """Find the citation markers of an answer, with offsets.
 
-Forms: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[^1]``, ``【1】``, ``[[1]](address)``, ``[Source 1]``, ``[doc1]``,
-``[citation:1]`` and OpenAI's ``【4:0†name】``, whose second number counts from 0 (numeric);
+Forms: ``[1]``, ``[1, 2]``, ``[1 and 2]``, ``[1-3]``, ``[1, p. 3]``, ``[^1]``, ``[^1^]``, ``【1】``, ``[[1]](address)``,
+``[Source 1]``, ``[doc1]``, ``[Doc 1, Doc 2]``, ``[Document 1: name]``, ``[citation:1]``, ``[cite: 1, 2]`` and OpenAI's
+``【4:0†name】``, whose second number counts from 0 (numeric); ``[Source: 1, 2]`` unless a context has that name;
 ``[Source: table/record]``, ``[Evidence: metric at timestamp]``, ``[Memory: …]``, ``[Tool: name or call]`` and a bare
 identifier of a call, ``[call_Xy12]``;
 ``[AI Inference …]`` (names no source); Markdown links and bare addresses (link).
@@ -56,14 +57,28 @@ class Marker:
     target: str = ""
 
 
-_NUMBERS = r"\^?\d{1,18}(?:\s{0,3}[-–—,;]\s{0,3}\^?\d{1,18}){0,60}+"
-_NUMERIC = re.compile(rf"\[\s{{0,3}}({_NUMBERS})\s{{0,3}}\]|【\s{{0,3}}({_NUMBERS})\s{{0,3}}(?:†[^【】]{{0,100}})?】")
+_NUMBERS = r"\^?\d{1,18}\^?(?:\s{0,3}(?:[-–—,;&]|,? and\b)\s{0,3}\^?\d{1,18}\^?){0,60}+"
+_PLACE = r"(?:,?\s{1,3}(?:pp?\.|pages?|§|sec\.|section|chapter|ch\.)\s{0,3}[\w.–-]{1,20})?"
+"""Page or section within a source: "[1, p. 3]"."""
+_NUMERIC = re.compile(
+    rf"\[\s{{0,3}}({_NUMBERS}){_PLACE}\s{{0,3}}\]|【\s{{0,3}}({_NUMBERS})\s{{0,3}}(?:†[^【】]{{0,100}})?】"
+)
+_LABEL = r"(?:sources?|documents?|docs?|passages?|contexts?|chunks?|citations?|cite|references?|refs?|tool(?: (?:call|result|output))?)"
+_NUMBERED = rf"(?:{_LABEL}\s{{0,2}}[:#]?\s{{0,2}})?#?(?:{_LABEL}\s{{0,2}})?#?\d{{1,18}}"
 _LABELLED = re.compile(
-    r"\[(?:source|document|doc|passage|context|chunk|citation|reference|ref|tool(?: (?:call|result|output))?)\s{0,2}[:#]?\s{0,2}(\d{1,18})\](?!\()",
+    rf"\[{_LABEL}\s{{0,2}}[:#]?\s{{0,2}}({_NUMBERED}(?:\s{{0,3}}(?:[-–—,;&]|,? and\b)\s{{0,3}}{_NUMBERED}){{0,60}}+)"
+    rf"(?:{_PLACE}|\s{{0,2}}:[^\[\]\n]{{1,200}}+)\](?!\()",
     re.IGNORECASE,
 )
+_LISTED = re.compile(
+    rf"#?(?:{_LABEL}\s?)?#?\d{{1,3}}(?:\s?(?:[-–—,;&]|,? and\b)\s?#?(?:{_LABEL}\s?)?#?\d{{1,3}}){{0,60}}+{_PLACE}",
+    re.IGNORECASE,
+)
+"""What stands behind "Source:" where it numbers contexts and names no record: "1, 2", "1-2", "#1", "Document 1"."""
+_PAGE = re.compile(rf"{_PLACE}$", re.IGNORECASE)
+"""Numbers behind a word for sources: "[Source: 1, 2]", "[Doc 1, Doc 2]", "[cite: 1]", "[Document 7: name]"."""
 _RETRIEVED = re.compile(r"【\s{0,3}\d{1,9}:(\d{1,9})(?:†([^【】]{0,200}))?】")
-_RANGE = re.compile(r"(\d+)(?:\s*[-–—]\s*\^?(\d+))?")
+_RANGE = re.compile(r"(\d+)(?:\^?\s*[-–—]\s*\^?(\d+))?")
 _TYPED = re.compile(
     r"\[(source|evidence|memory|tool(?: (?:call|result|output))?|function)\s{0,3}:\s{0,3}([^\[\]]{1,500}+)\]",
     re.IGNORECASE,
@@ -229,7 +244,8 @@ def _typed(text: str, contexts: int) -> list[Marker]:
         elif match[1].lower() == "memory":
             form = "memory"
         target = " ".join(match[2].split())
-        numbers, outside = _numbers(target, contexts) if target.isdigit() and len(target) < 19 else ((), False)
+        is_number = (target.isdigit() and len(target) < 19) or _LISTED.fullmatch(target) is not None
+        numbers, outside = _numbers(_PAGE.sub("", target), contexts) if is_number else ((), False)
         markers.append(Marker(match.start(), match.end(), match[0], form, numbers, outside, target))
     markers += [Marker(m.start(), m.end(), m[0], "source", target=m[1]) for m in _CALL.finditer(text)]
     for match in _INFERENCE.finditer(text):

@@ -391,3 +391,25 @@ def test_findings_are_consistent_whatever_the_text(text: str, count: int) -> Non
         assert not cited & unused
         assert findings.valid is (not findings.invalid_references)
         assert findings.cited_claims <= findings.claims
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        *("[Source: 1, 2]", "[Source: 1-2]", "[Source: #1, #2]", "[Source: Document 1, Document 2]", "[Source 1, 2]"),
+        *("[Doc 1, Doc 2]", "[cite: 1, 2]", "[1 and 2]", "[1, 2, p. 3]", "[^1^][^2^]"),
+    ],
+)
+def test_numbers_are_citations_however_they_are_listed(marker: str) -> None:
+    findings = find_citations(answer(f"The ingester exceeds its limit {marker}."))
+    assert [citation.number for citation in findings.citations] == [1, 2]
+    assert (findings.valid, findings.coverage) == (True, 1.0)
+    wrong = find_citations(answer(f"The ingester exceeds its limit {marker}.", [RUNBOOK]))
+    assert (wrong.valid, [each.reason for each in wrong.invalid_references]) == (False, ["out_of_range"])
+
+
+def test_a_context_with_the_name_of_a_list_is_that_context() -> None:
+    record = ContextChunk(chunk_id="x", content="Loki failed.", source_type="database", record_id="1-2")
+    assert [
+        each.number for each in find_citations(answer("Loki failed [Source: 1-2].", [RUNBOOK, record])).citations
+    ] == [2]

@@ -35,6 +35,27 @@ def found(text: str, contexts: int = 3) -> list[tuple[str, tuple[int, ...], bool
         ("Loki failed [0].", [("[0]", (), True)]),
         ("Loki failed [7].", [("[7]", (), True)]),
         ("Loki failed [2, 7].", [("[2, 7]", (2,), True)]),
+        ("Loki failed [1 and 2].", [("[1 and 2]", (1, 2), False)]),
+        ("Loki failed [1, 2, and 3].", [("[1, 2, and 3]", (1, 2, 3), False)]),
+        ("Loki failed [1, p. 3].", [("[1, p. 3]", (1,), False)]),
+        ("Loki failed [2, section 4.1].", [("[2, section 4.1]", (2,), False)]),
+        ("Loki failed [^1^][^2^].", [("[^1^]", (1,), False), ("[^2^]", (2,), False)]),
+        ("Loki failed [Source 1, 2].", [("[Source 1, 2]", (1, 2), False)]),
+        ("Loki failed [Sources: 1 & 3].", [("[Sources: 1 & 3]", (1, 3), False)]),
+        ("Loki failed [Doc 1, Doc 2].", [("[Doc 1, Doc 2]", (1, 2), False)]),
+        ("Loki failed [cite: 1, 2].", [("[cite: 1, 2]", (1, 2), False)]),
+        ("Loki failed [Ref 1-3].", [("[Ref 1-3]", (1, 2, 3), False)]),
+        ("Loki failed [Document 3: loki.md].", [("[Document 3: loki.md]", (3,), False)]),
+        ("Loki failed [Document 7: loki.md].", [("[Document 7: loki.md]", (), True)]),
+        ("Loki failed [Source 1, p. 7].", [("[Source 1, p. 7]", (1,), False)]),
+        ("Loki failed [Source: 1, 2].", [("[Source: 1, 2]", (1, 2), False)]),
+        ("Loki failed [Source: 1-2].", [("[Source: 1-2]", (1, 2), False)]),
+        ("Loki failed [Source: #1].", [("[Source: #1]", (1,), False)]),
+        ("Loki failed [Source: Document 1].", [("[Source: Document 1]", (1,), False)]),
+        ("Loki failed [Source: Doc 1, Doc 3].", [("[Source: Doc 1, Doc 3]", (1, 3), False)]),
+        ("Loki failed [Source: 2, p. 9].", [("[Source: 2, p. 9]", (2,), False)]),
+        ("Loki failed [Source: 2026-01-04].", [("[Source: 2026-01-04]", (), False)]),
+        ("Loki failed [Source: daily/1].", [("[Source: daily/1]", (), False)]),
     ],
 )
 def test_numeric_forms_are_found(text: str, expected: list[tuple[str, tuple[int, ...], bool]]) -> None:
@@ -54,6 +75,7 @@ def test_numeric_forms_are_found(text: str, expected: list[tuple[str, tuple[int,
             "a value in [0, 1]",
         ),
         *("a value in [0-5]", "[sic]", "[]", "[1.5]", "[a1]"),
+        *("[3 and a half]", "[document.pdf, p. 3]", "[refs]", "[see page 3]", "[Doc one]", "Use x[1 and 2] here."),
     ],
 )
 def test_brackets_that_cite_nothing_are_left_alone(text: str) -> None:
@@ -125,7 +147,23 @@ def test_markers_keep_their_bounds_whatever_the_text(text: str, contexts: int) -
 
 
 @pytest.mark.parametrize(
-    "piece", ["[1", "[1,", "[a](", "[1]", "[1]:\n", "[Source: a", "[a](b", "[a](b(c)", "x[1]", "[1-2,", "]["]
+    "piece",
+    [
+        "[1",
+        "[1,",
+        "[a](",
+        "[1]",
+        "[1]:\n",
+        "[Source: a",
+        "[a](b",
+        "[a](b(c)",
+        "x[1]",
+        "[1-2,",
+        "][",
+        "[Doc 1, ",
+        "[1 and ",
+        "[Source: 1, ",
+    ],
 )
 def test_time_stays_linear_on_hostile_answers(piece: str) -> None:
     check_linear(lambda text: partial(find_markers, text, 3), repeated(piece), repr(piece))
