@@ -8,6 +8,7 @@ The derivations are fixed and their number is bounded: no formula is searched fo
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from statistics import fmean, median
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.text.words import stem
-from workers.evaluation.tools.tool_tables import KEY, Cell, Table
+from workers.evaluation.tools.tool_tables import CLOCK_UNIT, KEY, Cell, Table
 
 MAX_COLUMNS = 16
 """Maximum number of numeric columns of a table that are derived from."""
@@ -109,7 +110,8 @@ def figures_of(tables: Sequence[Table]) -> list[Figure]:
     scalars = [figure for figure in stated if len(tables[next(iter(figure.rows))[0]].rows) == 1]
     derived.append(_of_record(scalars))
     derived.append(_of_bill(tables, stated))
-    found = [*stated, *islice((figure for each in derived for figure in each), MAX_DERIVED)]
+    lengths = (figure for place, table in enumerate(tables) for figure in _lengths(place, table))
+    found = [*stated, *lengths, *islice((figure for each in derived for figure in each), MAX_DERIVED)]
     spend(len(found))
     return found
 
@@ -138,6 +140,16 @@ def groups_of(table: Table) -> Iterator[tuple[Cell, frozenset[int]]]:
     for key, rows in found.items():
         if len(rows) < len(table.rows) and len(cells[key].text) <= 60:
             yield cells[key], frozenset(rows)
+
+
+def _lengths(place: int, table: Table) -> Iterator[Figure]:
+    """Yield how many texts each short list of a row has: its texts are cells of the row, ``"tags": ["new", "sale"]``."""
+    for row, cells in enumerate(table.rows):
+        listed = Counter(cell.path for cell in cells if cell.number is None and cell.text)
+        for path, count in listed.items():
+            if count > 1:
+                name = (*path, "count")
+                yield Figure(float(count), name, frozenset({(place, row)}), column=(place, name))
 
 
 def _counts(place: int, table: Table) -> Iterator[Figure]:
@@ -318,6 +330,9 @@ def numbers_as(figure: Figure, quantity: Quantity) -> Iterator[float]:
         # Programs write powers of 1024 as "61G", and people as "61 GB".
         number *= known[1] if known else 1.0
         yield from (number, *(number * (1000.0 / 1024.0) ** power for power in (1, 2, 3, 4)))
+        return
+    if figure.unit == CLOCK_UNIT:
+        yield from (number, number / 60.0) if dimension == "time" else ()
         return
     if dimension == "km/h":
         yield from (number, number * 3.6, number * 1.609344, number * 1.852)

@@ -25,12 +25,22 @@ KEY = "key"
 """Column of the keys of an object whose values are alike objects."""
 
 _NUMBER = re.compile(r"[-+−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+−]?\.\d+")
-_AMOUNT = re.compile(
-    r"[A-Z]{3}(?:\s(?=-)|\s?(?!-))(-?\d[\d,]*(?:\.\d+)?)|(-?\d[\d,]*(?<=\d)(?:\.\d+)?)\s?[A-Z]{3}", re.ASCII
+_DECIMAL_COMMA = re.compile(r"[-+−]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d{1,2}", re.ASCII)
+_SYMBOL_BEHIND_SIGN = re.compile(r"(?<=^[-+−])\s?[$€£¥]\s?(?=\d)")
+_CURRENCY_CODE = re.compile(r"[A-Z]{3}(?:\s(?=[-−])|\s?(?![-−]))(?=[-−\d])|(?<=\d)\s?[A-Z]{3}", re.ASCII)
+_PERIOD = re.compile(
+    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?(?<=[YMWDHS])",
+    re.ASCII,
 )
-_DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?(?<=[DHMS])", re.ASCII)
+_LASTED = re.compile(r"(?:(\d+)d)?\s?(?:(\d+)h)?\s?(?:(\d+)m)?\s?(?:(\d+(?:\.\d+)?)s)?(?<=[dhms])", re.ASCII)
+_KEY_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CLOCK = re.compile(r"(\d{1,3}):(\d\d)(?::(\d\d(?:\.\d+)?))?", re.ASCII)
 _LASTING = ("duration", "elapsed", "runtime", "length", "took", "uptime", "total_time", "play_time")
+_LASTING_WORDS = frozenset(
+    ("age", "timeout", "interval", "ttl", "retention", "window", "delay", "period", "wait", "latency", "cooldown", "lifetime", "backoff")
+)  # fmt: skip
+CLOCK_UNIT = "h:mm or m:ss"
+"""Unit of a duration such as "3:45", whose number is that of hours and minutes; of minutes and seconds it is a 60th."""
 _SIZED = re.compile(r"([-+]?\d+(?:\.\d+)?)\s?([KMGTP]i?B?|%|ms|s|min|h|kg|g|km|m|cm|mm|l|ml)", re.ASCII)
 _RULE = re.compile(r"[\s|+:=─━┼-]+")
 _ROW_COUNT = re.compile(
@@ -121,23 +131,55 @@ def cell_of(path: tuple[str, ...], value: Any) -> Cell:
     if isinstance(value, int | float):
         return Cell(path, f"{value:g}" if isinstance(value, float) else str(value)[:400], _finite(value))
     text = str(value).strip()
-    plain = text.strip("$€£ ")
-    if _NUMBER.fullmatch(plain):
-        return Cell(path, text, _finite(float(plain.replace(",", "").replace("−", "-"))))
-    if amount := _AMOUNT.fullmatch(text):
-        return Cell(path, text, _finite(float((amount[1] or amount[2]).replace(",", ""))))
-    if duration := _DURATION.fullmatch(text):
-        days, hours, minutes, seconds = (float(part or 0) for part in duration.groups())
-        return Cell(path, text, days * 86400 + hours * 3600 + minutes * 60 + seconds, "s")
-    if (clock := _CLOCK.fullmatch(text)) and any(word in path[-1].lower() for word in _LASTING if path):
-        hours, minutes, seconds = (float(part or 0) for part in clock.groups())
-        return Cell(path, text, hours * 3600 + minutes * 60 + seconds, "s")
+    if (number := _number(text)) is not None:
+        return Cell(path, text, _finite(number))
+    if lasting := _lasting(path, text):
+        return Cell(path, text, *lasting)
     if sized := _SIZED.fullmatch(text):
         unit, number = sized[2], float(sized[1])
         if unit[0] in _SIZES:
             return Cell(path, text, number * _SIZES[unit[0]], "bytes")
         return Cell(path, text, number, unit.lower())
     return Cell(path, text)
+
+
+def _number(text: str) -> float | None:
+    """Return a number with or without a currency: "-$50.00", "1,299.50", "1.299,00 €", "EUR 12,50"; else ``None``."""
+    plain = _SYMBOL_BEHIND_SIGN.sub("", text.strip("$€£¥ "))
+    if len(text) > 4 and not _NUMBER.fullmatch(plain):
+        plain = _CURRENCY_CODE.sub("", plain, count=1)
+    if _DECIMAL_COMMA.fullmatch(plain):
+        plain = plain.replace(".", "").replace(",", ".")
+    elif _NUMBER.fullmatch(plain):
+        plain = plain.replace(",", "")
+    else:
+        return None
+    return float(plain.replace("−", "-"))
+
+
+def _lasting(path: tuple[str, ...], text: str) -> tuple[float, str] | None:
+    """Return a duration with its unit: "PT1H30M", "P1M", "1h30m", and beside a key of durations "3:45" and "5m"."""
+    if period := _PERIOD.fullmatch(text):
+        years, months, *parts = (float(part or 0) for part in period.groups())
+        if years or months:
+            return None if any(parts) else (12 * years + months, "months")  # a month has no fixed length
+        weeks, *rest = parts
+        return 7 * 86400 * weeks + _seconds(*rest), "s"
+    is_lasting = bool(path) and (
+        any(word in path[-1].lower() for word in _LASTING)
+        or not _LASTING_WORDS.isdisjoint(word.lower() for word in _KEY_WORD.findall(path[-1]))
+    )
+    if (clock := _CLOCK.fullmatch(text)) and is_lasting:
+        hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        return _seconds(0, hours, minutes, seconds), "s" if clock[3] else CLOCK_UNIT
+    is_lasting = is_lasting and "length" not in path[-1].lower()  # of a pipe, "5m" are metres
+    if (lasted := _LASTED.fullmatch(text)) and (is_lasting or sum(part is not None for part in lasted.groups()) > 1):
+        return _seconds(*(float(part or 0) for part in lasted.groups())), "s"
+    return None
+
+
+def _seconds(days: float, hours: float, minutes: float, seconds: float) -> float:
+    return days * 86400 + hours * 3600 + minutes * 60 + seconds
 
 
 def _finite(number: float) -> float | None:
