@@ -1,11 +1,14 @@
 """Measure the CPU time of the evaluation of one answer."""
 
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
 from schemas.answers import GeneratedAnswer
-from workers.gateways.answer_files import read_events
+from schemas.base import UnreadableEvent
+from workers.process.line_files import LineFile
 from workers.settings import Settings
 
 MEASURED_ANSWERS = 25
@@ -20,7 +23,7 @@ def evaluation_cpu(settings: Settings, path: Path, answers: int = MEASURED_ANSWE
 
     Args:
         settings: all settings.
-        path: file of answers.
+        path: file of answers as JSON lines, of which at least one can be sent; lines that are no answers are left out.
         answers: number of answers to measure, spread over the file.
 
     Returns:
@@ -29,9 +32,7 @@ def evaluation_cpu(settings: Settings, path: Path, answers: int = MEASURED_ANSWE
     # Loads PyTorch, which a summary without this figure does not need.
     from workers.pipeline.local_pipeline import LocalPipeline
 
-    read = [
-        event for event in read_events(str(path), settings.files.max_line_bytes) if isinstance(event, GeneratedAnswer)
-    ]
+    read = list(_answers(path, settings.files.max_line_bytes))
     chosen = read[:: max(1, len(read) // answers)][:answers]
     # One thread: the threads of a model spin while they wait for each other, which would count as cost.
     pipeline = LocalPipeline(
@@ -44,3 +45,10 @@ def evaluation_cpu(settings: Settings, path: Path, answers: int = MEASURED_ANSWE
         pipeline.evaluate(answer)
         seconds.append(time.process_time() - started)
     return 1_000 * median(seconds)
+
+
+def _answers(path: Path, max_line_bytes: int) -> Iterator[GeneratedAnswer]:
+    with LineFile(str(path), max_line_bytes) as source:
+        for _, line in source.numbered_lines():
+            with suppress(UnreadableEvent):
+                yield GeneratedAnswer.from_bytes(line)
