@@ -116,7 +116,9 @@ def _observe(enriched: EnrichedAnswer, arrived: float, context: AgentContext) ->
     if arrived:
         metrics.END_TO_END_SECONDS.observe(max(0.0, context.now().timestamp() - arrived), trace)
     needed = context.settings.decision.named_evaluators.union(JUDGES)
-    for agent in needed.intersection((*enriched.missing, *enriched.failed)):
+    lacking = needed.intersection((*enriched.missing, *enriched.failed))
+    metrics.ANSWERS_DEGRADED.inc(bool(lacking))
+    for agent in lacking:
         metrics.JOIN_DEGRADED.labels(agent).inc()
     if enriched.quality and enriched.quality.overall_score is not None:
         metrics.RESPONSE_QUALITY.observe(enriched.quality.overall_score, trace)

@@ -150,6 +150,7 @@ class AgentDefinition:
         ordered: True if the order of the log matters; then one batch at a time is in progress.
         stores: stores that it opens at its start; without one of them the worker does not start.
         switched_on: returns whether the settings name its export target; ``None`` for agents that always run.
+        kind: "exporter" for agents that the registry of exporters opens, otherwise "agent"; a label of waits.
         receiver: creates the receiver between delivery and processing; by default each record is handled separately.
     """
 
@@ -161,6 +162,7 @@ class AgentDefinition:
     ordered: bool = False
     stores: frozenset[Store] = frozenset()
     switched_on: Callable[[Settings], bool] | None = None
+    kind: str = "agent"
     receiver: Callable[[AgentContext, AgentApplication, BatchProcessor], Receiver] = each_record
 
     def limits(self, settings: Settings) -> BatchLimits:

@@ -77,6 +77,7 @@ class BatchProcessor:
         breaker: stops the agent when too many records are dead-lettered.
         erasures: register of erased persons, whose records are dropped.
         tracing: makes a span for each record; ``None`` makes none.
+        kind: kind of agent, for the metric of waits.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class BatchProcessor:
         breaker: DeadLetterBreaker,
         erasures: ErasureRegister,
         tracing: Tracing | None = None,
+        kind: str = "agent",
     ) -> None:
         self.agent = agent
         self._handler = handler
@@ -104,7 +106,7 @@ class BatchProcessor:
         self.breaker = breaker
         self._erasures = erasures
         self._tracing = tracing
-        self._waits = Waits(agent)
+        self._waits = Waits(agent, kind)
         self._batch_slots = asyncio.Semaphore(limits.concurrent)
         self._work = WorkQueue(agent, limits)
         self._tasks: set[asyncio.Task[None]] = set()

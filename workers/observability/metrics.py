@@ -64,7 +64,7 @@ MASKED_VALUES = Counter(
 IN_FLIGHT = Gauge("touchstone_records_in_flight", "Records in progress", ["agent"])
 BATCH_SIZE = Histogram("touchstone_batch_size_records", "Records in a batch", ["agent"], buckets=SIZE_BUCKETS)
 AGENT_WAITING = Gauge(
-    "touchstone_agent_waiting", "1 while an agent waits for a store, the broker or an export target", ["agent"]
+    "touchstone_agent_waiting", "1 while an agent waits for a store, the broker or an export target", ["agent", "kind"]
 )
 BREAKER_OPEN = Gauge("touchstone_breaker_open", "1 after an agent stopped because of too many dead letters", ["agent"])
 RECORDS_LOST = Counter(
@@ -82,7 +82,8 @@ END_TO_END_SECONDS = Histogram(
 JOIN_PENDING = Gauge(
     "touchstone_join_pending_answers", "Answers that wait for reports, and reports that wait for answers", ["kind"]
 )
-JOIN_DEGRADED = Counter("touchstone_join_degraded_total", "Answers joined without all reports", ["missing"])
+ANSWERS_DEGRADED = Counter("touchstone_answers_degraded_total", "Answers joined without all reports")
+JOIN_DEGRADED = Counter("touchstone_join_degraded_total", "Reports that joined answers lack, by agent", ["missing"])
 UNEVALUATED = Counter(
     "touchstone_answers_unevaluated_total",
     "Answers that readers see although their grounding was not evaluated",

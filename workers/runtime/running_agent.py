@@ -57,6 +57,7 @@ class RunningAgent:
             DeadLetterBreaker(self.definition.name, settings.breaker),
             context.erasures,
             parts.tracing,
+            self.definition.kind,
         )
         self._privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
         self._receiver: Receiver = self.definition.receiver(context, self.application, self.processor)

@@ -31,3 +31,10 @@ def test_only_shown_answers_without_a_grounding_report_count(changes: Any, state
     before = metrics.UNEVALUATED.labels(state)._value.get()
     _observe(answer, 0.0, CONTEXT)
     assert metrics.UNEVALUATED.labels(state)._value.get() - before == counted
+
+
+@pytest.mark.parametrize("missing", [[], ["grounding"], ["citations", "grounding", "quality"]])
+def test_a_degraded_answer_counts_once_however_many_reports_it_lacks(missing: list[str]) -> None:
+    before = metrics.ANSWERS_DEGRADED._value.get()
+    _observe(ENRICHED.model_copy(update={"missing": missing, "failed": []}), 0.0, CONTEXT)
+    assert metrics.ANSWERS_DEGRADED._value.get() - before == bool(missing)

@@ -170,7 +170,7 @@ async def test_an_agent_is_ready_again_however_its_wait_for_a_store_ends(start: 
         register.note(Erasure(digest=person_digest("default", "gone"), requested_at=datetime(2026, 11, 2, tzinfo=UTC)))
     assert await processor.drain(60)
     assert processor.waiting_for is None
-    assert metrics.AGENT_WAITING.labels("probe")._value.get() == 0, "the alert ends too"
+    assert metrics.AGENT_WAITING.labels("probe", "agent")._value.get() == 0, "the alert ends too"
 
 
 async def test_an_exception_for_a_whole_batch_is_pinned_to_the_record_that_causes_it(start: Start) -> None:

@@ -115,10 +115,10 @@ def test_every_recorded_series_is_asked_for() -> None:
 
 def test_the_alerts_on_waiting_tell_exporters_from_all_other_agents() -> None:
     """One is for the night, the other for the morning; an agent without either would wait unseen."""
-    (others,) = re.findall(r'agent!~"([^"]+)"', ALERTS["TouchstoneSinkPaused"]["expr"])
-    (exporters,) = re.findall(r'agent=~"([^"]+)"', ALERTS["TouchstoneReceiverAway"]["expr"])
-    assert others == exporters
-    assert set(exporters.split("|")) == set(EXPORTERS)
+    (others,) = re.findall(r'kind!="([^"]+)"', ALERTS["TouchstoneSinkPaused"]["expr"])
+    (exporters,) = re.findall(r'kind="([^"]+)"', ALERTS["TouchstoneReceiverAway"]["expr"])
+    assert {others} == {exporters} == {agent.kind for agent in EXPORTERS.values()}
+    assert exporters not in {agent.kind for agent in AGENTS.values()}
 
 
 def test_every_agent_that_always_runs_is_missed() -> None:

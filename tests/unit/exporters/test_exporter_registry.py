@@ -60,7 +60,7 @@ def test_a_plugin_that_the_settings_name_runs_beside_the_others() -> None:
     assert [agent.name for agent in chosen_agents(None, settings())] == list(AGENTS)
     *others, exporter = chosen_agents(None, settings("scores-file"))
     assert [agent.name for agent in others] == list(AGENTS)
-    assert (exporter.name, exporter.reads) == ("scores-file", (ANSWERS_ENRICHED,))
+    assert (exporter.name, exporter.reads, exporter.kind) == ("scores-file", (ANSWERS_ENRICHED,), "exporter")
     assert chosen_agents(["scores-file"], settings("scores-file")) == [exporter]
 
 

@@ -1,5 +1,7 @@
 """Open the exporters through entry points: built-in ones whose target is set, and plug-ins."""
 
+from dataclasses import replace
+
 from workers.agents.base import AgentDefinition
 from workers.process.plugins import EXPORTERS, Plugin, PluginError, find_plugins
 from workers.settings import Settings
@@ -39,7 +41,7 @@ def enabled_exporters(settings: Settings) -> list[AgentDefinition]:
 
 
 def open_exporter(plugin: Plugin) -> AgentDefinition:
-    """Import the agent of an exporter.
+    """Import the agent of an exporter, and note that it is one.
 
     Raises:
         PluginError: the plug-in is broken, or its name differs from its entry point.
@@ -50,4 +52,4 @@ def open_exporter(plugin: Plugin) -> AgentDefinition:
             f"the exporter {plugin.name} of {plugin.distribution} {plugin.version} ({plugin.target}) has the name "
             f"{agent.name!r}; use the name of its entry point"
         )
-    return agent
+    return replace(agent, kind="exporter")

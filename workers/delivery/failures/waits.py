@@ -9,10 +9,11 @@ class Waits:
 
     Args:
         agent: name of the agent, for the metric.
+        kind: "exporter" or "agent": an export target that is away is less urgent than a store.
     """
 
-    def __init__(self, agent: str) -> None:
-        self._agent = agent
+    def __init__(self, agent: str, kind: str) -> None:
+        self._gauge = metrics.AGENT_WAITING.labels(agent, kind)
         self._errors: dict[object, str] = {}
 
     @property
@@ -36,4 +37,4 @@ class Waits:
         self._count()
 
     def _count(self) -> None:
-        metrics.AGENT_WAITING.labels(self._agent).set(bool(self._errors))
+        self._gauge.set(bool(self._errors))
