@@ -9,24 +9,29 @@ from pydantic_core import from_json
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from workers.errors import TouchstoneError
+from workers.gateways.adapted import digest_identifier
 from workers.process.line_files import MAX_LINE_BYTES, LineFile
 
 
-def read_events(file: str, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[GeneratedAnswer | EnrichedAnswer]:
+def read_events(
+    file: str, max_line_bytes: int = MAX_LINE_BYTES, *, by_content: bool = False
+) -> Iterator[GeneratedAnswer | EnrichedAnswer]:
     """Yield the answers of a file: JSON lines or one JSON document, plain or gzip.
 
     An answer without a time counts as complete at the Unix epoch, so that the same file gives the same results. An
-    answer without an identifier gets one from its position in the file.
+    answer without an identifier gets one from its position in the file, or from its content.
 
     Args:
         file: path of the file; ``-`` for standard input.
         max_line_bytes: longest line, and longest document, bytes after decompression.
+        by_content: name answers by their content, so that those of two files have different identifiers.
 
     Raises:
         TouchstoneError: the file cannot be read, or an entry is not a valid answer; the message names its number.
     """
     for number, fields in enumerate(_documents(file, max_line_bytes), start=1):
-        defaults = {"answer_id": f"line-{number}", "completed_at": datetime.fromtimestamp(0, UTC)}
+        name = digest_identifier(fields, None) if by_content else f"line-{number}"
+        defaults = {"answer_id": name, "completed_at": datetime.fromtimestamp(0, UTC)}
         kind = EnrichedAnswer if "decision" in fields else GeneratedAnswer
         try:
             yield kind.model_validate(fields if kind is EnrichedAnswer else defaults | fields)

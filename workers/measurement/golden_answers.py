@@ -138,6 +138,22 @@ def read_golden(path: Path) -> list[GoldenAnswer]:
     return list(found.values())
 
 
+def refuse_other_texts(answers: Iterable[GeneratedAnswer]) -> None:
+    """Refuse two different answers of one tenant with one identifier, of which one would replace the other.
+
+    Raises:
+        GoldenUnusable: two answers share an identifier and differ in query, answer or contexts.
+    """
+    known: dict[str, tuple[object, ...]] = {}
+    for answer in answers:
+        texts = answer.query, answer.answer, tuple(context.content for context in answer.contexts or ())
+        if known.setdefault(record_key(answer.tenant, answer.answer_id), texts) != texts:
+            raise GoldenUnusable(
+                f"the answer {answer.answer_id} of the tenant {answer.tenant} has another query, answer or contexts than "
+                "the one of this name; give it another answer_id, or remove the line of the old one"
+            )
+
+
 def write_golden(path: Path, golden: Iterable[GoldenAnswer]) -> None:
     """Write golden answers, sorted by their identifiers, so that a diff shows only the changed answers.
 

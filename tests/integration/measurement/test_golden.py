@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from tests.harness.paths import ROOT
 from workers.cli.analysis import golden_command as command
@@ -72,3 +72,32 @@ def test_two_tenants_are_added_and_checked_beside_each_other_and_nothing_is_no_s
     path.write_text(path.read_text().replace('"state":"', '"state":"not '))
     checked = run(app, ["golden", "check", str(path), "--json"])
     assert set(json.loads(checked.stdout)["changed"]) == {'["acme","a-1"]', '["globex","a-1"]'}
+
+
+def test_no_answer_replaces_another_one(
+    backend: SentenceTransformerBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "LocalPipeline", lambda settings: LocalPipeline(settings, backend))
+    monkeypatch.setattr(command, "read_settings", lambda quiet: Settings(_env_file=None))
+    path, one, other, named = (tmp_path / name for name in ("golden.jsonl", "one.jsonl", "other.jsonl", "named.jsonl"))
+    context = {"chunk_id": "c", "content": "The pump runs at 4.2 bar."}
+    unnamed = {"query": "Which pressure?", "answer": "4.2 bar.", "contexts": [context]}
+    one.write_text(json.dumps(unnamed))
+    other.write_text(json.dumps(unnamed | {"answer": "5 bar."}))
+
+    def add(*files: Path) -> Result:
+        return CliRunner().invoke(app, ["golden", "add", str(path), *map(str, files)])
+
+    assert add(one, other).exit_code == add(one).exit_code == 0
+    assert sorted(each.answer.answer for each in read_golden(path)) == ["4.2 bar.", "5 bar."]
+    named.write_text(json.dumps(unnamed | {"answer_id": "a"}))
+    assert add(named).exit_code == add(named).exit_code == add(path).exit_code == 0
+    before = path.read_bytes()
+    for change in ({"answer": "5 bar."}, {"query": "Why?"}, {"contexts": [context | {"content": "At 5 bar."}]}):
+        other.write_text(json.dumps(unnamed | {"answer_id": "a"} | change))
+        refused = add(other)
+        assert isinstance(refused.exception, GoldenUnusable)
+        assert "answer a of the tenant default has another" in str(refused.exception)
+        assert path.read_bytes() == before
+    path.unlink()
+    assert isinstance(add(named, other).exception, GoldenUnusable), "both are given at once"

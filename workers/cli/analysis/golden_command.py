@@ -20,6 +20,7 @@ from workers.measurement.golden_answers import (
     changes,
     judgement_of,
     read_golden,
+    refuse_other_texts,
     write_golden,
 )
 from workers.pipeline.local_pipeline import LocalPipeline
@@ -39,6 +40,9 @@ def add(
 ) -> None:
     """Evaluate answers and add them with their results; answers already in the file are evaluated again.
 
+    An answer without an answer_id is named by its content. An answer whose identifier stands for another text, in the
+    file or among those given, is refused.
+
     Adding an answer approves its result: read the output of `golden check` or `touchstone explain` first.
 
     Examples:
@@ -50,6 +54,7 @@ def add(
     given = [answer for file in answers for answer in _answers(file, settings.files.max_line_bytes)]
     if not given:
         raise GoldenUnusable(f"no answers in {', '.join(answers)}; name files with answers")
+    refuse_other_texts([*(each.answer for each in kept.values()), *given])
     pipeline = LocalPipeline(settings)
     for answer in track(given, "judging", console=errors, disable=as_json or not errors.is_terminal):
         before = kept.get(record_key(answer.tenant, answer.answer_id))
@@ -106,5 +111,5 @@ def _answers(file: str, max_line_bytes: int) -> list[GeneratedAnswer]:
             is_golden = source.read(11) == b'{"answer":{'
         if is_golden:
             return [each.answer for each in read_golden(path)]
-    events = read_events(file, max_line_bytes)
+    events = read_events(file, max_line_bytes, by_content=True)
     return [event.answer if isinstance(event, EnrichedAnswer) else event for event in events]
