@@ -287,7 +287,8 @@ def _code_claims(text: str, block: Sentence) -> Iterator[ExtractedClaim]:
     """Yield the statements of a code block, or the block as one claim that is not checked."""
     found = [(block.start + start, block.start + end) for start, end in statements_in_code(block.text)]
     for start, end in found:
-        yield _claim(text, (start, end), plain_text(text[start:end]), "factual", "", ())
+        for piece in _pieces(text, Part(start, end)):
+            yield _claim(text, (piece.start, piece.end), plain_text(text[piece.start : piece.end]), "factual", "", ())
     if not found:
         yield _claim(text, (block.start, block.end), plain_text(block.text), "code", "", ())
 
@@ -313,7 +314,7 @@ def _row_claims(
     columns = split_row(row.text, row.header) if split else []
     if not columns:
         plain = plain_text(labelled(row.header, contents))
-        yield _claim(text, (row.start, row.end), plain, kind, place.lead, tuple(own))
+        yield from _cut_cells(text, (row.start, row.end), plain, kind, place.lead, tuple(own))
         return
     valued = {indices[-1] for indices in columns if _WORD.search(contents[indices[-1]])}
     homes = [next((i for i, (start, end) in enumerate(cells) if start <= marker.start < end), -1) for marker in own]
@@ -326,7 +327,20 @@ def _row_claims(
         said = plain_text(labelled(tuple(titles[i] for i in indices), [contents[i] for i in indices]))
         # The name belongs to the first value, so that spans do not overlap.
         start = row.start if position == 0 else cells[value][0]
-        yield _claim(text, (start, cells[value][1]), said, kind, place.lead, markers)
+        yield from _cut_cells(text, (start, cells[value][1]), said, kind, place.lead, markers)
+
+
+def _cut_cells(
+    text: str, span: tuple[int, int], said: str, kind: ClaimKind, lead: str, markers: tuple[Marker, ...]
+) -> Iterator[ExtractedClaim]:
+    """Yield the claim of cells, or pieces of their text if that is longer than the evaluation reads."""
+    if len(said) <= MAX_CLAIM:
+        yield _claim(text, span, said, kind, lead, markers)
+        return
+    for piece in _pieces(text, Part(*span)):
+        own = tuple(marker for marker in markers if piece.start <= marker.start < piece.end) or markers
+        plain = plain_text(without_markers(text[piece.start : piece.end], piece.start, own)).strip(" |")
+        yield _claim(text, (piece.start, piece.end), plain, kind, lead, own)
 
 
 def _markers_of(

@@ -25,7 +25,7 @@ def answer_by_list(question: str, sentences: Sequence[str]) -> bool | None:
     """Return whether a list has the member that a question asks for; ``None`` if no list is on its matter.
 
     The title shares a word with the question; all other words of the question are those of one member. A list that
-    says that it is not complete, or has one member only, denies nothing.
+    says that it is not complete, or has one member only, denies nothing; nor does one of several lists on the matter.
 
     Args:
         question: a question for yes or no.
@@ -36,6 +36,7 @@ def answer_by_list(question: str, sentences: Sequence[str]) -> bool | None:
         return None
     asked = _stems(question[opening.end() :])
     others = [_stems(sentence) for sentence in sentences if not _LIST.match(sentence[:MAX_TEXT])]
+    denied, fitting = 0, 0
     for sentence in sentences:
         found = _LIST.match(sentence[:MAX_TEXT])
         if found is None or len(found["title"].split()) > MAX_TITLE or _DENIED.search(found["title"]):
@@ -44,12 +45,14 @@ def answer_by_list(question: str, sentences: Sequence[str]) -> bool | None:
         wanted = asked - title
         if not wanted or not asked & title or len(items) < 2:
             continue
+        fitting += 1
         if any(wanted <= item for item in items):
             return True
         is_alike = any(bool(wanted & item) for item in items) or _has_name(question[opening.end() :])
         if is_alike and not _OPEN.search(sentence) and not any(wanted <= other for other in others):
-            return False
-    return None
+            denied += 1
+    # One list of two need not have what the other has.
+    return False if denied == 1 and fitting == 1 else None
 
 
 def _has_name(text: str) -> bool:

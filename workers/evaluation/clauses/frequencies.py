@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.clauses.placed_answers import read_parts
 from workers.evaluation.facts.units import NUMBER_WORDS, WEEKDAYS
-from workers.evaluation.text.words import content_words
+from workers.evaluation.text.words import content_words, key_of
 
 MAX_TEXT = 300
 """Longest statement that is read, code points."""
@@ -79,15 +79,15 @@ def _frequencies(text: str) -> Iterator[float]:
     """Yield the days between two times."""
     for match in _TIMES.finditer(text):
         times = 2.0 if match["twice"] else _number(match["count"])
-        yield _DAYS[match["unit"].lower()] / times
+        yield _DAYS[key_of(match["unit"])] / times
     for match in _EVERY.finditer(_TIMES.sub(" ", text)):
-        yield _DAYS[match["unit"].lower()] * (2.0 if match["other"] else _number(match["count"]))
+        yield _DAYS[key_of(match["unit"])] * (2.0 if match["other"] else _number(match["count"]))
     for match in _ADVERB.finditer(text):
-        yield _ADVERBS[match[0].lower()]
+        yield _ADVERBS[key_of(match[0])]
 
 
 def _number(text: str | None) -> float:
-    return 1.0 if text is None else max(1.0, float(text) if text.isdigit() else NUMBER_WORDS[text.lower()])
+    return 1.0 if text is None else max(1.0, float(text) if text.isdigit() else NUMBER_WORDS[key_of(text)])
 
 
 def without_frequency(text: str) -> str:

@@ -13,7 +13,7 @@ from workers.evaluation.facts.arithmetic import same_dimension
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import NUMBER_WORDS
-from workers.evaluation.text.words import content_words, stem, word_set
+from workers.evaluation.text.words import content_words, key_of, stem, word_set
 
 SHARED = 0.6
 """Least share of a question's words in a sentence that says what holds of a figure, where nothing is permitted."""
@@ -90,7 +90,7 @@ def answer_by_figure(question: str, sentences: Sequence[str]) -> bool | None:
         ``None`` if the question is none of this kind or the evidence does not decide it.
     """
     asked = re.split(r"(?<=[.!?])\s+", question.strip())[-1].rstrip(" ?")
-    asked = _YEARS_OLD.sub(lambda match: f"{NUMBER_WORDS[match[0].lower()]:g}", asked)
+    asked = _YEARS_OLD.sub(lambda match: f"{NUMBER_WORDS[key_of(match[0])]:g}", asked)
     if not _POLAR.match(asked) or len(asked) > MAX_TEXT:
         return None
     figures = read_details(asked).quantities

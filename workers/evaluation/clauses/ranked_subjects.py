@@ -18,7 +18,7 @@ from workers.evaluation.facts.units import FAMILIES
 from workers.evaluation.facts.verb_forms import verb_stem
 from workers.evaluation.ownership.held_values import Clause
 from workers.evaluation.ownership.value_owners import OwnedValues
-from workers.evaluation.text.words import stem, word_set
+from workers.evaluation.text.words import key_of, stem, word_set
 
 MAX_TEXT = 300
 """Longest claim and question that are read, code points."""
@@ -170,7 +170,7 @@ def _read_ranking(claim: str, question: str) -> _Ranking | None:
 
 
 def _comparative(match: re.Match[str]) -> str:
-    up, down = _SWAPPED[match["word"].lower()]
+    up, down = _SWAPPED[key_of(match["word"])]
     word = up if match["degree"].lower().startswith("mo") else down
     if not match["degree"].lower().endswith("st"):
         return word

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.short_answers import says_only_polarity, without_opening
 from workers.evaluation.clauses.ranked_subjects import ORDER_WORDS
+from workers.evaluation.contradictions.antonyms import POLES
 from workers.evaluation.facts.evidence_facts import missing_details
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.verb_forms import verb_stem
 from workers.evaluation.grounding.claim_features import NUMERIC, EvidenceIndex, content_sequence
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.text.local_words import content_words
 from workers.evaluation.text.words import stem, word_set
 
 AGREEING = frozenset(
-    map(stem, word_set("correct right true exact absolute certain definite indeed sure course case so"))
+    map(stem, word_set("correct right true exact absolute certain definite indeed sure course case so cannot never"))
 )
-"""Words that only repeat a yes."""
+"""Words that only repeat a yes or no."""
 _WORD = re.compile(r"\w+")
 
 
@@ -29,9 +31,17 @@ def adds_nothing(
     missing = missing_details(details, index.known, [read_details(units[place].text) for place in top])
     if missing.figures or missing.dates or missing.names:
         return False
-    known = content_words(claim.asked, claim.language) | AGREEING | ORDER_WORDS
+    told = _WORD.findall(" ".join((claim.asked, *(units[place].text for place in top))).lower())
+    known = content_words(claim.asked, claim.language).union(map(verb_stem, told), AGREEING, ORDER_WORDS)
+    known |= {word.removesuffix("d") for word in told if word.endswith("ed")}
+    own = {stem(word): word for word in _WORD.findall(rest.lower())}
     return all(
-        word in known or index.has(word) or any(character.isdigit() for character in word) or word in NUMERIC
+        word in known
+        or index.has(word)
+        or word in POLES
+        or word in NUMERIC
+        or verb_stem(own.get(word, word)) in known
+        or any(character.isdigit() for character in word)
         for word in content_words(rest, claim.language)
     )
 

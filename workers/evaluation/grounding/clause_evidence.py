@@ -1,7 +1,7 @@
 """Choose the sentences of the evidence whose clauses are compared with those of a claim."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from schemas.grounding import Mismatch
@@ -96,7 +96,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
     if is_covered or claim.asked:
-        related = _compare_relations(claim, _chosen(claim, units))
+        related = _compare_relations(claim, _chosen(claim, units, has_borders=True))
         if related is not None:
             return related
     is_placed = _is_placed(claim, units)
@@ -263,13 +263,7 @@ def _is_placed(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool | N
     near = _nearest(content_words(f"{claim.asked} {reply}", claim.language), units, MAX_SENTENCES)
     # "Anything above must be signed off by the director" goes on with the sentence before, and shares no word with it.
     places = sorted({*near, *(place + 1 for place in near if place + 1 < len(units))})
-    sentences, last = list[str](), 0
-    for place in places:
-        if place > last + 1 or units[place].number != units[last].number:
-            sentences.append("")
-        if not units[place].of_record:
-            sentences.append(units[place].text)
-        last = place
+    sentences = list(_passages(units, places))
     if not is_english(" ".join((claim.asked, reply, *sentences))):
         return None
     return is_answer_placed(claim.asked, reply, sentences)
@@ -317,15 +311,28 @@ def _is_contrary_stated(text: str, sentences: Sequence[str], language: str) -> b
     return True if True in found else None if None in found else False
 
 
-def _chosen(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> list[str]:
+def _chosen(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, has_borders: bool = False) -> list[str]:
+    """Return the sentences nearest to a claim, in order; with borders, an empty one where others or sources lie between."""
     topic = claim.asked if claim.question or claim.reply != claim.plain else ""
     words = content_words(f"{topic} {claim.plain}", claim.language)
-    near = [units[place].text for place in _nearest(words, units, MAX_SENTENCES)]
+    places = _nearest(words, units, MAX_SENTENCES)
+    near = list(_passages(units, places)) if has_borders else [units[place].text for place in places]
     if near or not (claim.asked and needs_question(claim.asked, claim.reply)):
         return near
     # "Yes." to "Can adults attend?" shares no word with "Nobody under 18 is admitted."
     sentences = [unit.text for unit in units if not unit.of_record]
     return sentences if len(sentences) <= MAX_SENTENCES else []
+
+
+def _passages(units: Sequence[EvidenceUnit], places: Sequence[int]) -> Iterator[str]:
+    """Yield sentences of sources, with an empty one before each that does not follow the one before it."""
+    last: int | None = None
+    for place in places:
+        if last is not None and (place > last + 1 or units[place].number != units[last].number):
+            yield ""
+        if not units[place].of_record:
+            yield units[place].text
+        last = place
 
 
 def _nearest(words: frozenset[str], units: Sequence[EvidenceUnit], count: int) -> list[int]:

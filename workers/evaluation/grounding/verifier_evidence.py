@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.grounding.evidence import EvidenceUnit, Matrix, single_units
 from workers.evaluation.text.words import content_words
@@ -91,26 +92,33 @@ def window(units: Sequence[EvidenceUnit], words: frozenset[str], close: Matrix) 
 
 
 def _chosen(units: Sequence[EvidenceUnit], words: frozenset[str], close: Matrix) -> Iterator[int]:
+    spend(len(units))
     weights = _weights(units, words)
     left = dict(weights)
     total = sum(weights.values()) or 1.0
-    open_units = dict.fromkeys(range(len(units)))
+    open_units = set(range(len(units)))
     texts: set[str] = set()
     length = 0
     while open_units and len(texts) < WINDOW_UNITS:
         best = max(
             open_units,
-            key=lambda index: float(close[index]) + sum(left.get(word, 0.0) for word in units[index].words) / total,
+            key=lambda index: (
+                float(close[index]) + sum(left.get(word, 0.0) for word in units[index].words) / total,
+                -index,
+            ),
         )
-        del open_units[best]
         unit = units[best]
-        if unit.text in texts or (length and length + len(unit.text) > WINDOW):
-            continue
         yield best
         texts.add(unit.text)
         length += len(unit.text) + 1
         for word in unit.words:
             left.pop(word, None)
+        # Only units that still fit are weighed again: with a window nearly full, thousands would be weighed one by one.
+        open_units = {
+            index
+            for index in open_units
+            if length + len(units[index].text) <= WINDOW and units[index].text not in texts
+        }
 
 
 def _weights(units: Sequence[EvidenceUnit], words: frozenset[str]) -> dict[str, float]:

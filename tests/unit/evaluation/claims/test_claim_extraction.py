@@ -1,11 +1,12 @@
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.harness.paths import ROOT
-from workers.evaluation.claims.claim_extraction import ExtractedClaim, extract_claims
+from workers.evaluation.claims.claim_extraction import MAX_CLAIM, ExtractedClaim, extract_claims
 from workers.evaluation.text.markers import find_markers
 from workers.evaluation.text.segmentation import segment
 
@@ -302,3 +303,22 @@ def test_the_reference_tells_where_a_sentence_is_split() -> None:
     assert [len(claims(example)) for example in examples] == [2, 2, 3, 2, 2, 2]
     whole = REFERENCE.partition("are not split: ")[2].partition("\n")[0]
     assert [len(claims(example)) for example in re.findall(r"`([^`]+)`", whole)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nThe pump needs service "
+        + "and the motor is checked and oiled " * 70
+        + "and it costs 900 euros a month.\n```",
+        "| part | note |\n|---|---|\n| Pump | It is quiet "
+        + "and the motor is checked and oiled " * 70
+        + "for 900 euros. |",
+    ],
+)
+def test_a_figure_at_the_end_of_a_long_line_of_code_or_cell_is_in_a_claim_that_is_read(text: str) -> None:
+    claims = extract_claims(text, segment(text))
+    assert max(len(claim.plain) for claim in claims) <= MAX_CLAIM
+    assert any("900 euros" in claim.plain and claim.needs_grounding for claim in claims)
+    assert all(one.end <= two.start for one, two in pairwise(claims))
+    assert all(text[claim.start : claim.end] == claim.text for claim in claims)

@@ -88,6 +88,7 @@ HOURS = "A surgeon is on duty at night. The clinic in Bern is open on Saturdays 
         ("Is parking available for guests?", PARKING, "Yes, it is available.", "Yes, with valet service by Mr. Olsen."),
         ("Is a surgeon on duty at night?", HOURS, "Yes, a surgeon is on duty.", "Yes, Dr. Miller in Basel."),
         ("Is the clinic open on Saturdays?", HOURS, "Yes, from 9:00 to 13:00.", "Yes, from 9:00 to 15:00."),
+        (LAB, "Smoking is not allowed in the lab.", "No, smoking is forbidden.", "No, smoking costs 50 euros."),
         ("Is the clinic open on Saturdays?", HOURS, "Yes, from 9 am to 1 pm.", "Yes, from 9 am to 3 pm."),
         (
             "Within how many days are returns accepted?",

@@ -70,3 +70,17 @@ def test_the_pipeline_warns_of_the_wrong_frequency_alone(
     context = " ".join(sentences)
     assert is_warned_of(wrong, question, context)
     assert not is_warned_of(right, question, context)
+
+
+@pytest.mark.parametrize(
+    ("statement", "evidence", "is_right"),
+    [
+        ("The bin is emptied every nıght.", "The bin is emptied every night.", True),
+        ("The bin is emptied every nıght.", "The bin is emptied every week.", False),
+        ("The pump is serviced fortnıghtly.", "The pump is serviced fortnightly.", True),
+        ("The pump is serviced ſix times a year.", "The pump is serviced six times a year.", True),
+        ("The pump is serviced fıve times a year.", "The pump is serviced six times a year.", False),
+    ],
+)
+def test_look_alikes_of_letters_are_read(statement: str, evidence: str, is_right: bool) -> None:
+    assert is_frequency_right(statement, [evidence]) is is_right

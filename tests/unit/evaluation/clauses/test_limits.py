@@ -53,3 +53,10 @@ def test_the_verb_after_a_figure_is_no_month() -> None:
     assert not read_details("Children under 10 may not swim alone.").dates
     assert read_details("It opens on 10 may at noon.").dates
     assert read_details("It opens on 10 May and stays open.").dates
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"), [("Can a ſix-year-old join?", True), ("Can a fıve-year-old join?", False)]
+)
+def test_an_age_with_look_alikes_of_letters_is_read(question: str, answer: bool) -> None:
+    assert answer_by_figure(question, ["Children of 6 years or older may join."]) is answer

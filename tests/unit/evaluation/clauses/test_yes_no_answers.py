@@ -216,3 +216,26 @@ def test_what_a_contrast_or_exception_denies_is_not_affirmed() -> None:
 def test_an_answer_that_gives_its_reason_is_judged_by_it(query: str, context: str, right: str, wrong: str) -> None:
     assert is_warned_of(wrong, query, context)
     assert not is_warned_of(right, query, context)
+
+
+TWO_LISTS = [
+    "Supported systems: Windows 11, macOS 13, Ubuntu 22.04.",
+    "Supported browsers and systems: Windows 10, Firefox.",
+]
+
+
+@pytest.mark.parametrize("sentences", [TWO_LISTS, TWO_LISTS[::-1]])
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is Windows 10 a supported system?", True),
+        ("Is Windows 11 a supported system?", True),
+        ("Is Windows 8 a supported system?", None),
+    ],
+)
+def test_the_order_of_the_lists_decides_nothing(question: str, answer: bool | None, sentences: list[str]) -> None:
+    assert answer_by_list(question, sentences) is answer
+
+
+def test_a_single_list_denies_what_it_lacks() -> None:
+    assert answer_by_list("Is Windows 8 a supported system?", TWO_LISTS[:1]) is False

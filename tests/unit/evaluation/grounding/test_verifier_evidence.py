@@ -3,10 +3,14 @@
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.answers import ContextChunk
+from tests.harness.operations import count_operations
+from workers.errors import BudgetExceeded
+from workers.evaluation.budget import Budget, spending
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.grounding.evidence import EvidenceUnit, collect_evidence
 from workers.evaluation.grounding.verifier_evidence import (
@@ -75,6 +79,20 @@ def test_meaning_decides_where_words_do_not() -> None:
 
 def test_without_evidence_the_window_is_empty() -> None:
     assert window_of("The dam holds.") == ""
+
+
+def test_operations_of_a_window_grow_with_the_evidence_and_are_charged() -> None:
+    """Once a window is nearly full, units that no longer fit were weighed and dropped one by one."""
+
+    def operations(count: int) -> int:
+        units = units_of(". ".join(f"Wheat of field {number} is ripe {'x' * 200}" for number in range(count)))
+        assert len(units) == count
+        return count_operations(lambda: window(units, content_words("Wheat is ripe."), np.zeros(count)))
+
+    assert operations(400) <= 4.5 * operations(100)
+    units = units_of(". ".join(f"Wheat of field {number} is ripe {'x' * 200}" for number in range(50)))
+    with pytest.raises(BudgetExceeded), spending(Budget(limit=49)):
+        window(units, content_words("Wheat is ripe."), np.zeros(50))
 
 
 def test_of_a_long_claim_the_end_is_kept() -> None:

@@ -4,12 +4,18 @@ from collections.abc import Sequence
 
 import pytest
 
+from schemas.answers import ContextChunk
 from tests.harness.whole_answers import is_warned_of
+from workers.evaluation.claims.claim_extraction import extract_claims
+from workers.evaluation.grounding.clause_evidence import _chosen
+from workers.evaluation.grounding.evidence import collect_evidence
 from workers.evaluation.relations.changed_states import is_state_present
 from workers.evaluation.relations.comparison import answer_by_relation
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.reference_units import is_reference_kept
 from workers.evaluation.relations.stated_differences import is_order_stated
+from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.words import content_words
 
 
 def _cases(rows: str) -> list[list[str]]:
@@ -175,3 +181,15 @@ def test_what_is_not_transferable_cannot_be_used_by_someone_else() -> None:
     question, context = "Can the ticket be used by someone else?", "Tickets are non-transferable and non-refundable."
     assert not is_warned_of("No, someone else cannot use the ticket.", question, context)
     assert is_warned_of("Yes, someone else can use the ticket.", question, context)
+
+
+def test_sentences_of_other_sources_and_beyond_gaps_do_not_follow_each_other() -> None:
+    contents = [
+        "The fee is 20 euros. The hall is warm. The fee covers the towel.",
+        "The fee for the hall is due in May.",
+    ]
+    chunks = [ContextChunk(chunk_id=f"c{number}", content=content) for number, content in enumerate(contents)]
+    text = "The fee is 20 euros."
+    claim = extract_claims(text, segment(text))[0]
+    found = _chosen(claim, collect_evidence(chunks, content_words(text)), has_borders=True)
+    assert found == ["The fee is 20 euros.", "", "The fee covers the towel.", "", "The fee for the hall is due in May."]
