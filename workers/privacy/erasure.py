@@ -23,7 +23,7 @@ from workers.privacy.record_masking import Privacy
 from workers.settings import KafkaSettings, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.migrations import migrate_database
 from workers.stores.lancedb.memory_store import forget_turns
 from workers.stores.queries.person_queries import PersonStore
 from workers.stores.redis.client import REDIS_ERRORS
@@ -88,10 +88,10 @@ async def forget(
     digest = person_digest(tenant, user)
     requested_at = now()
     erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at)
+    await migrate_database(settings.clickhouse, addresses.clickhouse)
     client = await connect(settings.clickhouse, addresses.clickhouse)
     producer = ConfirmedProducer(settings, addresses.kafka)
     try:
-        await migrate(client, settings.clickhouse.database)
         await producer.start()
         await producer.send([erasure_output(erasure, NAME)], agent=NAME)
         database = settings.clickhouse.database

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from workers.delivery.producer import ConfirmedProducer
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.migrations import migrate_database
 
 
 @asynccontextmanager
@@ -23,9 +23,9 @@ async def open_clickhouse(
     Raises:
         StoreUnavailable: no server responds at this address.
     """
+    await migrate_database(settings.clickhouse, url)
     store = AnalyticsStore(await connect(settings.clickhouse, url), settings.clickhouse.database, query_seconds)
     try:
-        await migrate(store.client, settings.clickhouse.database)
         yield store
     finally:
         await store.close()

@@ -17,7 +17,7 @@ from workers.process.private_files import complete_file
 from workers.settings import Settings
 from workers.settings.addresses import find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.migrations import migrate_database
 
 if TYPE_CHECKING:
     from workers.comparison.gates import Gate, GateResult
@@ -146,10 +146,11 @@ async def _compared(settings: Settings, wanted: "Wanted") -> "Comparison":
     patient = settings.clickhouse.model_copy(
         update={"timeout_seconds": max(settings.clickhouse.timeout_seconds, PATIENCE_SECONDS)}
     )
-    client = await connect(patient, find_addresses(settings, ["clickhouse"]).clickhouse)
+    url = find_addresses(settings, ["clickhouse"]).clickhouse
+    await migrate_database(settings.clickhouse, url)
+    client = await connect(patient, url)
     try:
         database = settings.clickhouse.database
-        await migrate(client, database)
         return await ComparisonStore(AnalyticsStore(client, database), database).compare(wanted)
     finally:
         await client.close()

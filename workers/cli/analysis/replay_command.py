@@ -33,7 +33,7 @@ from workers.pipeline.versions import pipeline_version
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.migrations import migrate_database
 from workers.stores.queries.replay_records import ReplayStore, StoredReplay
 
 INTERRUPTED = 130
@@ -156,9 +156,9 @@ def _options(settings: Settings, **given: Any) -> Any:
 async def _known_options(settings: Settings, addresses: Addresses, run: str) -> Any:
     from workers.replay.replay_options import ReplayOptions
 
+    await migrate_database(settings.clickhouse, addresses.clickhouse)
     client = await connect(settings.clickhouse, addresses.clickhouse)
     try:
-        await migrate(client, settings.clickhouse.database)
         analytics = AnalyticsStore(client, settings.clickhouse.database)
         row = await ReplayStore(analytics, settings.clickhouse.database).find(run)
     finally:

@@ -15,7 +15,7 @@ from workers.delivery.topic_administration import TopicAdministration
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.migrations import migrate_database
 from workers.stores.queries.replay_records import ReplayStore, StoredReplay
 from workers.stores.queries.run_queries import Promoted, RunStore
 
@@ -136,10 +136,10 @@ def _with_stores(work: Callable[[ReplayStore, RunStore], Awaitable[T]]) -> T:
     url = find_addresses(settings, ["clickhouse"]).clickhouse
 
     async def run() -> T:
+        await migrate_database(settings.clickhouse, url)
         client = await connect(settings.clickhouse, url)
         try:
             database = settings.clickhouse.database
-            await migrate(client, database)
             analytics = AnalyticsStore(client, database)
             return await work(ReplayStore(analytics, database), RunStore(analytics, database))
         finally:

@@ -13,7 +13,7 @@ from workers.pipeline.versions import differences, pipeline_version, version_par
 from workers.settings import Settings
 from workers.settings.addresses import find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.migrations import migrate_database
 from workers.stores.queries.version_queries import SeenVersion, VersionStore
 
 
@@ -57,10 +57,11 @@ def versions(
 
 
 async def _seen(settings: Settings) -> list[SeenVersion]:
-    client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
+    url = find_addresses(settings, ["clickhouse"]).clickhouse
+    await migrate_database(settings.clickhouse, url)
+    client = await connect(settings.clickhouse, url)
     try:
         database = settings.clickhouse.database
-        await migrate(client, database)
         return await VersionStore(AnalyticsStore(client, database), database).seen()
     finally:
         await client.close()

@@ -66,19 +66,20 @@ def migrate_schema(
       touchstone migrate --check --json
     """
     from workers.stores.clickhouse.analytics_store import connect
-    from workers.stores.clickhouse.migrations import AppliedMigration, applied_migrations, migrate, read_migrations
+    from workers.stores.clickhouse.migrations import AppliedMigration, applied_migrations, migrate_database, read_migrations
     from workers.stores.clickhouse.retention import apply_retention
 
     settings = read_settings()
     database = settings.clickhouse.database
 
     async def run() -> tuple[dict[int, AppliedMigration], list[str]]:
-        client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
+        url = find_addresses(settings, ["clickhouse"]).clickhouse
+        client = await connect(settings.clickhouse, url)
         try:
             before = await applied_migrations(client, database)
             if check:
                 return before, []
-            await migrate(client, database)
+            await migrate_database(settings.clickhouse, url)
             return before, await apply_retention(client, database, settings.retention)
         finally:
             await client.close()

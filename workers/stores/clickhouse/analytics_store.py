@@ -33,6 +33,9 @@ AUTHENTICATION_FAILED = 516
 CLIENT_ERRORS = (Error, OSError, TimeoutError, asyncio.IncompleteReadError)
 """Errors of a client whose server refuses connections, is unavailable or disconnects."""
 
+LONG_TIMEOUT = 120.0
+"""Timeout from which the interval of a statement's progress is longer than the client chooses, seconds."""
+
 CHECK_SECONDS = 5.0
 """Timeout of a health check."""
 
@@ -166,7 +169,7 @@ async def connect(settings: ClickHouseSettings, url: str) -> AsyncClient:
             connect_timeout=10,
             send_receive_timeout=math.ceil(settings.timeout_seconds),
             autogenerate_session_id=False,
-            settings={"insert_quorum": settings.insert_quorum} if settings.insert_quorum else None,
+            settings=_server_settings(settings),
         )
     except (Error, OSError) as error:
         if isinstance(error, DatabaseError) and error_code(error) == AUTHENTICATION_FAILED:
@@ -178,6 +181,15 @@ async def connect(settings: ClickHouseSettings, url: str) -> AsyncClient:
             f"no ClickHouse server responds at {parts.hostname}:{port} ({type(error).__name__}); start one or set "
             "CLICKHOUSE_URL"
         ) from error
+
+
+def _server_settings(settings: ClickHouseSettings) -> dict[str, Any]:
+    chosen: dict[str, Any] = {"insert_quorum": settings.insert_quorum} if settings.insert_quorum else {}
+    # While a statement runs, the server sends a header in this interval, so that the connection stays open. By default
+    # it is two minutes at most, also with a longer timeout, and aiohttp refuses a reply with more than 128 headers.
+    if settings.timeout_seconds > LONG_TIMEOUT:
+        chosen["http_headers_progress_interval_ms"] = int(settings.timeout_seconds * 900)
+    return chosen
 
 
 def error_code(error: DatabaseError) -> int | None:

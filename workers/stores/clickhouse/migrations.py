@@ -15,6 +15,8 @@ from clickhouse_connect.driver.exceptions import Error
 from workers.errors import TouchstoneError
 from workers.observability.logs import get_logger
 from workers.process.paths import deploy_directory
+from workers.settings import ClickHouseSettings
+from workers.stores.clickhouse.analytics_store import connect
 from workers.stores.clickhouse.rekeying import REKEY, rekey
 from workers.stores.clickhouse.replication import Render, renderer
 from workers.stores.tables.operation_tables import MigrationRow
@@ -44,6 +46,11 @@ ENGINE = ReplacingMergeTree(applied_at)
 ORDER BY version
 """
 OLDEST_WORKER = "ALTER TABLE {database}.schema_migrations ADD COLUMN IF NOT EXISTS oldest_worker UInt32 DEFAULT 0"
+
+
+STATEMENT_SECONDS = 1_200.0
+"""Maximum silence of the server during a statement. Its headers of progress come a little more often, and a client takes
+128 of them: a copy of a large table may take a day and a half."""
 
 
 class MigrationError(TouchstoneError):
@@ -160,6 +167,27 @@ async def migrate(client: AsyncClient, database: str, migrations: list[Migration
     except Error as error:
         # Migration statements hold no values of records, so the error may be shown.
         raise MigrationError(f"the schema of database {database} cannot be brought up to date: {error}") from error
+
+
+async def migrate_database(settings: ClickHouseSettings, url: str) -> list[str]:
+    """Bring the schema up to date with a client of its own, whose statements may take a day.
+
+    Args:
+        settings: user, password and database.
+        url: http(s)://host:port.
+
+    Returns:
+        Names of the migrations applied now.
+
+    Raises:
+        StoreUnavailable: no server responds at this address.
+        MigrationError: as of :func:`migrate`.
+    """
+    client = await connect(settings.model_copy(update={"timeout_seconds": STATEMENT_SECONDS}), url)
+    try:
+        return await migrate(client, settings.database)
+    finally:
+        await client.close()
 
 
 async def applied_migrations(client: AsyncClient, database: str) -> dict[int, AppliedMigration]:
