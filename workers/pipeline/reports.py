@@ -1,6 +1,7 @@
 """Build reports from findings, and the enriched answer from reports."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,6 +23,9 @@ from workers.pipeline.builtin_evaluators import BUILTIN
 from workers.pipeline.evaluator import MAX_REASON, Evaluation, InvalidFindings, invalid_findings
 from workers.pipeline.versions import rule_versions
 from workers.settings import Settings
+
+MAX_REPORT_REASON = 2_000
+"""Maximum length of a report's reason, code points: that of ``ShortText``."""
 
 log = get_logger(__name__)
 
@@ -111,10 +115,15 @@ def _models(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _reason(name: str, answer: GeneratedAnswer, failure: Exception | None) -> str:
+    reason = None
     if isinstance(failure, JudgementError):
-        return str(failure)
-    log.error("evaluation_failed", agent=name, answer_id=answer.answer_id, exc_info=failure)
-    return f"{type(failure).__name__} in the rules of {name}; the log has the traceback"
+        # A plug-in may raise it with any text, or with one that cannot be made.
+        with suppress(Exception):
+            reason = str(failure)
+    if reason is None:
+        log.error("evaluation_failed", agent=name, answer_id=answer.answer_id, exc_info=failure)
+        reason = f"{type(failure).__name__} in the rules of {name}; the log has the traceback"
+    return reason[:MAX_REPORT_REASON].encode("utf-8", "backslashreplace").decode()[:MAX_REPORT_REASON]
 
 
 def build_enriched_answer(

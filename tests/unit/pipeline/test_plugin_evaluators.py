@@ -24,6 +24,7 @@ from tests.harness.paths import ROOT
 from workers.agents import evaluation as agent_module
 from workers.check.check_service import CheckService
 from workers.delivery.records import Record, WorkItem
+from workers.errors import JudgementError
 from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.inference.embedding import EmbeddingService
 from workers.pipeline.builtin_evaluators import BUILTIN
@@ -278,6 +279,41 @@ def test_findings_that_a_report_can_hold_are_read_in_the_enriched_answer(details
     origin = Origin(settings("x"), "v", NOW)
     _, enriched = build_enriched_answer(ANSWER, {"x": report}, RECORD, origin)
     assert EnrichedAnswer.from_bytes(enriched).evaluations["x"].details == details
+
+
+class Unspeakable(JudgementError):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class NoText(JudgementError):
+    def __str__(self) -> str:
+        return 7  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (JudgementError("x" * 3_000), "x" * 2_000),
+        (JudgementError("half \ud800 a pair"), "half \\ud800 a pair"),
+        (JudgementError("\udfff" * 2_000), ("\\udfff" * 2_000)[:2_000]),
+        (RuntimeError("\ud800"), "RuntimeError in the rules of x; the log has the traceback"),
+        (type("Long" * 1_000, (Exception,), {})(), "Long" * 500),
+        (Unspeakable(), "Unspeakable in the rules of x; the log has the traceback"),
+        (NoText(), "NoText in the rules of x; the log has the traceback"),
+    ],
+    ids=["long", "half a pair", "long once written", "unexpected", "long name", "no text", "not a text"],
+)
+def test_any_error_of_a_plugin_is_a_failed_report_with_a_reason(error: Exception, reason: str) -> None:
+    def refuse(answer: GeneratedAnswer, context: EvaluationContext) -> Length:
+        raise error
+
+    evaluation = answer_evaluator("x", Length, refuse).begin(ANSWER, [])
+    evaluation.prepare()
+    evaluation.evaluate({}, {})
+    report, value = make_report(evaluation, ANSWER, RECORD, Origin(settings(), "1", NOW))
+    assert (report.status, report.reason) == ("failed", reason)
+    assert EvaluationReport.from_bytes(value).reason == reason
 
 
 async def test_a_plugin_that_works_reports_its_score_in_its_agent() -> None:
