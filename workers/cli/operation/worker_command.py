@@ -66,7 +66,12 @@ def migrate_schema(
       touchstone migrate --check --json
     """
     from workers.stores.clickhouse.analytics_store import connect
-    from workers.stores.clickhouse.migrations import AppliedMigration, applied_migrations, migrate_database, read_migrations
+    from workers.stores.clickhouse.migrations import (
+        AppliedMigration,
+        applied_migrations,
+        migrate_database,
+        read_migrations,
+    )
     from workers.stores.clickhouse.retention import apply_retention
 
     settings = read_settings()
