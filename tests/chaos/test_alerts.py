@@ -26,6 +26,7 @@ async def watched(folder: Path, *ports: int) -> AsyncIterator[Monitoring]:
     try:
         async with monitoring(folder) as started:
             started.watch(*ports)
+            await started.until_scraped(len(ports))
             yield started
     except MonitoringMissing as reason:
         pytest.skip(str(reason))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import orjson
 import yaml
 from aiohttp import web
@@ -63,16 +64,41 @@ class Monitoring:
     Attributes:
         alerts: what Alertmanager has sent.
         targets: file with the addresses of workers, which Prometheus reads again when it changes.
+        api: address of the API of Prometheus.
     """
 
     alerts: AlertReceiver
     targets: Path
+    api: str
 
     def watch(self, *ports: int) -> None:
         """Scrape the workers on these ports from now on."""
         draft = self.targets.with_suffix(".new")
         draft.write_bytes(orjson.dumps([{"targets": [f"127.0.0.1:{port}" for port in ports]}]))
         draft.replace(self.targets)
+
+    async def until_scraped(self, workers: int) -> None:
+        """Wait until so many workers are up, and Prometheus has found Alertmanager.
+
+        It sends an alert that it could not send again after a minute only, and others would come before it.
+        """
+        async with aiohttp.ClientSession() as session:
+
+            async def ask(path: str, **query: str) -> Any:
+                async with session.get(f"{self.api}/{path}", params=query) as response:
+                    return (await response.json())["data"]
+
+            async def scraped() -> bool:
+                try:
+                    up = await ask("query", query='sum(up{job="touchstone"})')
+                    found = await ask("alertmanagers")
+                except (aiohttp.ClientConnectionError, aiohttp.ContentTypeError):  # it starts: 503 with a text
+                    return False
+                return bool(found["activeAlertmanagers"]) and [each["value"][1] for each in up["result"]] == [
+                    str(workers)
+                ]
+
+            await until(scraped, f"{workers} workers are scraped", 120)
 
 
 def shorten(content: Any) -> Any:
@@ -128,7 +154,7 @@ async def monitoring(folder: Path) -> AsyncIterator[Monitoring]:
     async with serving(AlertReceiver(), "/alerts") as receiver:
         assert isinstance(receiver, AlertReceiver)
         write_configuration(folder, alertmanager, f"{receiver.url}/alerts")
-        started = Monitoring(receiver, folder / "targets.json")
+        started = Monitoring(receiver, folder / "targets.json", f"http://127.0.0.1:{prometheus}/api/v1")
         started.watch()
         commands = (
             [PROGRAMS[0], "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb",
