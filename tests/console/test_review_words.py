@@ -12,7 +12,7 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
-from workers.console.presentation.minima import gate_words, minima_of
+from workers.console.presentation.minima import gate_range, minima_of
 from workers.decision.policy import DecisionPolicy
 from workers.decision.release_events import review_request
 from workers.review.review_errors import FINAL_ADVICE
@@ -98,8 +98,8 @@ def test_the_minimum_is_that_of_tenant_and_query_type() -> None:
     assert minima_of(settings, "other", "legal") == usual
     assert minima_of(settings, "acme", None) == {"gate": 0.6, "grounding": 0.3}
     assert minima_of(settings, "acme", "legal") == {"gate": 0.9, "grounding": 0.3}
-    assert gate_words(settings, "acme") == "0.60–0.90"
-    assert gate_words(settings, "other") == f"{usual['gate']:.2f}"
+    assert gate_range(settings, "acme") == [0.6, 0.9]
+    assert gate_range(settings, "other") == [usual["gate"]]
 
 
 @needs_browser

@@ -18,6 +18,7 @@ from schemas.review import POLICY
 from workers.console.http.problems import Problem, problem_response
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
+from workers.console.presentation.minima import beside, whole
 from workers.console.presentation.rendering import citation_kind, markdown, web_address
 from workers.console.presentation.rule_words import rules_in_words, winning_words
 from workers.console.presentation.verdicts import ESTIMATE, MEANINGS, OWN_VERDICTS, VERDICTS, score_words, shade_of
@@ -69,8 +70,8 @@ VIA = {"token": "by program", "session": "in the browser"}
 """Words for the ways by which somebody was shown an answer."""
 
 
-def _score(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+def _score(value: float | None, minimum: float | None = None) -> str:
+    return "–" if value is None else beside(value, minimum)
 
 
 def _money(value: float | None) -> str:
@@ -110,7 +111,7 @@ def _in_editor(end: int, text: str) -> int:
 
 
 ENVIRONMENT.filters |= {
-    "visible": visible, "score": _score, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),

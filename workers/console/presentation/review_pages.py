@@ -16,7 +16,7 @@ from workers.console.http.problems import Problem
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
-from workers.console.presentation.minima import gate_words, minima_of
+from workers.console.presentation.minima import gate_range, minima_of
 from workers.console.presentation.outcome import deadline_words, escalation_words
 from workers.console.presentation.page_basics import Reviewing, page
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
@@ -91,7 +91,7 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
         "queue.html", request, principal,
         found=found, more=_page_address(filters, found.next_cursor, [*trail, cursor]) if found.next_cursor else None,
         previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,
-        minima={tenant: gate_words(resources.settings, tenant) for tenant in {item.tenant for item in found.items}},
+        minima={tenant: gate_range(resources.settings, tenant) for tenant in {item.tenant for item in found.items}},
         reviewers=await team.reviewers(who, FIGURES_DAYS), **await filter_values(team, who, filters),
     )  # fmt: skip
 

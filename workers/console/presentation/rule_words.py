@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from workers.console.presentation.minima import beside, whole
 from workers.console.presentation.words import words_of
 from workers.decision.explanation import ExplainedRow, Explanation
 from workers.decision.policy import AUDIT, Effect, Reason
@@ -98,9 +99,14 @@ def _effect_words(state: str, *, review: bool) -> str:
 
 def _rule(row: ExplainedRow, mode: str, *, won: bool) -> RuleWords:
     condition = CONDITIONS.get(row.fact) or _condition_of_evaluator(row.fact)  # type: ignore[call-overload]
-    needed = f"at least {row.threshold:.2f}" if row.threshold is not None else condition.needed
+    needed = f"at least {whole(row.threshold)}" if row.threshold is not None else condition.needed
     return RuleWords(
-        words_of(row.fact), condition.field, _measured(row.value, condition), needed, _result(row, mode), won
+        words_of(row.fact),
+        condition.field,
+        _measured(row.value, condition, row.threshold),
+        needed,
+        _result(row, mode),
+        won,
     )
 
 
@@ -110,14 +116,14 @@ def _condition_of_evaluator(fact: str) -> Condition:
     return Condition(f"score of {name}", "a known score")
 
 
-def _measured(value: Any, condition: Condition) -> str:
+def _measured(value: Any, condition: Condition, threshold: float | None) -> str:
     if value is None:
         return "not known"
     if isinstance(value, bool):
         return condition.some if value else condition.none
     if isinstance(value, list):
         return ", ".join(words_of(str(each)) for each in value) or "none"
-    return f"{value:.2f}" if isinstance(value, float) else words_of(str(value))
+    return beside(value, threshold) if isinstance(value, float) else words_of(str(value))
 
 
 def _result(row: ExplainedRow, mode: str) -> str:
