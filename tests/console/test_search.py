@@ -8,6 +8,8 @@ from playwright.sync_api import Browser, expect
 from schemas.answers import ContextChunk, GeneratedAnswer
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
+from workers.stores.queries.answer_queries import MAX_TEXT
+from workers.stores.queries.audit_queries import MAX_QUESTION
 
 BEGIN = datetime.now(UTC) - timedelta(hours=2)
 COUNT = 7
@@ -55,6 +57,28 @@ def test_all_words_of_a_search_must_occur(
 ) -> None:
     found = console.client().get("/api/answers", params={"q": words, "tenant": "searching-north"}).json()["items"]
     assert [item["answer_id"] for item in found] == [turns[number] for number in reversed(numbers)]
+
+
+def test_long_texts_are_cut_between_characters_of_any_script(console: ConsoleThread) -> None:
+    tenant, signs = "searching-scripts", ("ж", "見", "🙂")
+    long = {f"{sign}{lead}": f"{'x' * lead}{sign * 400}" for sign in signs for lead in range(len(sign.encode("utf-8")))}
+    answers = [
+        turn(number, tenant).model_copy(update={"answer_id": name, "query": text, "answer": text})
+        for number, (name, text) in enumerate(long.items())
+    ]
+    console.store(answers)
+    found = console.client().get("/api/answers", params={"tenant": tenant}).json()["items"]
+    assert {item["answer_id"]: (item["query"], item["answer"]) for item in found} == {
+        name: (text[:MAX_TEXT], text[:MAX_TEXT]) for name, text in long.items()
+    }
+    listed = (
+        console.client("admin")
+        .get("/api/audit/decisions", params={"tenant": tenant, "state": "automatic"})
+        .json()["items"]
+    )
+    assert {item["answer_id"]: item["query"] for item in listed} == {
+        name: text[:MAX_QUESTION] for name, text in long.items()
+    }
 
 
 def test_parts_of_names_find_models_and_tenants(console: ConsoleThread, turns: list[str]) -> None:

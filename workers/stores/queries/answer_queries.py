@@ -102,7 +102,7 @@ WHERE run = {{run:String}}
 )
 _SUMMARY = """
 SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms,
-       left(query, {{shown:UInt32}}) AS query, left(answer, {{shown:UInt32}}) AS answer, model_id, query_type, state, review, degraded,
+       leftUTF8(query, {{shown:UInt32}}) AS query, leftUTF8(answer, {{shown:UInt32}}) AS answer, model_id, query_type, state, review, degraded,
        hallucination_risk, grounding_score, gate_score, quality_score, claims_total, claims_supported,
        claims_contradicted, claims_unsupported, reasons
 """

@@ -113,7 +113,7 @@ COUNTED = {
     "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
 ANSWERS = """
-SELECT tenant, answer_id, argMax(left(query, {{shown:UInt32}}), rank) AS question, argMax(state, rank) AS state,
+SELECT tenant, answer_id, argMax(leftUTF8(query, {{shown:UInt32}}), rank) AS question, argMax(state, rank) AS state,
        argMax(enriched_at, rank) AS since
 FROM {database}.answers
 WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
