@@ -61,3 +61,14 @@ def test_a_rule_without_effect_in_a_mode_says_so() -> None:
     rules = rules_in_words(explained("released", [], "observer", gate_score_unknown=Fact(True, None)))
     (unknown,) = [rule for rule in rules if rule.name == "overall score unknown"]
     assert unknown[2:] == ("not known", "a known score", "failed, without effect in observer mode", False)
+
+
+def test_a_rule_whose_value_was_never_measured_has_not_passed() -> None:
+    found = {"grounding_below_minimum": Fact(False, None, 0.6), "words_not_compared": Fact(True, True)}
+    rules = {rule.name: rule for rule in rules_in_words(explained("held", ["words_not_compared"], **found))}
+    assert rules["too little support in the sources"][2:4] == ("not known", "at least 0.60")
+    assert [name for name, rule in rules.items() if rule.result == "not measured"] == [
+        "too little support in the sources"
+    ]
+    assert rules["too little support in the sources"].result == "not measured"
+    assert rules["refusal"].result == "passed"

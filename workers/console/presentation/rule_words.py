@@ -131,7 +131,7 @@ def _result(row: ExplainedRow, mode: str) -> str:
     if row.applies is None:
         return "not known"
     if not row.applies:
-        return "passed"
+        return "passed" if row.value is not None else "not measured"
     if effect is None:
         return f"failed, without effect in {mode} mode"
     if not row.decided:
