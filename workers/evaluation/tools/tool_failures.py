@@ -142,19 +142,14 @@ def _is_empty(value: Mapping[str, Any]) -> bool:
     )
 
 
-def admits(text: str, kind: Literal["error", "empty"], question: str = "") -> bool:
-    """Return true if a text has words that say that a call failed, or that it found nothing.
+def admitting_words(text: str, kind: Literal["error", "empty"], question: str = "") -> list[str]:
+    """Return the words of a text that say that a call failed, or that it found nothing.
 
     Args:
         text: the answer, or a claim.
         kind: how the call failed.
         question: the question; words that it has already ("Which tests failed?") admit nothing.
     """
-    return bool(admitting_words(text, kind, question))
-
-
-def admitting_words(text: str, kind: Literal["error", "empty"], question: str = "") -> list[str]:
-    """Return the words of a text that say that a call failed or found nothing; for the arguments see ``admits``."""
     asked = question.casefold()
     found = [
         match[0]
