@@ -27,7 +27,7 @@ from workers.decision.enrichment import JUDGES
 from workers.delivery.application import AgentApplication
 from workers.delivery.join.assembler import Assembler, ExpectedEvaluators
 from workers.delivery.processing import BatchProcessor
-from workers.delivery.records import Output, Result, WorkItem
+from workers.delivery.records import CountedOutputs, Output, Result, WorkItem
 from workers.observability import metrics
 from workers.observability.caller_traces import exemplar
 from workers.pipeline.reports import Origin, build_enriched_answer
@@ -56,7 +56,7 @@ def _assemble_all(works: Sequence[WorkItem], context: AgentContext) -> list[Resu
     return results
 
 
-def _assemble(work: WorkItem, context: AgentContext) -> list[Output]:
+def _assemble(work: WorkItem, context: AgentContext) -> CountedOutputs:
     settings, record = context.settings, work.record
     if record.topic == ANSWERS_EVALUATIONS.name:
         return _unjoined_scores(EvaluationReport.from_bytes(record.value), context)
@@ -69,16 +69,15 @@ def _assemble(work: WorkItem, context: AgentContext) -> list[Output]:
     reports: dict[str, Report] = {report.agent: report for report in work.attachments if isinstance(report, Report)}
     origin = Origin(settings, context.pipeline_version, context.now())
     enriched, value = build_enriched_answer(answer, reports, record, origin)
-    _observe(enriched, record.timestamp, context)
-    return _outputs(enriched, value, context)
+    return CountedOutputs(_outputs(enriched, value, context), partial(_observe, enriched, record.timestamp, context))
 
 
-def _unjoined_scores(report: EvaluationReport, context: AgentContext) -> list[Output]:
+def _unjoined_scores(report: EvaluationReport, context: AgentContext) -> CountedOutputs:
     """Return the rows of a report outside of a join: it was late, or no answer waits for its evaluator."""
     # Reports may come from anybody who may write to the topic: their names must not become values of a label.
     enabled = report.agent in context.settings.evaluators.enabled
-    metrics.UNJOINED_REPORTS.labels(report.agent if enabled else "not enabled").inc()
-    return [
+    counter = metrics.UNJOINED_REPORTS.labels(report.agent if enabled else "not enabled")
+    outputs = [
         event_output(
             FEEDBACK_ANALYTICS,
             row,
@@ -90,6 +89,7 @@ def _unjoined_scores(report: EvaluationReport, context: AgentContext) -> list[Ou
         )
         for number, row in enumerate(packed(report_rows(report)))
     ]
+    return CountedOutputs(outputs, counter.inc)
 
 
 def _outputs(enriched: EnrichedAnswer, value: bytes, context: AgentContext) -> list[Output]:

@@ -37,7 +37,7 @@ from workers.decision.finality import (
     withdrawn_turn,
 )
 from workers.delivery.followers.released_answers import ReleasedAnswers
-from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.delivery.records import CountedOutputs, Output, Record, Result, WorkItem
 from workers.feedback.insight_events import human_feedback_message
 from workers.observability import metrics
 from workers.settings import Settings
@@ -98,7 +98,6 @@ def _decide(
         return [Output(REVIEW_DECISIONS, key.encode(), record.value, record.headers, partition)]
     known = batch.get(key) or released.standing(decision.tenant, decision.answer_id)
     ruling = rule(known, decision)
-    metrics.REVIEW_DECISIONS.labels(decision.user_action, ruling).inc()
     rows: list[TableRow] = [decision_row(decision, ruling)]
     if ruling in RELEASING:
         # The withdrawn decision, delivered again, must not take the place of its withdrawal.
@@ -114,7 +113,8 @@ def _decide(
     said = human_feedback_message(decision)
     if said is not None:
         outputs.append(event_output(FEEDBACK_INSIGHTS, said, event_id=said.message_id, **common))
-    return _released(decision, ruling, context, common) + outputs
+    counter = metrics.REVIEW_DECISIONS.labels(decision.user_action, ruling)
+    return CountedOutputs(_released(decision, ruling, context, common) + outputs, counter.inc)
 
 
 def _released(decision: ReviewDecision, ruling: Ruling, context: AgentContext, common: dict[str, Any]) -> list[Output]:

@@ -13,9 +13,10 @@ from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.identifiers import record_key
 from schemas.quality import EarlierAnswer
+from schemas.reports import Report
 from schemas.topics import ANSWERS_GENERATED
 from workers.agents.base import AgentContext, AgentDefinition, Handler, Store, event_output, read_answer, traceparent
-from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.delivery.records import CountedOutputs, Record, Result, WorkItem
 from workers.errors import OversizeRecord, StoreUnavailable, UnreadableRecord
 from workers.observability import metrics
 from workers.observability.caller_traces import exemplar
@@ -131,28 +132,32 @@ def _read(record: Record, agent: str, context: AgentContext) -> GeneratedAnswer 
     return None
 
 
-def _outputs(pipeline: EvaluationPipeline, case: AnswerCase, context: AgentContext) -> list[Output]:
+def _outputs(pipeline: EvaluationPipeline, case: AnswerCase, context: AgentContext) -> CountedOutputs:
     origin = Origin(context.settings, context.pipeline_version, context.now())
-    outputs = []
-    for report, value in pipeline.reports(case, origin):
-        metrics.JUDGEMENTS.labels(report.agent, report.status).inc()
-        metrics.RESPONSE_PROCESSING_SECONDS.labels(report.agent).observe(report.duration_seconds, exemplar(case.answer))
-        outputs.append(
-            event_output(
-                report_topic(report.agent),
-                report,
-                key=record_key(case.answer.tenant, case.answer.answer_id),
-                event_id=report.judgement_id,
-                agent=report.agent,
-                time=report.judged_at,
-                pipeline_version=context.pipeline_version,
-                traceparent=traceparent(case.answer),
-                # Other producers may use any partitioning: the report goes to the partition of its answer.
-                partition=case.record.partition,
-                value=value,
-            )
+    made = pipeline.reports(case, origin)
+    outputs = [
+        event_output(
+            report_topic(report.agent),
+            report,
+            key=record_key(case.answer.tenant, case.answer.answer_id),
+            event_id=report.judgement_id,
+            agent=report.agent,
+            time=report.judged_at,
+            pipeline_version=context.pipeline_version,
+            traceparent=traceparent(case.answer),
+            # Other producers may use any partitioning: the report goes to the partition of its answer.
+            partition=case.record.partition,
+            value=value,
         )
-    return outputs
+        for report, value in made
+    ]
+    return CountedOutputs(outputs, partial(_count, [report for report, _ in made], case.answer))
+
+
+def _count(reports: Sequence[Report], answer: GeneratedAnswer) -> None:
+    for report in reports:
+        metrics.JUDGEMENTS.labels(report.agent, report.status).inc()
+        metrics.RESPONSE_PROCESSING_SECONDS.labels(report.agent).observe(report.duration_seconds, exemplar(answer))
 
 
 async def _earlier_or_none(answer: GeneratedAnswer | None, memory: MemoryStore, limit: int) -> Sequence[EarlierAnswer]:

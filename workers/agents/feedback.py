@@ -9,6 +9,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from schemas.feedback import FeedbackEvent
@@ -16,7 +17,7 @@ from schemas.identifiers import fact_id, record_key
 from schemas.topics import FEEDBACK_ANALYTICS, FEEDBACK_EVENTS, FEEDBACK_REWARDS, REVIEW_DECISIONS
 from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output
 from workers.agents.tasks.posterior_publisher import PosteriorPublisher
-from workers.delivery.records import Output, Result, WorkItem
+from workers.delivery.records import CountedOutputs, Output, Result, WorkItem
 from workers.feedback.rewards import combine, reward_of
 from workers.observability import metrics
 from workers.stores.clickhouse.feedback_rows import implicit_feedback_row, reward_row
@@ -89,7 +90,6 @@ def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, conte
     outputs, rows = list[Output](), list[TableRow]()
     reward = reward_of(feedback, rules, now)
     if reward is not None:
-        metrics.REWARDS.observe(reward.reward)
         outputs.append(event_output(FEEDBACK_REWARDS, reward, event_id=reward.reward_id, **common))
         rows.append(reward_row(reward, feedback.elsewhere))
     implicit = implicit_feedback_row(feedback, rules)
@@ -100,7 +100,7 @@ def _outputs(events: Sequence[FeedbackEvent], known: KnownFeedback | None, conte
         event_output(FEEDBACK_ANALYTICS, row, event_id=f"{event_id}-{number}", **common)
         for number, row in enumerate(packed(rows))
     ]
-    return outputs
+    return outputs if reward is None else CountedOutputs(outputs, partial(metrics.REWARDS.observe, reward.reward))
 
 
 FEEDBACK = AgentDefinition(

@@ -26,7 +26,7 @@ from workers.delivery.failures.waits import Waits
 from workers.delivery.followers.erasure_follower import ErasureRegister, erasure_output
 from workers.delivery.limits import BatchLimits
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Output, Result, WorkItem
+from workers.delivery.records import CountedOutputs, Output, Result, WorkItem
 from workers.delivery.tracing import Tracing
 from workers.delivery.work_queue import WorkQueue
 from workers.errors import (
@@ -218,6 +218,9 @@ class BatchProcessor:
             half = len(current) // 2
             failures = await self._attempt(current[:half], alone=alone)
             return failures + await self._attempt(current[half:], alone=alone)
+        for result in results:
+            if isinstance(result, CountedOutputs):
+                result.raise_metrics()
         self._acknowledge([w for w, r in zip(current, results, strict=True) if not isinstance(r, Exception)])
         return [(w, r) for w, r in zip(current, results, strict=True) if isinstance(r, Exception)]
 
@@ -259,8 +262,8 @@ class BatchProcessor:
             return results
         spans = self._tracing.begin(self.agent, works)
         try:
-            results = spans.stamped(await self._handle(works, alone))
-            await self._send(works, results)
+            results = await self._handle(works, alone)
+            await self._send(works, spans.stamped(results))
         except BaseException as error:
             spans.fail(error)
             raise

@@ -1,6 +1,6 @@
 """Define the records that agents receive and send."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from schemas.base import Event
@@ -79,6 +79,21 @@ class WorkItem:
     def size(self) -> int:
         """Return the bytes of all values; memory use grows with this number."""
         return len(self.record.value or b"") + self.attached_bytes
+
+
+class CountedOutputs(list[Output]):
+    """Outputs of a record, with metrics that count once the broker has acknowledged the outputs.
+
+    The handler runs again after each outage, so that metrics that it raises itself count attempts.
+
+    Args:
+        outputs: the outputs.
+        count: raises the metrics.
+    """
+
+    def __init__(self, outputs: Iterable[Output], count: Callable[[], None]) -> None:
+        super().__init__(outputs)
+        self.raise_metrics = count
 
 
 Result = Sequence[Output] | Exception

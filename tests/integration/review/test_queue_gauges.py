@@ -3,10 +3,14 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from tests.harness.deployment import until
 from tests.harness.review_consoles import ANNA, Clock, Console, Published, store_events
 from tests.harness.reviews import review_request, store_requests
 from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
+from workers.delivery.producer import ConfirmedProducer
+from workers.errors import BrokerUnavailable
 from workers.observability import metrics
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
@@ -59,3 +63,29 @@ async def test_a_worker_that_is_no_longer_elected_exports_no_figures_of_the_queu
     running.cancel()
     await asyncio.wait([running])
     assert await nothing(), "they end with the agent as well"
+
+
+async def test_deadlines_count_once_their_events_are_acknowledged(
+    rows: AnalyticsStore, clock: Clock, sweeper: DeadlineSweeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = review_request(1)
+    await store_requests(rows, [request])
+    assert request.deadline_at is not None
+    clock.now = request.deadline_at + timedelta(hours=1)
+
+    def passed() -> float:
+        (family,) = metrics.DEADLINES_PASSED.collect()
+        return sum(sample.value for sample in family.samples if sample.name.endswith("_total"))
+
+    async def refuse(*_: object, **__: object) -> None:
+        raise BrokerUnavailable("away")
+
+    before = passed()
+    with monkeypatch.context() as away:
+        away.setattr(ConfirmedProducer, "send", refuse)
+        for _ in range(3):
+            with pytest.raises(BrokerUnavailable):
+                await sweeper.sweep()
+    assert passed() == before
+    assert await sweeper.sweep() == 1
+    assert passed() == before + 1

@@ -44,5 +44,7 @@ def test_a_metric_is_labelled_with_the_names_of_enabled_evaluators_only() -> Non
     )
     for context, label in ((CONTEXT, "not enabled"), (enabled, REPORT.agent)):
         before = metrics.UNJOINED_REPORTS.labels(label)._value.get()
-        _assemble(work(REPORT.to_bytes()), context)
+        outputs = _assemble(work(REPORT.to_bytes()), context)
+        assert metrics.UNJOINED_REPORTS.labels(label)._value.get() == before, "nothing is acknowledged yet"
+        outputs.raise_metrics()
         assert metrics.UNJOINED_REPORTS.labels(label)._value.get() == before + 1

@@ -4,10 +4,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from schemas.identifiers import answer_digest, person_digest
 from schemas.privacy import Erasure
@@ -18,10 +20,11 @@ from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
-from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.delivery.records import CountedOutputs, Output, Record, Result, WorkItem
+from workers.delivery.tracing import Tracing
 from workers.errors import BrokerUnavailable, DeadLetterFailed, PoisonError, ResultTooLarge, StoreUnavailable
 from workers.observability import metrics
-from workers.settings import BreakerSettings, DeliverySettings
+from workers.settings import BreakerSettings, DeliverySettings, TracingSettings
 
 
 class Producer:
@@ -111,6 +114,51 @@ async def test_outputs_are_confirmed_before_the_input_is_acknowledged(start: Sta
     assert await processor.drain(60)
     assert sorted(acknowledgements.offsets) == list(range(5))
     assert sorted(output.value or b"" for output in producer.sent) == [str(n).encode() for n in range(5)]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+async def test_an_answer_counts_once_however_often_its_outputs_are_sent(start: Start, traced: bool) -> None:
+    attempts: list[int] = []
+    counted: list[int] = []
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        attempts.extend(item.record.offset for item in works)
+        return [
+            PoisonError("never")
+            if item.record.offset == 2
+            else CountedOutputs(result(item), partial(counted.append, item.record.offset))
+            for item in works
+        ]
+
+    processor, producer, acknowledgements = start(handle)
+    tracing = (
+        Tracing(TracingSettings(endpoint="http://127.0.0.1:1/v1/traces"), "v1", InMemorySpanExporter())
+        if traced
+        else None
+    )
+    processor._tracing = tracing
+    producer.failures = [BrokerUnavailable("away")] * 5
+    for offset in range(4):
+        await processor.submit(work(offset))
+    assert await processor.drain(60)
+    if tracing is not None:
+        tracing.close()
+    assert len(attempts) > 4
+    assert sorted(counted) == [0, 1, 3]
+    assert sorted(acknowledgements.offsets) == [0, 1, 2, 3]
+
+
+async def test_what_goes_to_another_worker_before_it_is_acknowledged_does_not_count(start: Start) -> None:
+    counted: list[int] = []
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        acknowledgements.epoch = 1
+        return [CountedOutputs(result(item), partial(counted.append, item.record.offset)) for item in works]
+
+    processor, producer, acknowledgements = start(handle)
+    await processor.submit(work(0))
+    assert await processor.drain(60)
+    assert (counted, producer.sent, acknowledgements.offsets) == ([], [], [])
 
 
 async def test_a_store_that_is_away_is_waited_for_without_end_and_nothing_is_dead_lettered(start: Start) -> None:

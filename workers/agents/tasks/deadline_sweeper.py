@@ -87,6 +87,7 @@ class DeadlineSweeper:
         overdue = [place for place in overdue if _deadline(place) not in self._sent][:BATCH]
         requests = await self._store.requests([place.key for place in overdue]) if overdue else {}
         outputs: list[Output] = []
+        actions: list[str] = []
         for place in overdue:
             request = requests.get(place.key)
             if request is None:
@@ -96,8 +97,10 @@ class DeadlineSweeper:
             outputs.append(
                 self._escalation(place, now) if action == "escalate" else self._decision(place, request, action)
             )
-            metrics.DEADLINES_PASSED.labels(action).inc()
+            actions.append(action)
         await self._context.producer.send(outputs, agent=NAME)
+        for passed in actions:
+            metrics.DEADLINES_PASSED.labels(passed).inc()
         # Also those without a request: they would fill every batch, and no deadline would pass any more.
         self._sent |= {_deadline(place): now for place in overdue}
         return len(outputs)
