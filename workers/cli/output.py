@@ -78,7 +78,7 @@ def require_writable(*files: Path | None) -> None:
                 continue  # opening and closing a pipe would end its reader
             file.open("ab").close()
             if not there:
-                file.unlink()
+                file.resolve().unlink()  # the file, and not a link to it
         except OSError as error:
             raise TouchstoneError(f"{file} cannot be written: {error.strerror}; choose another place") from error
 

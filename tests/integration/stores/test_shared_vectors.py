@@ -248,7 +248,7 @@ class Hanging(TcpServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Return the address of the server."""
         return f"redis://127.0.0.1:{self.port}"
 
     async def _hang(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

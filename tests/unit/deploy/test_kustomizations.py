@@ -1,4 +1,4 @@
-"""What kubectl makes of the folders for Kubernetes and of overlays, without a cluster."""
+"""Manifests that kubectl renders from the folders for Kubernetes and from overlays, without a cluster."""
 
 import json
 import os

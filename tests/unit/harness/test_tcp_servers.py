@@ -32,7 +32,7 @@ SERVERS = {
 
 @pytest.fixture
 def left_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """What is collected while it is open."""
+    """Collect the warnings about connections that nothing refers to any more and that are still open."""
     found: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: found.append(unraisable.exc_value))
     yield found

@@ -147,7 +147,7 @@ CARD, MAIL = SECRETS["card"], SECRETS["mail"]
 
 
 def content(text: str) -> str:
-    """What becomes of the text of a source."""
+    """Return the masked text of a source."""
     return str(masker().event(answer(contexts=[{"chunk_id": "c", "content": text}]))["contexts"][0]["content"])
 
 

@@ -50,7 +50,7 @@ _UNREACHED = re.compile(
     r"reach|respon[ds]|available|timed? ?out|down|outage|load|complete|unreachable|inaccessible|verfügbar|erreichbar",
     re.IGNORECASE,
 )
-"""What happens to calls and services alone; with the word for a call, whatever else its subject is named."""
+"""Words for failures of calls and services. With a word for a call, the subject may have any name."""
 _ADVICE = re.compile(
     r"\b(?:i|we)(?:['’](?:ll|d)| can| could| will| would| may| might| shall)\b|\b(?:let|tell|ask|send|give) (?:me|us)\b"
     r"|^\W*(?:if|once|unless|in case)\b|\b(?:when|after) you\b|\byou(?:['’](?:ll|d)| can| could| may| might| should| need| must| have to)\b"

@@ -74,7 +74,7 @@ _LISTED = re.compile(
     rf"#?(?:{_LABEL}\s?)?#?\d{{1,3}}(?:\s?(?:[-–—,;&]|,? and\b)\s?#?(?:{_LABEL}\s?)?#?\d{{1,3}}){{0,60}}+{_PLACE}",
     re.IGNORECASE,
 )
-"""What stands behind "Source:" where it numbers contexts and names no record: "1, 2", "1-2", "#1", "Document 1"."""
+"""Numbers of contexts behind "Source:", which name no record: "1, 2", "1-2", "#1", "Document 1"."""
 _PAGE = re.compile(rf"{_PLACE}$", re.IGNORECASE)
 """Numbers behind a word for sources: "[Source: 1, 2]", "[Doc 1, Doc 2]", "[cite: 1]", "[Document 7: name]"."""
 _RETRIEVED = re.compile(r"【\s{0,3}\d{1,9}:(\d{1,9})(?:†([^【】]{0,200}))?】")

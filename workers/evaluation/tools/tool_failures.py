@@ -52,7 +52,7 @@ _FAULT = re.compile(r"fail|error|fehler|erreur", re.IGNORECASE)
 _DENIED = re.compile(
     r"(?:\b(?:no|not|without|never|zero|ohne|keine?n?|sans|sin)|n['’]t)\s+(?:[\w-]{1,20}\s+)?$", re.IGNORECASE
 )
-"""What denies a fault behind it: "without errors", "did not fail"."""
+"""Words that deny the fault named behind them: "without errors", "did not fail"."""
 
 
 @dataclass(frozen=True, slots=True)
