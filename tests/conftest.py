@@ -23,7 +23,7 @@ from tests.harness.paths import ROOT
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.int8 import Int8Backend
 from workers.local.services import LocalServices, ServiceAddresses
-from workers.settings import DeliverySettings, KafkaSettings, Settings
+from workers.settings import DeliverySettings, KafkaSettings, Settings, load_settings
 from workers.settings.addresses import Addresses, apply_local_defaults
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 
@@ -56,6 +56,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
+
+
+@pytest.fixture(autouse=True)
+def fresh_settings() -> None:
+    """Commands in the test's process read the settings of its own environment, not those of an earlier test."""
+    load_settings.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -214,15 +214,20 @@ def test_the_overlay_of_a_plan_gives_its_pods_and_partitions(
     assert str(found.partitions) in partitions
 
 
+@pytest.mark.usefixtures("kinds")
+@pytest.mark.parametrize("keda", [True, False], ids=["keda", "adapter"])
 def test_the_commands_of_an_upgrade_are_accepted_in_their_order(
-    api: KubernetesApi, namespace: str, tmp_path: Path
+    api: KubernetesApi, namespace: str, tmp_path: Path, keda: bool
 ) -> None:
-    apply(api, overlay(tmp_path / "own", EXAMPLE, namespace))
-    overlay(tmp_path / "next", EXAMPLE, namespace, images=[{"name": IMAGE_OF_EXAMPLE, "newTag": NEXT}])
+    images = [{"name": IMAGE_OF_EXAMPLE, "newTag": NEXT}]
+    scaling = {"components": [os.path.relpath(BASE / "keda", tmp_path / "own")]} if keda else {}
+    apply(api, overlay(tmp_path / "own", EXAMPLE, namespace, **scaling))
+    overlay(tmp_path / "next", EXAMPLE, namespace, images=images, **scaling)
+    paused = "autoscaling.keda.sh/paused-replicas"
     ran = []
     for command in documented_commands(ROOT / "docs" / "operations" / "upgrade.md"):
         # Logs are read from a kubelet; there is none.
-        if not command.startswith("kubectl") or " logs " in command:
+        if not command.startswith("kubectl") or " logs " in command or ("scaledobject" in command and not keda):
             continue
         play_controller(api, namespace)
         words = (
@@ -234,7 +239,12 @@ def test_the_commands_of_an_upgrade_are_accepted_in_their_order(
         if "scale" in ran[-1]:
             replicas = {each["spec"]["replicas"] for each in api.objects("deployments", namespace).values()}
             assert replicas == {int(words[-1])}
-    assert ran == ["apply", "rollout", "scale", "wait", "apply", "scale"]
+            scaled = api.objects("scaledobjects.keda.sh", namespace)
+            assert bool(scaled) == keda
+            annotated = {each["metadata"]["annotations"].get(paused) for each in scaled.values()}
+            assert annotated <= {"0" if replicas == {0} else None}
+    pause = ["annotate"] if keda else []
+    assert ran == ["apply", "rollout", *pause, "scale", "wait", "apply", *pause, "scale"]
 
 
 def play_controller(api: KubernetesApi, namespace: str) -> None:

@@ -9,6 +9,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Literal, cast
 
@@ -99,7 +100,8 @@ def safe_text(error: BaseException) -> str:
     """Return an exception's class, and its text if the text cannot contain a payload."""
     name = type(error).__qualname__
     if isinstance(error, TouchstoneError | UnreadableEvent):
-        return f"{name}: {error}"
+        with suppress(Exception):  # a plug-in may raise one whose text cannot be made
+            return f"{name}: {error}"
     if isinstance(error, OSError) and error.strerror:
         return f"{name}: {error.strerror}"
     return name

@@ -21,7 +21,7 @@ from workers.cli.operation.bench import benchmarks
 from workers.cli.output import read_settings
 from workers.errors import TouchstoneError
 from workers.runtime.agent_choice import AGENTS, UnknownAgent, agents_without, chosen_agents
-from workers.settings import Settings, load_settings
+from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.migrations import read_migrations
 
@@ -156,7 +156,6 @@ def test_wrong_settings_are_named_without_their_value_and_end_with_2(
     monkeypatch.chdir(tmp_path)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    load_settings.cache_clear()
     with pytest.raises(SystemExit) as caught:
         read_settings()
     assert caught.value.code == 2

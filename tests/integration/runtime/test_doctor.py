@@ -28,7 +28,7 @@ from workers.doctor.supported_versions import compare
 from workers.local.ports import LOOPBACK, free_port
 from workers.local.services import LocalServices
 from workers.runtime.agent_choice import AGENTS, chosen_agents
-from workers.settings import ExportSettings, MemorySettings, OtelSettings, Settings, load_settings
+from workers.settings import ExportSettings, MemorySettings, OtelSettings, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate, read_migrations, remake
@@ -292,7 +292,6 @@ async def test_the_command_prints_findings_and_its_exit_code_says_whether_there_
         monkeypatch.setenv(name, value)
 
     async def run(*arguments: str) -> Any:
-        load_settings.cache_clear()
         return await asyncio.to_thread(CliRunner().invoke, app, ["doctor", *arguments])
 
     ready = await run("--agents", "signals")
@@ -307,4 +306,3 @@ async def test_the_command_prints_findings_and_its_exit_code_says_whether_there_
         Finding(**next(each for each in told["checks"] if each["status"] == "failure")).remedy
         == "run `touchstone migrate`"
     )
-    load_settings.cache_clear()

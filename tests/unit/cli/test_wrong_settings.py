@@ -1,6 +1,5 @@
 """A wrong setting ends every command with one message, and no message holds a secret."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,20 +7,17 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from workers.cli.main import app
-from workers.settings import Settings, load_settings
+from workers.settings import Settings
 
 SECRET = "hunter2-hunter2"
 
 
 @pytest.fixture(autouse=True)
-def wrong_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def wrong_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The validator of the group fails, so that pydantic quotes all of its values."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOUCHSTONE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL")
     monkeypatch.setenv("TOUCHSTONE_KAFKA__SASL_PASSWORD", SECRET)
-    load_settings.cache_clear()
-    yield
-    load_settings.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
+from workers.errors import TouchstoneError
 from workers.observability.logs import LogFormat, configure_logs, get_logger
 
 HOSTILE = [
@@ -74,6 +75,26 @@ def test_no_value_controls_a_terminal_or_forges_a_line(form: LogFormat, hostile:
         assert all(character.isprintable() for character in line), ascii(line)
     assert not any(line.startswith("level=error") for line in logged)
     assert "a-1" in logged[0]
+
+
+class Unspeakable(TouchstoneError):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class NoText(TouchstoneError):
+    def __str__(self) -> str:
+        return 7  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("form", get_args(LogFormat))
+@pytest.mark.parametrize("error", [Unspeakable(), NoText()], ids=lambda error: type(error).__name__)
+def test_an_error_whose_text_cannot_be_made_is_logged_by_its_class(form: LogFormat, error: Exception) -> None:
+    with logging_to_a_terminal(form) as lines:
+        get_logger("workers.test").error("evaluation_failed", exc_info=error)
+        logging.getLogger("library").warning("said %s", error)
+        logged = lines()
+    assert sum(type(error).__name__ in line for line in logged) == 2
 
 
 @pytest.mark.parametrize("form", get_args(LogFormat))

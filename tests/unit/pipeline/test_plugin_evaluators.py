@@ -271,7 +271,7 @@ def test_findings_that_nobody_could_read_give_a_failed_report_with_its_reason(de
 
 
 @pytest.mark.parametrize(
-    "details", [{"deep": nested(150)}, {"long": [10**400, 2**64]}, {"text": "\U0001f600"}], ids=str
+    "details", [{"deep": nested(150)}, {"long": [10**400, 2**64]}, {"text": "\U0001f600"}], ids=["deep", "long", "text"]
 )
 def test_findings_that_a_report_can_hold_are_read_in_the_enriched_answer(details: Any) -> None:
     report, value = made(details)

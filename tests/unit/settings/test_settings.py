@@ -16,14 +16,11 @@ from workers.settings.addresses import Addresses, NotConfigured, apply_local_def
 
 
 @pytest.fixture(autouse=True)
-def nothing_around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def nothing_around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No variable and no .env of the machine that runs the tests."""
     for name in ("KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "CLICKHOUSE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    load_settings.cache_clear()
-    yield
-    load_settings.cache_clear()
 
 
 def test_defaults_need_nothing() -> None:
@@ -244,7 +241,6 @@ def test_an_unknown_group_in_dot_env_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(f"{before}{name}=true\n", encoding="utf-8")
-    load_settings.cache_clear()
     with pytest.raises(UnknownSetting, match="unknown group"):
         load_settings()
 
@@ -259,7 +255,6 @@ def test_a_dot_env_file_of_any_editor_is_read_from_its_first_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_bytes(MASKING.replace("\n", line_end).encode(encoding))
-    load_settings.cache_clear()
     assert load_settings().privacy.mask == ("mail",)
 
 
@@ -277,7 +272,6 @@ def test_a_dot_env_file_that_cannot_be_read_is_refused_and_not_ignored(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_bytes(content)
-    load_settings.cache_clear()
     with pytest.raises(SettingsError, match=message):
         load_settings()
 
@@ -285,7 +279,6 @@ def test_a_dot_env_file_that_cannot_be_read_is_refused_and_not_ignored(
 def test_lines_of_other_programs_in_dot_env_are_left_to_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(f"other: program\n{MASKING}")
-    load_settings.cache_clear()
     assert load_settings().privacy.mask == ("mail",)
 
 
