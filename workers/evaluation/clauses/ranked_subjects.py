@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.short_answers import needs_question
+from workers.evaluation.contradictions.rankings import is_negated, without_bounds
 from workers.evaluation.facts.dates import Date
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.sentence_pieces import Value, kind_of, read_pieces, told_stems
@@ -82,7 +83,6 @@ _SWAPPED = {
     "heavy": ("heavier", "lighter"),
     "old": ("older", "newer"),
 }
-_NEGATED = re.compile(r"\b(?:not|never|neither|nor)\b|n['’]t\b", re.I)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -151,13 +151,13 @@ def says_only_order(claim: str, texts: Sequence[str]) -> bool:
 
 def _read_ranking(claim: str, question: str) -> _Ranking | None:
     claim, question = _LESS_OF.sub(_comparative, claim), _LESS_OF.sub(_comparative, question)
-    told = [word for word in _words(claim) if word in _RANKS]
+    told = [word for word in _words(without_bounds(claim)) if word in _RANKS]
     asked = [word for word in _words(question) if word in _RANKS]
     if len(told) > 1 or (not told and not (len(asked) == 1 and needs_question(question, claim))):
         return None
     word = told[0] if told else asked[0]
     # "Not higher than" also holds for equal values, which no comparison here tells apart.
-    holds = not _NEGATED.search(claim)
+    holds = not is_negated(claim, word)
     own, _, rival = claim.partition(" than ")
     pieces = read_pieces(own)
     subject = pieces[0].subject | pieces[0].classes if pieces else frozenset()
@@ -171,8 +171,9 @@ def _read_ranking(claim: str, question: str) -> _Ranking | None:
 
 def _comparative(match: re.Match[str]) -> str:
     up, down = _SWAPPED[key_of(match["word"])]
-    word = up if match["degree"].lower().startswith("mo") else down
-    if not match["degree"].lower().endswith("st"):
+    degree = key_of(match["degree"])
+    word = up if degree.startswith("mo") else down
+    if not degree.endswith("st"):
         return word
     return re.sub("er$", "est", word)
 

@@ -8,10 +8,12 @@ the compared figures.
 import re
 from collections.abc import Sequence
 
-from workers.evaluation.contradictions.antonyms import DEGREES, POLES
+from workers.evaluation.contradictions.dated_values import direction_of
+from workers.evaluation.contradictions.rankings import is_negated, without_bounds
 from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.quantities import Quantity, read_quantities
 from workers.evaluation.facts.series import Code, find_codes
+from workers.evaluation.facts.units import SCALES
 from workers.evaluation.text.words import content_words
 
 CHANGE_TOLERANCE = 0.02
@@ -45,32 +47,33 @@ _SIZES = {
 """Words that say which of two figures is larger."""
 _MULTIPLES = {"doubled": 2.0, "tripled": 3.0, "trebled": 3.0, "quadrupled": 4.0, "halved": 0.5}
 _FROM_TO = re.compile(r"\b(?:from|between) (\w{3,20}) (?:to|and) (\w{3,20})\b", re.IGNORECASE)
+_NUMBER = r"(?<![\d.,])(?:\d{1,3}(?:,\d{3})+|\d{1,9}(?:\.\d{1,4})?)(?![\d])"
+_SCALE = r"(?: ?(?:thousand|million|billion))?"
 _SHARE_OF = re.compile(
-    r"\b(\d{1,7}) (?:out )?of (?:the |all )?(\d{1,7})\b[^.;]{0,60}?(?:which is|that is|i\.e\.|\()\s?(?:about |around )?(\d{1,3})(?:\.(\d{1,4}))?\s?(?:%|percent)",
+    rf"({_NUMBER})({_SCALE}) (?:out )?of (?:the |all )?({_NUMBER})({_SCALE})\b"
+    rf"(?:(?!{_NUMBER}{_SCALE} (?:out )?of )[^.;]){{0,60}}?"
+    r"(?:which is|that is|i\.e\.|\()\s?(?:about |around )?(\d{1,3})(?:\.(\d{1,4}))?\s?(?:%|percent)",
     re.IGNORECASE,
 )
+"""A share with its percentage; what stands between has no other share, of which the percentage would be."""
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
-_CHANGE_ROW = next(row for row, _ in POLES["increase"] & POLES["grow"])
 
 
 def wrong_order(claim: str, evidence: Sequence[str]) -> bool:
     """Return true if the figures of the evidence contradict the direction of the claim's comparison."""
-    sizes = [_SIZES[word] for word in _words(claim) if word in _SIZES]
-    if len(sizes) != 1:
+    ranks = [word for word in _words(without_bounds(claim)) if word in _SIZES]
+    if len(ranks) != 1:
         return False
+    size, negated = _SIZES[ranks[0]], is_negated(claim, ranks[0])
     codes = [code for code, _, _ in find_codes(claim)]
     figures = _figures(claim, evidence)
     if " than " in claim:
         if len(codes) != 2 or not all(code in figures for code in codes):
             return False
         one, two = figures[codes[0]], figures[codes[1]]
-        return one.dimension == two.dimension and sizes[0] * (one.values[0] - two.values[0]) <= 0
-    if (
-        len(codes) != 1
-        or codes[0] not in figures
-        or not any(word.endswith("st") for word in _words(claim) if word in _SIZES)
-    ):
+        return one.dimension == two.dimension and (size * (one.values[0] - two.values[0]) > 0) == negated
+    if len(codes) != 1 or codes[0] not in figures or not ranks[0].endswith("st"):
         return False
     own = figures[codes[0]]
     rivals = [
@@ -78,7 +81,9 @@ def wrong_order(claim: str, evidence: Sequence[str]) -> bool:
         for code, other in figures.items()
         if code != codes[0] and code[0] == codes[0][0] and other.dimension == own.dimension
     ]
-    return any(sizes[0] * (own.values[0] - rival) < 0 for rival in rivals)
+    if negated:
+        return bool(rivals) and all(size * (own.values[0] - rival) > 0 for rival in rivals)
+    return any(size * (own.values[0] - rival) < 0 for rival in rivals)
 
 
 def _figures(claim: str, evidence: Sequence[str]) -> dict[Code, Quantity]:
@@ -129,12 +134,18 @@ def wrong_change(claim: str, evidence: str) -> bool:
 
 def wrong_share(claim: str) -> bool:
     """Return true if a claim's share contradicts its own figures ("60 of the 80, which is 80 %")."""
-    match = _SHARE_OF.search(claim)
-    if not match or not int(match[2]):
+    return any(map(_is_wrong_share, _SHARE_OF.finditer(claim)))
+
+
+def _is_wrong_share(match: re.Match[str]) -> bool:
+    part, all_of = (float(match[group].replace(",", "")) for group in (1, 3))
+    # "1.5 of 3 million" leaves out the first scale.
+    scales = [SCALES.get((match[group] or match[4]).strip().lower(), 1.0) for group in (2, 4)]
+    if not all_of:
         return False
-    step = 0.5 * 10.0 ** -len(match[4] or "")
-    told = float(f"{match[3]}.{match[4] or 0}")
-    return abs(100 * int(match[1]) / int(match[2]) - told) > max(step, 1.0)
+    step = 0.5 * 10.0 ** -len(match[6] or "")
+    told = float(f"{match[5]}.{match[6] or 0}")
+    return abs(100 * part * scales[0] / (all_of * scales[1]) - told) > max(step, 1.0)
 
 
 def _pair(evidence: str, told: Sequence[Quantity]) -> tuple[float, float] | None:
@@ -152,8 +163,7 @@ def _direction(claim: str) -> tuple[int, float]:
     """Return the direction of the change that a claim reports, and its factor where the claim gives one."""
     words = _words(claim)
     multiple = next((_MULTIPLES[word] for word in words if word in _MULTIPLES), 0.0)
-    sides = {side for word in words if word not in DEGREES for row, side in POLES.get(word, ()) if row == _CHANGE_ROW}
-    return (sides.pop() if len(sides) == 1 else 0), multiple
+    return direction_of(claim), multiple
 
 
 def _near(one: float, two: float, step: float = 0.0) -> bool:

@@ -24,7 +24,7 @@ from workers.evaluation.contradictions.denials import (
     is_due,
     is_exception_of,
 )
-from workers.evaluation.contradictions.lexical_contradictions import opposites, same_matter
+from workers.evaluation.contradictions.lexical_contradictions import denies_share, opposites, same_matter
 from workers.evaluation.contradictions.roles import reordered, swapped
 from workers.evaluation.contradictions.row_mismatch import own_row
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
@@ -92,7 +92,9 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("date")
     if name_mismatch(own, theirs, others):
         found.append("name")
-    denies = negation_mismatch(own, theirs) and not (is_exception_of(claim, evidence) or is_due(claim, evidence))
+    denies = negation_mismatch(own, theirs) and not any(
+        same(claim, evidence) for same in (is_exception_of, is_due, denies_share)
+    )
     denials = (crosses_contrast, affirms_denied, drops_condition, has_ended)
     if denies or any(denial(claim, evidence) for denial in denials):
         found.append("negation")

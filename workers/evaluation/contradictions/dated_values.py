@@ -24,6 +24,11 @@ _PIECE = re.compile(r"[,;]\s|\s(?:and|but|while|after|compared (?:to|with)|up fr
 _FROM_TO = re.compile(r"\bfrom\b(?P<first>.{1,40}?)\bto\b(?P<last>.{1,40})", re.IGNORECASE)
 _CHANGE_ROW = next(row for row, _ in POLES["increase"] & POLES["grow"])
 _GONE = re.compile(r"\b(?:go|goes|going|gone|went|come|came) (up|down)\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:numbers?|count|total|rate|risk|frequency|share) of (?:[^\W\d_]+ )?(?:falls|rises|drops|climbs|jumps|gains|dips|declines|increases|decreases|cuts|raises)\b",
+    re.IGNORECASE,
+)
+"""Things that are counted under the name of a change: "the number of falls"."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -102,7 +107,7 @@ def _times(text: str) -> set[Time]:
 
 def direction_of(text: str) -> int:
     """Return 1 for a text about a rise, -1 for one about a fall, 0 for neither or both."""
-    words = [word.lower() for word in _WORD.findall(_GONE.sub(_risen_or_fallen, text))]
+    words = [word.lower() for word in _WORD.findall(_GONE.sub(_risen_or_fallen, _COUNTED.sub(" ", text)))]
     sides = {side for word in words if word not in DEGREES for row, side in POLES.get(word, ()) if row == _CHANGE_ROW}
     return sides.pop() if len(sides) == 1 else 0
 

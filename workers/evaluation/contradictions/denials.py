@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.contradictions.antonyms import without_privative
+from workers.evaluation.contradictions.rankings import denies_order
+from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.words import content_words, stem
 
 MIN_SHARED = 2
@@ -17,7 +19,15 @@ MIN_SHARED = 2
 _WORD = re.compile(r"[^\W_]+")
 _NOT = r"\b(?:not|no|never|nobody|none|nothing|cannot|neither|nor|without|\w+n['’]t)\b"
 _EXCEPTED = re.compile(
-    rf"{_NOT}[^.;]{{0,150}}?\b(?:unless|except|until|without|before|other than|if not)\b", re.IGNORECASE
+    rf"{_NOT}[^.;]{{0,150}}?\b(?:unless|except|until|without|before|other than|if not)\b"
+    r"|\b(?:nobody|no one|none|nothing) but\b",
+    re.IGNORECASE,
+)
+_WITHOUT = re.compile(r"(?<!\beven )\bwithout\b", re.IGNORECASE)
+_REFUSED = re.compile(
+    rf"{_NOT}|\b(?:refus(?:es?|ed)|reject(?:s|ed)?|den(?:y|ies|ied)|declin(?:es?|ed)|forbidden|prohibited|banned|impossible|invalid|void"
+    r"|excluded|unavailable|turned away|sent back|returned to sender)\b",
+    re.IGNORECASE,
 )
 _RESTRICTED = re.compile(
     r"\b(?:only|solely|exclusively|unless|except|provided|as long as|must|needs?|requires?|required|once|after|on condition)\b",
@@ -41,6 +51,14 @@ _ALL_BUT = re.compile(
     r"\b(?:all|every|everyone|everybody|any|no|none|nobody)\b[^.;]{0,60}?\b(?:but|except|excluding|save|other than|apart from)\b",
     re.IGNORECASE,
 )
+_NOT_GONE = re.compile(
+    r"(?:\b(?:the|his|her|its|their|my|your|our|an?|on|far|upper|lower|top|bottom|front|rear|turn\w*|is|are|was|were|be|been|remains?)"
+    r"|\b(?:has|have|had|there (?:is|are|was|were))\s(?:(?:only|just|still|about)\s)?"
+    rf"(?:\d|(?:{'|'.join(NUMBER_WORDS)}|no|some|few|a|several|little|any|much|many|plenty|enough|more)\b)[^,;.]{{0,40}})\s*$",
+    re.IGNORECASE,
+)
+"""Words before "left" where it means a side, or what remains."""
+_NONE = re.compile(r"\b(?:no|none)\b[^,;.]*$", re.IGNORECASE)
 _STILL = re.compile(r"\b(?:still|currently|remains?|continues? to)\b", re.IGNORECASE)
 _ENDED = re.compile(
     r"\b(?:left|quit|resigned|retired|stepped down|moved away|moved out|no longer|ceased|ended|expired|lapsed|dissolved"
@@ -70,19 +88,40 @@ _CLAUSE_END = re.compile(r"[,;.]\s|[.;]$")
 def is_exception_of(claim: str, evidence: str) -> bool:
     """Return true if one text denies with an exception what the other allows with a restriction.
 
-    Such a pair is no contradiction by its negation: "may not enter unless invited" and "may enter only if invited".
+    Such a pair is no contradiction by its negation: "may not enter unless invited" and "may enter only if invited". The
+    same holds for an exclusion ("everyone except visitors" and "visitors may not") and a denied order ("does not cost
+    more than plan B" and a price).
     """
+    if denies_order(claim, evidence):
+        return True
     return any(
-        _EXCEPTED.search(one) and _RESTRICTED.search(two) and not _EXCEPTED.search(two)
+        (_EXCEPTED.search(one) and _RESTRICTED.search(two) and not _EXCEPTED.search(two))
+        or (refuses_without(one) and _RESTRICTED.search(two) and not DENIED.search(two))
+        or _excludes_denied(one, two)
         for one, two in ((claim, evidence), (evidence, claim))
     )
+
+
+def _excludes_denied(excluding: str, denying: str) -> bool:
+    """Return true if one text excludes from all the very thing that the other denies."""
+    match = _ALL_BUT.search(excluding)
+    if not match or DENIED.match(match[0]) or len(DENIED.findall(denying)) != 1:
+        return False
+    # "Everyone except visitors may enter": what is excluded stands before the verb of the others.
+    excluded = next(filter(None, map(content_words, _WORD.findall(excluding[match.end() :]))), frozenset[str]())
+    return bool(excluded) and excluded <= content_words(DENIED.split(denying)[0])
+
+
+def refuses_without(text: str) -> bool:
+    """Return true if a text denies something without a condition: "entry without a ticket is not possible"."""
+    return bool(_WITHOUT.search(text)) and len(_REFUSED.findall(_WITHOUT.sub(" ", text))) % 2 == 1
 
 
 def drops_condition(claim: str, evidence: str) -> bool:
     """Return true if a claim holds without a condition of the evidence: "even before the fee is paid" for "once it is paid"."""
     stated = _CONDITION.search(evidence)
     waived = _REGARDLESS.search(claim)
-    if not stated or not waived or _REGARDLESS.search(evidence):
+    if not stated or not waived or _REGARDLESS.search(evidence) or refuses_without(claim):
         return False
     condition = content_words(_CLAUSE_END.split(evidence[stated.end() :])[0])
     told = content_words(_CLAUSE_END.split(claim[waived.end() :])[0])
@@ -137,9 +176,16 @@ def has_ended(claim: str, evidence: str) -> bool:
     if not _STILL.search(claim) or DENIED.search(claim) or _STILL.search(evidence):
         return False
     # A later clause may say what came after: "left the clinic and now practises in Leeds".
-    told = next((part for part in _LATER.split(evidence) if _ENDED.search(part)), "")
+    told = next((part for part in _LATER.split(evidence) if _says_end(part)), "")
     return len(content_words(_ENDED.sub(" ", told)) & content_words(claim)) >= 1 and not (
         content_words(claim) & content_words(evidence) - content_words(told)
+    )
+
+
+def _says_end(text: str) -> bool:
+    return any(
+        match[0].lower() != "left" or _NONE.search(text[: match.start()]) or not _NOT_GONE.search(text[: match.start()])
+        for match in _ENDED.finditer(text)
     )
 
 

@@ -18,7 +18,9 @@ from functools import lru_cache
 from itertools import islice
 
 from schemas.grounding import Mismatch
+from workers.evaluation.budget import spend
 from workers.evaluation.contradictions.antonyms import DEGREES, PARTICLE_VERBS, POLES, SHARES, without_privative
+from workers.evaluation.contradictions.denials import refuses_without
 from workers.evaluation.contradictions.row_mismatch import read_fields
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
 from workers.evaluation.text.words import STOP_WORDS, stem, word_set
@@ -50,7 +52,7 @@ _ONE_OF = re.compile(
 )
 _EVERY_ONE = re.compile(r"\b(?:every|each) (?:single )?one of\b", re.IGNORECASE)
 _NOT_ALL = re.compile(r"\bnot (?:all|every|each|always|everyone|everybody)\b", re.IGNORECASE)
-_SHARE = re.compile(r"(\d{1,3})(?:[.,]\d{1,3})?\s?(?:%|percent|per cent)", re.IGNORECASE)
+_SHARE = re.compile(r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|percent|per cent)", re.IGNORECASE)
 _NO_SHARE = re.compile(
     r"\b(?:at all|after all|all over|all in all|above all|half an?|each other|one another)\b", re.IGNORECASE
 )
@@ -77,6 +79,9 @@ _EXCLUDED: dict[str, frozenset[str]] = {
     "not-all": word_set("all"),
 }
 """Levels of evidence that exclude a claim's level; "some" supports neither "all" nor "not all"."""
+
+_DENIED_LEVELS = {"most": "few", "many": "few", "few": "most", "some": "not-all", "half": "half"}
+"""What a quantifier of a denied verb says of the verb itself."""
 
 Row = int | str
 
@@ -115,7 +120,7 @@ def read_statements(text: str) -> tuple[Statement, ...]:
         return tuple(islice(_field_statements(text, fields), MAX_STATEMENTS))
     text = _FREE.sub(" optional ", text)
     parts: list[str] = []
-    for part in _CLAUSE.split(_DECIMAL.sub("", text)):
+    for part in _CLAUSE.split(text):
         if parts and (len(_content(part)) < 2 or len(_content(parts[-1])) < 2):
             parts[-1] += " " + part
         else:
@@ -146,6 +151,21 @@ def opposites(claim: str, evidence: str, others: Sequence[str] = ()) -> list[Mis
     if _only_one_of_many(claim, evidence):
         found["quantifier"] = None
     return list(found)
+
+
+def denies_share(claim: str, evidence: str) -> bool:
+    """Return true if a claim denies a verb of a share of things that the evidence affirms of a share of them.
+
+    The shares decide then: "most were not closed" agrees with "30% were closed".
+    """
+    return any(
+        noun == other_noun and level in _DENIED_LEVELS and not of_times
+        for own in read_statements(claim)
+        for other in read_statements(evidence)
+        if own.denied & other.words and not other.denied
+        for level, noun, of_times in own.shares
+        for _, other_noun, _ in other.shares
+    )
 
 
 def _only_one_of_many(claim: str, evidence: str) -> bool:
@@ -193,8 +213,11 @@ def _is_on_matter(
     least = 0.0 if other.is_field else EVIDENCE_OVERLAP
     if same_matter(mine, theirs, other=least):
         return True
+    if not theirs or not theirs < mine:
+        return False
+    spend(len(everything))
     around = frozenset().union(*(each.words for each in everything if each is not other)) - theirs
-    return bool(theirs) and theirs < mine and theirs == mine - around
+    return theirs == mine - around
 
 
 def _said(row: Row, sign: int, words: frozenset[str], everything: Iterable[Statement]) -> bool:
@@ -234,6 +257,9 @@ def _orientation(own: Statement, other: Statement) -> int:
 def _quantified(own: Statement, other: Statement, everything: Sequence[Statement]) -> bool:
     for level, noun, of_times in own.shares:
         for their_level, their_noun, theirs_of_times in other.shares:
+            if own.denied & other.words and not other.denied:
+                # "Most were not closed" says that few were closed.
+                level = _DENIED_LEVELS.get(level, level)
             if of_times != theirs_of_times or (not of_times and noun != their_noun):
                 continue
             if other.is_field or their_level not in _EXCLUDED[level] or not same_matter(own.words, other.words):
@@ -248,6 +274,7 @@ def _quantified(own: Statement, other: Statement, everything: Sequence[Statement
 
 def _statement(text: str) -> Statement:
     shares = _shares(text)
+    text = _DECIMAL.sub("", text)
     written = [match[0] for match in _WORD.finditer(text)]
     tokens = [token.lower() for token in written]
     denied = _denied(tokens)
@@ -260,6 +287,8 @@ def _statement(text: str) -> Statement:
             continue
         if index and tokens[index - 1] in ("less", "least"):
             sign = -sign
+        if word == "without" and refuses_without(text):
+            sign = -sign  # "Not possible without a ticket" requires one.
         if index and written[index].istitle():
             continue  # the "New" of "New York" has no opposite
         if word == "after" and index and tokens[index - 1] in _NAMED:
@@ -293,7 +322,7 @@ def _field_statements(text: str, fields: Sequence[tuple[str, str]]) -> Iterator[
 def _content(text: str) -> list[str]:
     """Return the stems of a clause's subject matter, including those of the parts of compounds."""
     found = []
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(_DECIMAL.sub("", text)):
         token = match[0].lower()
         found += [stem(part) for part in {token, *token.split("-")} if _tells(part)]
     return found
@@ -328,7 +357,8 @@ def _shares(text: str) -> frozenset[tuple[str, str, bool]]:
     text = _EVERY_ONE.sub(" all ", text)
     text = _NOT_ALL.sub(" not-all ", text)
     text = _ONE_OF.sub(" some ", text)
-    text = _SHARE.sub(lambda match: f" {_level(int(match[1]))} ", text)
+    # Shares are read before figures lose their points: "10.0%" is not "100%".
+    text = _DECIMAL.sub("", _SHARE.sub(lambda match: f" {_level(float(match[1].replace(',', '.')))} ", text))
     tokens = [match[0].lower() for match in _WORD.finditer(text)]
     found = set()
     for index, word in enumerate(tokens):
@@ -353,7 +383,7 @@ def _is_number(word: str) -> bool:
     return word.isdecimal() or word in NUMBER_WORDS
 
 
-def _level(percent: int) -> str:
-    if percent in (0, 50, 100):
-        return {0: "none", 50: "half", 100: "all"}[percent]
+def _level(percent: float) -> str:
+    if percent in (0.0, 50.0, 100.0):
+        return {0.0: "none", 50.0: "half", 100.0: "all"}[percent]
     return "few" if percent < 50 else "most"

@@ -24,9 +24,26 @@ _SYMMETRIC = word_set(
     and or is are was were be equals equal with to from between vs versus met meets meet married marries marry near
     borders border resembles resemble differs differ matches match joins joined shares share und oder et y both
     have has had been being also part include includes included consist consists
+    while whereas nor plus well along
     in on at of by as same like different similar apart together alongside linked connected compared
     """
 )
+_WITH_EACH_OTHER = frozenset(
+    map(
+        stem,
+        word_set(
+            """
+            merge merged interact interacts interacted compete competes competed cooperate cooperates cooperated collaborate
+            collaborates collaborated correlate correlates correlated overlap overlaps overlapped coincide coincides coincided
+            conflict conflicts conflicted intersect intersects intersected alternate alternates alternated communicate
+            communicates communicated negotiate negotiates negotiated coexist coexists coexisted clash clashes clashed collide
+            collides collided associated compatible incompatible interchangeable identical synonymous trade trades traded chat
+            chats chatted debate debates debated
+            """
+        ),
+    )
+)
+"""Stems of what two sides do with each other, so that either may stand first before "with"."""
 _PREPOSITIONS = word_set(
     """
     in on at by for with without to from into onto over under of after before during since until through between against
@@ -57,9 +74,16 @@ def swapped(claim: str, evidence: str) -> bool:
         for right in range(1, len(first) - left):
             middle = first[left : len(first) - right]
             turned = first[len(first) - right :] + middle + first[:left]
-            if turned == second and not set(middle) <= _SYMMETRIC:
+            if turned == second and not _is_symmetric(middle):
                 return not _shows_roles(claim, evidence, first[:left], first[len(first) - right :])
     return False
+
+
+def _is_symmetric(middle: tuple[str, ...]) -> bool:
+    rest = set(middle) - _SYMMETRIC
+    return not rest or (
+        middle[-1] == "with" and any(stem(word) in _WITH_EACH_OTHER for word in rest) and len(rest) <= 2
+    )
 
 
 def _shows_roles(claim: str, evidence: str, *groups: tuple[str, ...]) -> bool:
