@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from workers.evaluation.facts.units import MONTHS, ORDINALS, WEEKDAYS
+from workers.evaluation.facts.number_forms import is_counted
+from workers.evaluation.facts.units import DATED, MONTHS, ORDINALS, UNITS, WEEKDAYS
 from workers.evaluation.text.calendar_names import DAYS
 from workers.evaluation.text.words import key_of
 
@@ -100,6 +101,17 @@ def _only(date: Date, parts: int) -> Date:
 _MONTH = "(?P<n>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?:,?\s+(?:de\s+)?(?P<y>\d{4})(?!\d))?"
 _CLOCK = r"(?P<h>\d{1,2}):(?P<i>\d{2})(?::\d{2}(?:\.\d{1,9})?)?"
+_UNIT_NAMES = "[gmlVW]|" + "|".join(
+    f"(?i:{re.escape(name)})"
+    for name in sorted(UNITS, key=len, reverse=True)
+    if len(name) > 1 and name[-1].isalpha() and name not in DATED
+)
+"""Units that make a number an amount and no year: "2000 euros", "2000 kWh"; "in 2020 dollars" names a year."""
+_BARE_YEAR = re.compile(
+    rf"(?<![\w.,:/$€£₹#-])(?:(?<=\bin )|(?!\d{{4}}\s(?:{_UNIT_NAMES})\b))"
+    r"(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
+)
+"""A year alone, unless the context makes it an amount: 2024."""
 _DATE_PATTERNS = (
     # 2026-01-04, 2026-01, 2026-01-04T10:00:00Z
     re.compile(
@@ -119,16 +131,13 @@ _DATE_PATTERNS = (
     re.compile(r"(?<=-)(?P<h>\d{1,2}):(?P<i>\d{1,2})(?![\w:])"),
     # 14:03, 2:03 pm, 5pm
     re.compile(rf"(?<![\w:.]){_CLOCK}(?![\w:])\s?(?P<p>[ap]\.?m\b)?", re.IGNORECASE),
-    re.compile(r"(?<![\w:.])(?P<h>\d{1,2})\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
+    re.compile(r"(?<![\w:.])(?P<h>\d{1,2})(?:\.(?P<i>[0-5]\d))?\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
     # in 1648: an earlier year only after a preposition and without a following noun
     re.compile(
         r"\b(?:in|since|until|circa|year|born|died) (?P<y>1[0-8]\d{2})(?=[.,;:)]|$|\s(?:and|to|by|when|as|at|for|after|with|until|or|in|on|near|before|but|he|she|it|they|who|which)\b)",
         re.IGNORECASE,
     ),
-    # 2024, unless the context makes it an amount
-    re.compile(
-        r"(?<![\w.,:/$€£#-])(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
-    ),
+    _BARE_YEAR,
 )
 _CENTURY = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(sorted(ORDINALS, key=len, reverse=True))}))[ -]century\b",
@@ -163,6 +172,10 @@ def read_dates(text: str) -> tuple[list[Date], str]:
     for pattern in _DATE_PATTERNS:
         for match in pattern.finditer(text):
             date = _date(match.groupdict())
+            if pattern is _BARE_YEAR and is_counted(
+                text[max(0, match.start() - 30) : match.start()], text[match.end() : match.end() + 30]
+            ):
+                continue
             if date:
                 dates.append(date)
                 text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]

@@ -16,6 +16,7 @@ _CJK_RUN = re.compile(rf"{_CJK_NUMBER}{{2,12}}|{_CJK_NUMBER}(?={_COUNTER})")
 _NARROW = {"，": ",", "．": ".", "％": "%", "＄": "$", "￥": "¥", "：": ":"}
 _FULL_WIDTH = re.compile(rf"(?<=\d)[{''.join(_NARROW)}](?=\d)|(?<=\d)％|[＄￥](?=\d)")
 _SCALED = re.compile(r"(\d{1,6}(?:,\d{3})*(?:\.\d{1,4})?)\s?([万萬億亿])(?:(\d{1,4})\s?([万萬]))?")
+_VULGAR = re.compile(r"(?<![\w.,])(?:(\d{1,4})\s?)?([¼½¾⅛])")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _BEFORE = re.compile(rf"(?<=[{_UNSPACED}])(?=\d)")
 _BEHIND = re.compile(rf"(?<=\d)\s?([かヶカ]月|[个個]月|개월|시간|時間|[{_UNSPACED}])")
@@ -26,6 +27,7 @@ def plain_numerals(text: str) -> str:
     if text.isascii():
         return text
     text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in text)
+    text = _VULGAR.sub(lambda match: f"{int(match[1] or 0) + unicodedata.numeric(match[2]):g}", text)
     text = _FULL_WIDTH.sub(lambda match: _NARROW[match[0]], text)
     text = _SCALED.sub(_multiplied, text)
     text = _CJK_RUN.sub(_value, text)

@@ -54,11 +54,11 @@ class Quantity:
 
 
 _NUMBER = re.compile(
-    r"(?:(?<![\w.)])(?P<sign>[-−]|(?i:minus ))|(?:^|(?<=[\s|(\[{:]))(?P<dash>–)|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥]|(?:US\$|USD|EUR|GBP|JPY)(?=\s?\d))\s?)?"
-    r"(?P<num>\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}+(?:[.,]\d{1,15})?|\d{1,15}(?:[.,]\d{1,15})?)(?!\d|[.,]\d)"
+    r"(?:(?<![\w.)])(?P<sign>[-−]|(?i:minus ))|(?:^|(?<=[\s|(\[{:]))(?P<dash>–)|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥₹]|(?:US\$|USD|EUR|GBP|JPY|INR)(?=\s?\d))\s?)?"
+    r"(?P<num>\d{1,2}(?:,\d{2}){1,4},\d{3}(?:\.\d{1,2})?|(?<![\d.])\.\d{1,15}|\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}+(?:[.,]\d{1,15})?|\d{1,15}(?:[.,]\d{1,15})?)(?!\d|[.,]\d)"
     rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w]|/[hs]\b)\.?)?"
     r"(?P<letter>(?<=\d)[BTbt](?!\w))?"
-    r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%€$£°][CF]?))?(?![:\d]\d)"
+    r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%€$£₹°][CF]?))?(?![:\d]\d)"
 )
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
 """The beginning of an identifier of several parts with a letter, before its last number: "CVE-2026-" of "CVE-2026-1234"."""
@@ -118,7 +118,7 @@ _COMPOUND = re.compile(
     re.IGNORECASE,
 )
 _AGE = re.compile(
-    r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|\b(\d{1,3})[- ]years?[- ]old\b",
+    r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|(?<![\w.,])(\d{1,4}|\d{1,3}(?:,\d{3}){1,2})[- ]years?[- ]old\b",
     re.IGNORECASE,
 )
 _BEGINS = re.compile(
@@ -148,7 +148,7 @@ _HOURS_AND_MINUTES = re.compile(
     rf"\b({_NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({_NUMBER_NAME}(?:[ -](?:{_NUMBER_NAME}|one))?|one|\d{{1,2}}) (minutes?)\b",
     re.IGNORECASE,
 )
-_SPACED = re.compile(r"(?<!\d )(?<![\w.,])\d{1,3}(?: \d{3}){1,4}(?![\d.,]| \d)(?=\s?(?:[€$£]|[^\W\d_]))")
+_SPACED = re.compile(r"(?<!\d )(?<![\w.,])\d{1,3}(?: \d{3}){1,4}(?:,\d{1,2})?(?![\d.,]| \d)(?=\s?(?:[€$£]|[^\W\d_]))")
 """A number whose thousands are separated by spaces: "3 250 000 euros"."""
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s")
 
@@ -203,7 +203,7 @@ def _ages(text: str) -> tuple[list[Quantity], str]:
     """Read ages in years, convert them to months, and return them with the text without them."""
     found = []
     for match in _AGE.finditer(text):
-        age, bound = float(match[1] or match[2]), _bound(text, match.start())
+        age, bound = float(match[1] or match[2].replace(",", "")), _bound(text, match.start())
         found.append(Quantity((12 * age,), "month", True, bool(bound), 6.0, bound, age, written=match[0]))
     return found, _AGE.sub(_blank, text)
 
@@ -502,7 +502,7 @@ def _values(written: str) -> tuple[float, ...]:
             if len(groups) > 2:
                 return (grouped,)
             decimal_value = float(".".join(groups))
-            if len(groups[1]) == 3 and groups[0] != "0":
+            if len(groups[1]) == 3 and groups[0] not in ("0", ""):
                 # "3,000" is a thousand in English; "3.000" is one in German and a decimal in English.
                 return (grouped,) if separator == "," else (decimal_value, grouped)
             return (decimal_value,)

@@ -29,6 +29,7 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("jpy", 1, "¥ jpy yen 円"),
     ("chf", 1, "chf franken francs franchi"),
     ("pln", 1, "pln zł złoty złotych"),
+    ("inr", 1, "₹ inr rupee rupees"),
     ("rub", 1, "rub ₽ рублей рубля рубль"),
     ("points", 1, "percentage-points pp"),
     ("metre", 1e-6, "µm"),
@@ -93,8 +94,13 @@ UNITS = {name: (dimension, float(factor)) for dimension, factor, names in _UNIT_
 no fixed length.
 """
 
+DATED = frozenset(
+    ("second", "an", "ans", "bar", "day", "week", "month", "year", "mo", "quarters", "foot", "tag", "jahr", "mi")
+)
+"""Units that may stand behind a year: "the 2008 second quarter", "2019 week 5"."""
+
 FAMILIES = {
-    **dict.fromkeys(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub"), "money"),
+    **dict.fromkeys(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "inr"), "money"),
     **dict.fromkeys(("celsius", "fahrenheit"), "temperature"),
     **dict.fromkeys(("time", "month"), "duration"),
     **dict.fromkeys(("percent", "points"), "share"),

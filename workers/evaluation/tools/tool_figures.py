@@ -34,7 +34,7 @@ ROUNDED = 0.02
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MINOR = frozenset(("cents", "cent", "pence", "minor", "ore", "øre", "öre", "centimes", "grosz"))
-MONEY = frozenset(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "", "pound"))
+MONEY = frozenset(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "inr", "", "pound"))
 _AMOUNTS = frozenset(
     (
         "amount",
