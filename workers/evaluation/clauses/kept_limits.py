@@ -9,7 +9,7 @@ from workers.evaluation.clauses.predicates import are_opposite
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.arithmetic import same_quantity
 from workers.evaluation.facts.dates import Date, agrees, read_dates
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.text.words import content_words, stem, word_set
 
 MAX_TEXT = 300

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from workers.evaluation.claims.short_answers import stated_by
 from workers.evaluation.clauses.ranked_subjects import ORDER_WORDS, PEOPLE
 from workers.evaluation.facts.arithmetic import same_dimension
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.words import content_words, key_of, stem, word_set

@@ -13,7 +13,7 @@ from workers.evaluation.budget import spend
 from workers.evaluation.claims.short_answers import needs_question
 from workers.evaluation.contradictions.rankings import is_negated, without_bounds
 from workers.evaluation.facts.dates import Date
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import Value, kind_of, read_pieces, told_stems
 from workers.evaluation.facts.units import FAMILIES
 from workers.evaluation.facts.verb_forms import verb_stem

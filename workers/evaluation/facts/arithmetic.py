@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from schemas.grounding import Operation
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 
 EXACT = 1e-6
 """Relative difference below which two numbers are equal (floating point error only)."""

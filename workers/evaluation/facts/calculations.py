@@ -10,7 +10,7 @@ from itertools import islice
 
 from schemas.grounding import Operation
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, derive
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 
 MAX_FIGURES = 20

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from workers.evaluation.facts.number_forms import is_counted
+from workers.evaluation.facts.numbers.number_forms import is_counted
 from workers.evaluation.facts.units import DATED, MONTHS, ORDINALS, UNITS, WEEKDAYS
 from workers.evaluation.text.calendar_names import DAYS
 from workers.evaluation.text.words import key_of

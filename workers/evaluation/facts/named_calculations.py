@@ -14,8 +14,9 @@ from itertools import product as all_of
 
 from workers.evaluation.facts.amounts_of_each import amounts_of_each, is_form
 from workers.evaluation.facts.arithmetic import DEGREES, same_dimension
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.operands import Operand, read_operands
-from workers.evaluation.facts.quantities import Quantity, undated_quantities
+from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import content_words, stem, word_set
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workers.evaluation.facts.dates import read_dates, read_periods
-from workers.evaluation.facts.numerals import plain_numerals
-from workers.evaluation.facts.quantities import Quantity, spans_between, undated_quantities
+from workers.evaluation.facts.numbers.numerals import plain_numerals
+from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.series import find_codes
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.time_spans import spans_between
 from workers.evaluation.facts.units import SCALES, UNITS
 from workers.evaluation.text.words import content_words, key_of, stem
 

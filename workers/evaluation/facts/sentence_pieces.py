@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workers.evaluation.facts.dates import Date
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
 from workers.evaluation.facts.verb_forms import is_verb, verb_stem

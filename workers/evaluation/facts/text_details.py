@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
-from workers.evaluation.facts.numerals import plain_numerals
-from workers.evaluation.facts.quantities import Quantity, implied_dates, implied_quantities, undated_quantities
+from workers.evaluation.facts.numbers.numerals import plain_numerals
+from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.series import COMMON_WORDS, find_codes
+from workers.evaluation.facts.time_spans import implied_dates, implied_quantities
 from workers.evaluation.facts.units import UNITS
 from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.words import STOP_WORDS, content_words, stem, undotted, word_set

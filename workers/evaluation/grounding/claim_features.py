@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from workers.evaluation.contradictions.json_evidence import RecordFacts, RecordVerdict, check_record
 from workers.evaluation.facts.evidence_facts import KnownFacts, MissingDetails, is_one_unit, missing_details
 from workers.evaluation.facts.named_calculations import CALCULATION_WORDS, has_wrong_change, named_figures
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from workers.evaluation.grounding.evidence import EvidenceUnit

@@ -9,7 +9,7 @@ import re
 
 from workers.evaluation.facts.arithmetic import same_quantity
 from workers.evaluation.facts.dates import read_weekdays
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem, word_set

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workers.evaluation.facts.arithmetic import same_quantity
 from workers.evaluation.facts.dates import Date, agrees
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.verb_forms import verb_stem

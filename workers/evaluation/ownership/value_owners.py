@@ -15,7 +15,7 @@ from itertools import islice
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.arithmetic import same_dimension, same_quantity
 from workers.evaluation.facts.dates import Date, agrees
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES, Value, kind_of, kinds_of
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, read_records

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from workers.evaluation.facts.arithmetic import same_dimension, same_quantity, satisfies
 from workers.evaluation.facts.named_calculations import names_calculation
-from workers.evaluation.facts.quantities import Quantity, spans_between
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, read_details
+from workers.evaluation.facts.time_spans import spans_between
 from workers.evaluation.facts.units import NUMBER_WORDS, SCALES, UNITS
 from workers.evaluation.text.words import stem
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from workers.evaluation.budget import spend
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.tool_figures import (

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.tool_figures import Figure, groups_of, key_words, numeric_columns
 from workers.evaluation.tools.tool_tables import Table

@@ -17,7 +17,7 @@ from itertools import combinations, islice
 from statistics import fmean, median
 
 from workers.evaluation.budget import spend
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.tool_tables import CLOCK_UNIT, KEY, Cell, Table
 

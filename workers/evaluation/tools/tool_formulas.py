@@ -11,7 +11,7 @@ from itertools import combinations, islice, permutations
 from math import ceil
 
 from workers.evaluation.budget import spend
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.tools.tool_figures import KEY_UNITS, Figure, groups_of, key_words, numeric_columns
 from workers.evaluation.tools.tool_results import ToolResults, cells_of, dates_in

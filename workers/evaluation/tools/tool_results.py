@@ -12,7 +12,7 @@ from typing import Any
 
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.dates import Date, DatePool, read_dates
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import STOP_WORDS, content_words
 from workers.evaluation.tools.tool_documents import MESSAGE

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 from statistics import fmean, median
 
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.tools.computed.columns import Columns, meant, named_rows
 from workers.evaluation.tools.computed.selections import has_unit, select_rows
 from workers.evaluation.tools.tool_figures import Figure, key_words, numeric_columns

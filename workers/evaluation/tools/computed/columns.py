@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.tools.computed.selections import has_unit
 from workers.evaluation.tools.tool_figures import MONEY, Figure, key_words
 from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Mention, ToolResults

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import ge, gt, le, lt
 
 from workers.evaluation.facts.dates import read_dates
-from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.tool_figures import KEY_UNITS, Figure, key_words, numbers_as, numeric_columns

@@ -1,0 +1,31 @@
+"""Read the words before a number that make it approximate, a lower or an upper bound."""
+
+import re
+
+_APPROXIMATE = re.compile(
+    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|over|under|ca\.?|circa|etwa|rund|fast|environ"
+    r"|~|≈|more than|less than|at least|up to|at most|above|below|fewer than|no more than|no less than|(?:minimum|maximum) of)"
+    r"\s*[$€£]?$",
+    re.IGNORECASE,
+)
+_AT_LEAST = re.compile(
+    r"(?:over(?: the)?|(?<!no )more than|(?:deep|tall|long|heavi|high|larg|great|old|bigg|hott|fast|wid|thick|warm)er than|above|at least|exceed(?:s|ed|ing)?|no (?:less|fewer) than|(?:a )?minimum of|mindestens|über|plus de|au moins)"
+    r"\s*[$€£]?$",
+    re.IGNORECASE,
+)
+_AT_MOST = re.compile(
+    r"(?:under(?: the)?|(?<!no )less than|(?<!no )fewer than|(?:short|small|low|light|young|cheap|slow|cold|shallow|thinn|narrow)er than|below|at most|up to|no more than|(?:a )?maximum of|höchstens|unter|moins de|au plus)"
+    r"\s*[$€£]?$",
+    re.IGNORECASE,
+)
+
+
+def is_approximate(before: str) -> bool:
+    """Return true if "about" or the like, or a word of a bound, ends the text before a number."""
+    return bool(_APPROXIMATE.search(before))
+
+
+def bound_of(text: str, start: int) -> int:
+    """Return 1 if the words before a place in a text make a number there a minimum, -1 for a maximum, else 0."""
+    before = text[max(0, start - 20) : start].rstrip() + " "
+    return 1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0

@@ -1,0 +1,120 @@
+"""Read parts of a whole, units without a figure, ages, and durations of two units."""
+
+import re
+
+from workers.evaluation.facts.numbers.bounds import bound_of, is_approximate
+from workers.evaluation.facts.numbers.number_words import NUMBER_NAME, cardinal
+from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.units import FRACTIONS, UNITS
+from workers.evaluation.text.words import key_of
+
+_PARTS = "(?:" + "|".join(FRACTIONS) + ")"
+_FRACTION = re.compile(
+    rf"\b(?P<top>an?|one|two|three|four|nine)[\s-](?P<part>{_PARTS})(?= of\b)|\b(?P<half>half)(?= of\b| the\b)"
+    rf"|(?<!-)\b(?P<one>{NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
+    re.IGNORECASE,
+)
+_ODD_SHARE = re.compile(
+    r"\b(?:share|fraction|proportion|probability|ratio|rate)\b[^.;]{0,40}?(?<![\w.,])(0[.,]\d{1,6})(?![\w%]|[.,]\d|\s?(?:%|percent))",
+    re.IGNORECASE,
+)
+_AND_A_HALF = re.compile(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)
+_HALF_A = re.compile(r"\bhalf an? ([^\W\d_]{1,12})\b", re.IGNORECASE)
+_ONE_UNIT = re.compile(
+    r"\b(?:lasts?|lasted|takes?|took|after|within|for|in|is|of|every|expires? after) (?:an?|one) ([^\W\d_]{1,12})\b|^(?:an?|one) ([^\W\d_]{1,12}) of\b",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(
+    r"(?<![\w.,:])(\d{1,4}) ?(h|hrs?|hours?)(?:,| and)? ?(\d{1,2}) ?(m|min|mins|minutes?)\b"
+    r"|(?<![\w.,:])(\d{1,4}) ?(m|min|mins|minutes?)(?:,| and)? ?(\d{1,2}) ?(s|secs?|seconds?)\b",
+    re.IGNORECASE,
+)
+_AGE = re.compile(
+    r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|(?<![\w.,])(\d{1,4}|\d{1,3}(?:,\d{3}){1,2})[- ]years?[- ]old\b",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
+
+
+def read_ages(text: str) -> tuple[list[Quantity], str]:
+    """Read ages in years, convert them to months, and return them with the text without them."""
+    found = []
+    for match in _AGE.finditer(text):
+        age, bound = float(match[1] or match[2].replace(",", "")), bound_of(text, match.start())
+        found.append(Quantity((12 * age,), "month", True, bool(bound), 6.0, bound, age, written=match[0]))
+    return found, _AGE.sub(blank, text)
+
+
+def read_compounds(text: str) -> tuple[list[Quantity], str]:
+    """Read durations of two units ("1h 30m") and return them with the text without them."""
+    found = []
+    for match in _COMPOUND.finditer(text):
+        if match[1]:
+            seconds, step = 3600.0 * int(match[1]) + 60.0 * int(match[3]), 30.0
+        else:
+            seconds, step = 60.0 * int(match[5]) + int(match[7]), 0.5
+        bound = bound_of(text, match.start())
+        found.append(Quantity((seconds,), "time", True, False, step, bound, seconds, written=match[0]))
+    return found, _COMPOUND.sub(blank, text)
+
+
+def read_shares(text: str) -> tuple[list[Quantity], str]:
+    """Read parts of a whole as percentages ("two thirds of", "one in five"); return them with the text without them."""
+    found: list[Quantity] = []
+    fractions = list(_FRACTION.finditer(text))
+    for match in fractions:
+        if match["part"]:
+            value = cardinal(match["top"]) * FRACTIONS[key_of(match["part"])]
+        elif match["half"]:
+            value = 0.5
+        else:
+            value = cardinal(match["one"]) / max(cardinal(match["all"]), 1.0)
+        if 0.0 < value <= 1.0:
+            about = is_approximate(text[max(0, match.start() - 20) : match.start()].rstrip())
+            bound = bound_of(text, match.start())
+            found.append(
+                Quantity((100.0 * value,), "percent", True, about, 0.5, bound, 100.0 * value, written=match[0])
+            )
+    text = _FRACTION.sub(blank, text) if fractions else text
+    if not _DIGIT.search(text):
+        return found, text
+    for match in _ODD_SHARE.finditer(text):
+        value = 100.0 * float(match[1].replace(",", "."))
+        found.append(
+            Quantity(
+                (value, value / 100.0),
+                "percent",
+                True,
+                False,
+                0.5 * 10.0 ** (4 - len(match[1])),
+                0,
+                value,
+                written=match[1],
+            )
+        )
+    return found, _ODD_SHARE.sub(blank, text)
+
+
+def read_halves(text: str) -> tuple[list[Quantity], str]:
+    """Read units without a figure ("half a kilogram", "an hour and a half", "lasted an hour")."""
+    found = []
+    for pattern in (_AND_A_HALF, _HALF_A, _ONE_UNIT):
+        matches = list(pattern.finditer(text))
+        for match in matches:
+            name = key_of(match[2] if pattern is _AND_A_HALF else match[1] or match[2])
+            if name not in UNITS or len(name) < 3:
+                continue
+            count = cardinal(match[1]) + 0.5 if pattern is _AND_A_HALF else 0.5 if pattern is _HALF_A else 1.0
+            dimension, factor = UNITS[name]
+            found.append(
+                Quantity(
+                    (count * factor,), dimension, True, pattern is _ONE_UNIT, 0.25 * factor, 0, count, written=match[0]
+                )
+            )
+        text = pattern.sub(blank, text) if matches and pattern is not _ONE_UNIT else text
+    return found, text
+
+
+def blank(match: re.Match[str]) -> str:
+    """Return as many spaces as a match is long, so that places in the text stay."""
+    return " " * len(match[0])
