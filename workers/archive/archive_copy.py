@@ -1,5 +1,6 @@
 """Write topics to an archive, send archived records back, and erase persons in the archive."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class Archived:
 
 
 async def write_archive(
-    settings: Settings, addresses: Addresses, folder: Path, topics: Sequence[Topic], progress: Progress
+    settings: Settings, addresses: Addresses, address: str | Path, topics: Sequence[Topic], progress: Progress
 ) -> Archived:
     """Write all records of the topics that the archive does not contain yet, up to the current end of the topics.
 
@@ -55,7 +56,7 @@ async def write_archive(
         ArchiveUnusable: a file cannot be written, or the archive belongs to another log.
         TouchstoneError: the broker does not respond.
     """
-    archive, covers = Archive(folder), erased_by(await read_erasures(settings, addresses), settings)
+    archive, covers = Archive(address), erased_by(await read_erasures(settings, addresses), settings)
     names = {topic.name for topic in topics}
     ends = {place: end for place, end in archive.ends().items() if place[0] in names}
     reader = BoundedReader(settings, addresses.kafka, topics, ends)
@@ -68,17 +69,17 @@ async def write_archive(
         if kept:
             written[batch[0].topic] += len(kept)
             for full in waiting.add(kept):
-                archive.write(full)
+                await asyncio.to_thread(archive.write, full)
         progress(reader.done, reader.total)
     for rest in waiting.rest():
-        archive.write(rest)
+        await asyncio.to_thread(archive.write, rest)
     return Archived(dict(written), erased, reader.gone)
 
 
 async def restore_archive(
     settings: Settings,
     addresses: Addresses,
-    folder: Path,
+    address: str | Path,
     topics: Sequence[Topic],
     progress: Progress,
     *,
@@ -93,7 +94,7 @@ async def restore_archive(
     Args:
         settings: names and credentials.
         addresses: address of the broker.
-        folder: folder of the archive.
+        address: folder or address of the archive.
         topics: topics to restore.
         progress: called after every step.
         since: restore records of that time or later.
@@ -103,7 +104,7 @@ async def restore_archive(
     Raises:
         TouchstoneError: a file cannot be read, or the broker does not acknowledge.
     """
-    archive = Archive(folder)
+    archive = Archive(address)
     files = [file for file in archive.files() if any(file.topic == topic.name for topic in topics)]
     register = await read_erasures(settings, addresses)
     note_archived(archive, register)
@@ -130,7 +131,7 @@ async def restore_archive(
     return Archived(dict(sent), erased)
 
 
-async def erase_archive(settings: Settings, addresses: Addresses, folder: Path, progress: Progress) -> int:
+async def erase_archive(settings: Settings, addresses: Addresses, address: str | Path, progress: Progress) -> int:
     """Remove the records of erased persons from the files.
 
     Returns:
@@ -139,7 +140,7 @@ async def erase_archive(settings: Settings, addresses: Addresses, folder: Path, 
     Raises:
         TouchstoneError: a file cannot be read or written, or the register cannot be read.
     """
-    archive, register = Archive(folder), await read_erasures(settings, addresses)
+    archive, register = Archive(address), await read_erasures(settings, addresses)
     note_archived(archive, register)
     covers = erased_by(register, settings)
     files = archive.files()

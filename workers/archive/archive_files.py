@@ -1,13 +1,11 @@
 """Store topics as Parquet files, which outlive the retention of the topics.
 
-``<folder>/topic=<name>/partition=<number>/<first offset>-<last offset>.parquet``, compressed
+``<place>/topic=<name>/partition=<number>/<first offset>-<last offset>.parquet``, compressed
 with zstd; query engines read it as a partitioned table. A record is stored unchanged:
-key, value, headers with their names as bytes, time in milliseconds. Files are written
-under a temporary name and then renamed, so that no partial file exists. They are never changed
-afterwards except for an erasure. The next run continues after the last file.
+key, value, headers with their names as bytes, time in milliseconds. Files appear whole and are never
+changed afterwards except for an erasure. The next run continues after the last file.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workers.archive.archive_places import ArchiveUnusable, LocalFolder, place_at
 from workers.delivery.records import Record
-from workers.errors import TouchstoneError
 
 SCHEMA = pa.schema(
     [
@@ -39,10 +37,6 @@ _FOLDERS = re.compile(
 )
 
 
-class ArchiveUnusable(TouchstoneError):
-    """Report that the archive cannot be read or written, or belongs to another log; the message names the file or partition."""
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class ArchiveFile:
     """Describe one file with consecutive records of a partition.
@@ -52,62 +46,63 @@ class ArchiveFile:
         partition: number.
         first: offset of the first record.
         last: offset of the last record.
-        path: path of the file.
+        path: path of the file within the place of the archive.
+        size: bytes.
     """
 
     topic: str
     partition: int
     first: int
     last: int
-    path: Path
+    path: str
+    size: int
 
 
 class Archive:
-    """Read and write a folder of archived topics.
+    """Read and write archived topics.
 
     Args:
-        folder: path of the folder; created with the first file.
+        address: path of a folder, or address of an object store; see :func:`place_at`. Created with the first file.
+
+    Raises:
+        ArchiveUnusable: the address cannot be used.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, address: str | Path) -> None:
+        self._place = place_at(address)
 
     def files(self) -> list[ArchiveFile]:
         """Return all files, by topic, partition and offset.
 
         Raises:
-            ArchiveUnusable: the folder does not exist.
+            ArchiveUnusable: the archive does not exist or cannot be read.
         """
-        if not self._folder.is_dir():
-            raise ArchiveUnusable(f"{self._folder} is not a folder; create an archive with: touchstone archive write")
-        found = []
-        for path in self._folder.glob("topic=*/partition=*/*.parquet"):
-            match = _FOLDERS.fullmatch(path.relative_to(self._folder).as_posix())
-            if match is not None:
-                place = (match["topic"], int(match["partition"]), int(match["first"]), int(match["last"]))
-                found.append(ArchiveFile(*place, path))
-        return sorted(found)
+        found = self._found()
+        if found is None:
+            what = "is not a folder" if isinstance(self._place, LocalFolder) else "contains no archive"
+            raise ArchiveUnusable(f"{self._place} {what}; create an archive with: touchstone archive write")
+        return found
 
     def ends(self) -> dict[tuple[str, int], int]:
-        """Return the offset after the last archived record of each topic and partition."""
-        if not self._folder.is_dir():
-            return {}
-        return {(file.topic, file.partition): file.last + 1 for file in self.files()}
+        """Return the offset after the last archived record of each topic and partition.
 
-    def write(self, records: Sequence[Record]) -> Path:
+        Raises:
+            ArchiveUnusable: the archive cannot be read.
+        """
+        return {(file.topic, file.partition): file.last + 1 for file in self._found() or ()}
+
+    def write(self, records: Sequence[Record]) -> str:
         """Write consecutive records of one partition.
+
+        Returns:
+            Path of the file within the place of the archive.
 
         Raises:
             ArchiveUnusable: the file cannot be written.
         """
         first, last = records[0], records[-1]
-        folder = self._folder / f"topic={first.topic}" / f"partition={first.partition}"
-        path = folder / f"{first.offset:020}-{last.offset:020}.parquet"
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _write(path, records)
-        except (OSError, pa.ArrowException) as error:
-            raise _unwritable(path, error) from error
+        path = f"topic={first.topic}/partition={first.partition}/{first.offset:020}-{last.offset:020}.parquet"
+        self._write(path, records)
         return path
 
     def read(self, file: ArchiveFile) -> Iterator[list[Record]]:
@@ -117,11 +112,11 @@ class Archive:
             ArchiveUnusable: the file is damaged or not a file of an archive.
         """
         try:
-            with pq.ParquetFile(file.path) as opened:
+            with self._place.open(file.path) as source, pq.ParquetFile(source) as opened:
                 for batch in opened.iter_batches(READ_ROWS, columns=SCHEMA.names):
                     yield [_record(file, row) for row in batch.to_pylist()]
         except (OSError, pa.ArrowException, KeyError) as error:
-            raise ArchiveUnusable(f"{file.path} cannot be read ({type(error).__name__})") from error
+            raise _unreadable(f"{self._place}/{file.path}", error) from error
 
     def erase(self, file: ArchiveFile, covers: Callable[[Record], bool]) -> int:
         """Remove records from a file.
@@ -139,17 +134,44 @@ class Archive:
         records = [record for batch in self.read(file) for record in batch]
         kept = [record for record in records if not covers(record)]
         if len(kept) < len(records):
-            try:
-                _write(file.path, kept)
-            except (OSError, pa.ArrowException) as error:
-                raise _unwritable(file.path, error) from error
+            self._write(file.path, kept)
         return len(records) - len(kept)
 
+    def _found(self) -> list[ArchiveFile] | None:
+        try:
+            if not self._place.exists():
+                return None
+            sizes = dict(self._place.files())
+        except OSError as error:
+            raise _unreadable(str(self._place), error) from error
+        matches = ((path, _FOLDERS.fullmatch(path)) for path in sizes)
+        return sorted(
+            ArchiveFile(
+                match["topic"], int(match["partition"]), int(match["first"]), int(match["last"]), path, sizes[path]
+            )
+            for path, match in matches
+            if match is not None
+        )
 
-def _unwritable(path: Path, error: Exception) -> ArchiveUnusable:
-    return ArchiveUnusable(
-        f"{path} cannot be written ({type(error).__name__}); free disk space, or allow this user to write to its folder"
-    )
+    def _write(self, path: str, records: Sequence[Record]) -> None:
+        rows = pa.Table.from_pylist([_row(record) for record in records], schema=SCHEMA)
+        stream = pa.BufferOutputStream()
+        pq.write_table(rows, stream, compression="zstd", write_page_checksum=True)
+        try:
+            self._place.write(path, stream.getvalue())
+        except (OSError, pa.ArrowException) as error:
+            raise ArchiveUnusable(
+                f"{self._place}/{path} cannot be written ({_reason(error)}); free disk space, or allow this user to "
+                "write to its folder or bucket"
+            ) from error
+
+
+def _reason(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _unreadable(path: str, error: Exception) -> ArchiveUnusable:
+    return ArchiveUnusable(f"{path} cannot be read ({type(error).__name__}: {_reason(error)})")
 
 
 def refuse_another_log(ends: Mapping[tuple[str, int], int], marks: Mapping[tuple[str, int], int]) -> None:
@@ -169,16 +191,6 @@ def refuse_another_log(ends: Mapping[tuple[str, int], int], marks: Mapping[tuple
                 f"{topic}[{partition}] ends at offset {mark}, but its archive ends at {end}: the archive belongs "
                 "to another log; use another folder"
             )
-
-
-def _write(path: Path, records: Sequence[Record]) -> None:
-    beside = path.with_suffix(".tmp")
-    rows = pa.Table.from_pylist([_row(record) for record in records], schema=SCHEMA)
-    pq.write_table(rows, beside, compression="zstd", write_page_checksum=True)
-    beside.chmod(0o600)
-    with beside.open("rb") as file:
-        os.fsync(file.fileno())
-    beside.replace(path)
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -37,7 +37,7 @@ async def rebuild(
     addresses: Addresses,
     progress: Progress,
     *,
-    archive: Path | None = None,
+    archive: str | Path | None = None,
     dry_run: bool = False,
 ) -> Rebuilt:
     """Restore a store from an optional archive and then from topics, and verify it.
@@ -49,7 +49,7 @@ async def rebuild(
         settings: all settings, those of the workers.
         addresses: addresses of the broker and the stores.
         progress: called after every step.
-        archive: folder of the archive.
+        archive: folder or address of the archive.
         dry_run: compare without writing.
 
     Raises:
@@ -69,7 +69,7 @@ async def rebuild(
 
 
 async def drill(
-    settings: Settings, addresses: Addresses, progress: Progress, *, archive: Path | None = None
+    settings: Settings, addresses: Addresses, progress: Progress, *, archive: str | Path | None = None
 ) -> Rebuilt:
     """Restore ClickHouse into a database of its own, verify it, and drop it: what the workers use stays untouched.
 
@@ -77,7 +77,7 @@ async def drill(
         settings: all settings, those of the workers.
         addresses: addresses of the broker and the stores.
         progress: called after every step.
-        archive: folder of the archive.
+        archive: folder or address of the archive.
 
     Raises:
         TouchstoneError: as of ``rebuild``.

@@ -6,7 +6,6 @@ after the stored results, up to the bounds of its start.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
 from typing import Protocol
 
 from schemas.answers import GeneratedAnswer
@@ -132,7 +131,7 @@ class ArchiveSource:
     """An archive of the topic.
 
     Args:
-        folder: folder of the archive.
+        address: folder or address of the archive.
         progress: first offsets of a resumed replay.
         bounds: bounds of a resumed replay.
         topic: answers.generated, or a topic of results.
@@ -141,8 +140,8 @@ class ArchiveSource:
         ArchiveUnusable: the archive does not exist.
     """
 
-    def __init__(self, folder: Path, progress: Offsets, bounds: Offsets, topic: Topic = ANSWERS_GENERATED) -> None:
-        self._archive = Archive(folder)
+    def __init__(self, address: str, progress: Offsets, bounds: Offsets, topic: Topic = ANSWERS_GENERATED) -> None:
+        self._archive = Archive(address)
         found = [file for file in self._archive.files() if file.topic == topic.name]
         ends = {file.partition: file.last + 1 for file in found}
         self._bounds = bounds or ends

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED
 from workers.agents.assembly import ASSEMBLY
@@ -181,7 +180,7 @@ async def _erasures(
     await follower.start()
     if options.source == "archive":
         # The archive's own register counts as well, because a new broker may lack its erasures.
-        await asyncio.to_thread(note_archived, Archive(Path(options.path or "")), follower.register)
+        await asyncio.to_thread(note_archived, Archive(options.path or ""), follower.register)
     followed = FollowedErasures(follower)
     stack.push_async_callback(followed.stop)
     return followed
@@ -194,7 +193,7 @@ async def _read_stored(
         for enriched in source.stored.values():
             stored.note(enriched)
     elif options.source == "archive":
-        await stored.read(ArchiveSource(Path(options.path or ""), {}, {}, ANSWERS_ENRICHED).batches())
+        await stored.read(ArchiveSource(options.path or "", {}, {}, ANSWERS_ENRICHED).batches())
     else:
         # Read the whole time range, because the offset and time of a result differ from those of its answer.
         whole = ReplayOptions(run=options.run, since=options.since)
@@ -207,6 +206,6 @@ def _source(
     if options.source == "answers":
         return FileSource(options.path or "", progress, settings.files.max_line_bytes)
     if options.source == "archive":
-        return ArchiveSource(Path(options.path or ""), progress, bounds)
+        return ArchiveSource(options.path or "", progress, bounds)
     group = settings.group_name(f"replay-{options.run}")
     return TopicSource(settings, addresses.kafka, options, progress, bounds, group=group)

@@ -16,7 +16,9 @@ from schemas.identifiers import person_digest
 from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_GENERATED, FEEDBACK_EVENTS, PRIVACY_ERASURES, Topic
 from tests.harness.deployment import Deployment
+from tests.harness.forked_process import run_forked
 from tests.harness.raw_records import batch, send_batch
+from tests.harness.s3_server import BUCKET, aws_environment, s3_server
 from tests.integration.delivery.test_lost_records import delete_before
 from tests.integration.runtime.test_seen_versions import touchstone
 from workers.archive import archive_copy as archiving
@@ -217,7 +219,7 @@ def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
     with pytest.raises(ArchiveUnusable, match="is not a folder"):
         Archive(tmp_path / "nowhere").files()
     archive = Archive(tmp_path)
-    path = archive.write([Record("answers.generated", 0, 5, None, b"x")])
+    path = tmp_path / archive.write([Record("answers.generated", 0, 5, None, b"x")])
     path.write_bytes(path.read_bytes()[:-9] + b"rubbish!!")
     (file,) = archive.files()
     with pytest.raises(ArchiveUnusable, match=r"00000000000000000005\.parquet cannot be read"):
@@ -238,6 +240,30 @@ async def test_the_commands_say_what_they_did(addresses: Addresses, tmp_path: Pa
     assert (code, "unknown topic answers" in errors) == (2, True)
     code, _, errors = await touchstone(source, "archive", "list", "nowhere")
     assert (code, "nowhere is not a folder" in errors) == (1, True)
+
+
+async def test_the_commands_take_an_object_store(
+    addresses: Addresses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def command(deployment: Deployment, *arguments: str) -> tuple[int, str, str]:
+        environment = deployment._environment() | aws_environment()
+        return await run_forked(*arguments, folder=deployment.directory, environment=environment)
+
+    with s3_server(monkeypatch) as options:
+        place = f"s3://{BUCKET}/touchstone{options}"
+        source = await prepared(addresses, tmp_path, "source")
+        await send(source, ANSWERS_GENERATED, odd_records())
+        code, output, errors = await command(source, "archive", "write", place, "--json")
+        assert (code, json.loads(output)["records"]) == (0, {"answers.generated": 63}), errors
+        code, output, errors = await command(source, "archive", "write", place, "--json")
+        assert (code, json.loads(output)["records"]) == (0, {}), errors
+        code, output, errors = await command(source, "archive", "list", place, "--json")
+        listed = {(row["partition"], row["first"], row["last"]) for row in json.loads(output)}
+        assert (code, listed) == (0, {(0, 0, 31), (1, 0, 30)}), errors
+        target = await prepared(addresses, tmp_path, "target")
+        code, _, errors = await command(target, "archive", "restore", place)
+        assert code == 0, errors
+        assert await held(target, ANSWERS_GENERATED) == await held(source, ANSWERS_GENERATED)
 
 
 async def test_a_hole_that_retention_left_is_an_error_with_its_number(

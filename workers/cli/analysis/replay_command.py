@@ -52,8 +52,12 @@ def replay(
         Path | None, typer.Option("--answers", help="Read answers from this file instead of the topic.")
     ] = None,
     archive: Annotated[
-        Path | None,
-        typer.Option("--archive", help="Read this archive instead of the topic; without --from, all of it."),
+        str | None,
+        typer.Option(
+            "--archive",
+            metavar="PLACE",
+            help="Read this archive (folder or address) instead of the topic; without --from, all of it.",
+        ),
     ] = None,
     tenant: Annotated[str | None, typer.Option("--tenant", help="Only answers of this tenant.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="Only answers of this model.")] = None,
@@ -117,6 +121,7 @@ def replay(
 
 
 def _options(settings: Settings, **given: Any) -> Any:
+    from workers.archive.archive_places import absolute_address
     from workers.replay.replay_options import ReplayOptions, read_offsets
 
     sources = [name for name in ("offsets", "answers") if given[name] is not None]
@@ -129,14 +134,17 @@ def _options(settings: Settings, **given: Any) -> Any:
             "give the answers to replay: --from, --offsets, --answers or --archive", param_hint="--from"
         )
     now = datetime.now(UTC)
-    path = given.pop("answers") or given.get("archive")
-    source = "topic" if path is None else "archive" if path == given["archive"] else "answers"
-    digest = _digest(path) if path is not None and source == "answers" else None
+    answers, archive = given.pop("answers"), given["archive"]
+    source, path = "topic", None
+    if answers is not None:
+        source, path = "answers", str(answers.absolute())
+    elif archive is not None:
+        source, path = "archive", absolute_address(archive)
     chosen: dict[str, Any] = {name: given[name] for name in ("tenant", "model", "filter", "memory")} | {
         "run": given["run"] or pipeline_version(settings),
         "source": source,
-        "path": None if path is None else str(path.absolute()),
-        "digest": digest,
+        "path": path,
+        "digest": None if answers is None else _digest(answers),
         "since": read_time(given["since"], now, "--from"),
         "until": read_time(given["until"], now, "--to"),
         "offsets": None if given["offsets"] is None else read_offsets(given["offsets"]),

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,7 +20,13 @@ from workers.settings.addresses import apply_local_defaults, find_addresses
 
 app = typer.Typer(help="Archive topics as Parquet files, and restore them.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(help="Folder of the archive.", show_default=False)]
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="PLACE", help="Folder of the archive, or its address: s3://bucket/prefix, gs://, abfs://.",
+        show_default=False,
+    ),
+]  # fmt: skip
 Names = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,7 +38,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")
 
 
 @app.command()
-def write(folder: Folder, topic: Names = None, as_json: AsJson = False) -> None:
+def write(place: Place, topic: Names = None, as_json: AsJson = False) -> None:
     """Write records of the topics that the archive does not contain yet; safe to repeat.
 
     It reads without a consumer group, up to the ends of the topics at its start. Records of erased
@@ -42,6 +47,7 @@ def write(folder: Folder, topic: Names = None, as_json: AsJson = False) -> None:
     Examples:
       touchstone archive write /backup/touchstone
       touchstone archive write /backup/touchstone --topic answers.generated --topic answers.enriched
+      touchstone archive write "s3://backups/touchstone?region=eu-central-1"
     """
     from workers.archive.archive_copy import ARCHIVED, write_archive
 
@@ -49,9 +55,7 @@ def write(folder: Folder, topic: Names = None, as_json: AsJson = False) -> None:
     addresses = find_addresses(settings, ["kafka"])
     chosen = _chosen(topic, ARCHIVED)
     with _progress("archive", quiet=as_json) as progress:
-        done = asyncio.run(
-            write_archive(apply_local_defaults(settings, addresses), addresses, folder, chosen, progress)
-        )
+        done = asyncio.run(write_archive(apply_local_defaults(settings, addresses), addresses, place, chosen, progress))
     _tell("written", done.records, done.erased, as_json=as_json, gone=done.gone)
     if done.gone:
         fail(
@@ -62,7 +66,7 @@ def write(folder: Folder, topic: Names = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def restore(
-    folder: Folder,
+    place: Place,
     topic: Names = None,
     since: Annotated[str | None, typer.Option("--from", help="Only records of this time or later.")] = None,
     until: Annotated[str | None, typer.Option("--to", help="Only records before this time.")] = None,
@@ -89,7 +93,7 @@ def restore(
         work = restore_archive(
             apply_local_defaults(settings, addresses),
             addresses,
-            folder,
+            place,
             chosen,
             progress,
             since=first,
@@ -101,7 +105,7 @@ def restore(
 
 
 @app.command()
-def erase(folder: Folder, as_json: AsJson = False) -> None:
+def erase(place: Place, as_json: AsJson = False) -> None:
     """Remove the records of erased persons from the files; other commands only skip them.
 
     Example: touchstone archive erase /backup/touchstone
@@ -111,7 +115,7 @@ def erase(folder: Folder, as_json: AsJson = False) -> None:
     settings = read_settings(quiet=True)
     addresses = find_addresses(settings, ["kafka"])
     with _progress("erase", quiet=as_json) as progress:
-        erased = asyncio.run(erase_archive(apply_local_defaults(settings, addresses), addresses, folder, progress))
+        erased = asyncio.run(erase_archive(apply_local_defaults(settings, addresses), addresses, place, progress))
     if as_json:
         print_json({"erased": erased})
     else:
@@ -119,7 +123,7 @@ def erase(folder: Folder, as_json: AsJson = False) -> None:
 
 
 @app.command("list")
-def list_files(folder: Folder, as_json: AsJson = False) -> None:
+def list_files(place: Place, as_json: AsJson = False) -> None:
     """List the contents of an archive by topic and partition.
 
     Example: touchstone archive list /backup/touchstone
@@ -127,11 +131,11 @@ def list_files(folder: Folder, as_json: AsJson = False) -> None:
     from workers.archive.archive_files import Archive, ArchiveFile
 
     found: dict[tuple[str, int], list[ArchiveFile]] = defaultdict(list)
-    for file in Archive(folder).files():
+    for file in Archive(place).files():
         found[file.topic, file.partition].append(file)
     rows = [
         {"topic": topic, "partition": partition, "files": len(files), "first": files[0].first, "last": files[-1].last,
-         "bytes": sum(file.path.stat().st_size for file in files)}
+         "bytes": sum(file.size for file in files)}
         for (topic, partition), files in found.items()
     ]  # fmt: skip
     if as_json:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,7 +21,13 @@ if TYPE_CHECKING:
 def rebuild(
     store: Annotated[Store, typer.Argument(help="Store to rebuild.", show_default=False)],
     archive: Annotated[
-        Path | None, typer.Option("--archive", help="Read this archive first, then the topics.", show_default=False)
+        str | None,
+        typer.Option(
+            "--archive",
+            metavar="PLACE",
+            help="Read this archive (folder or address) first, then the topics.",
+            show_default=False,
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only compare; change nothing.")] = False,
     drill: Annotated[
