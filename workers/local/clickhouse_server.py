@@ -20,7 +20,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -43,7 +43,7 @@ MAX_BODY_BYTES = 256 * 1024 * 1024
 MAX_CONCURRENT_STATEMENTS = 4
 MAX_URL_BYTES = 1024 * 1024
 MAX_VALUE_BYTES = 128 * 1024
-"""Largest value in a URL as sent, bytes; ClickHouse's default of http_max_field_value_size."""
+"""Largest value in a URL or form as sent, bytes; ClickHouse's default of http_max_field_value_size."""
 SHUTDOWN_GRACE_S = 10.0
 """Time that running statements have to finish after SIGTERM, seconds."""
 
@@ -228,8 +228,7 @@ async def _read_request(request: web.Request) -> EngineRequest:
     Raises:
         EngineError: the request is too large or damaged, or asks for an unsupported feature.
     """
-    if any(len(field.partition("=")[2]) > MAX_VALUE_BYTES for field in request.rel_url.raw_query_string.split("&")):
-        raise engine_error(1000, "POCO_EXCEPTION", "HTML Form Exception: Field value too long.")
+    _check_values(field.partition("=")[2] for field in request.rel_url.raw_query_string.split("&"))
     url = dict(request.query)
     if url.get("compress", "0") != "0" or url.get("decompress", "0") != "0":
         raise engine_error(48, "NOT_IMPLEMENTED", "Native compression is not supported.")
@@ -262,7 +261,13 @@ async def _read_form(request: web.Request) -> dict[str, str]:
         if not isinstance(value, str):
             raise engine_error(48, "NOT_IMPLEMENTED", "External data is not supported.")
         fields[name] = value
+    _check_values(fields.values())
     return fields
+
+
+def _check_values(values: Iterable[str]) -> None:
+    if any(len(value.encode()) > MAX_VALUE_BYTES for value in values):
+        raise engine_error(1000, "POCO_EXCEPTION", "HTML Form Exception: Field value too long.")
 
 
 def _checked(sql: bytes) -> Statement:

@@ -15,7 +15,7 @@ from workers.pipeline.pipeline import EvaluatedAnswer
 from workers.pipeline.reports import report_topic
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
-from workers.stores.clickhouse.row_reading import ask
+from workers.stores.clickhouse.row_reading import ask, in_parameters
 from workers.stores.queries.replay_records import StoredReplay
 from workers.stores.tables.table_row import TableRow
 
@@ -71,8 +71,11 @@ class ReplayOutputs:
         """Return the answers that a person has rejected; they must not be remembered."""
         if not self._memory or not judged:
             return set()
-        names = [each.enriched.answer_id for each in judged]
-        return {(row[0], row[1]) for row in await ask(self._analytics, self._rejected, {"answers": names})}
+        names = dict.fromkeys(each.enriched.answer_id for each in judged)
+        rejected: set[tuple[str, str]] = set()
+        for part in in_parameters(names, lambda name: [name]):
+            rejected |= {(row[0], row[1]) for row in await ask(self._analytics, self._rejected, {"answers": part})}
+        return rejected
 
     def _made(
         self, judged: Sequence[EvaluatedAnswer], rejected: Container[tuple[str, str]]

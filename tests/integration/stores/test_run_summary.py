@@ -19,7 +19,7 @@ from workers.cli.operation.demo import send_files
 from workers.cli.operation.demo_files import demo_files
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.queries.run_summary import summarise
+from workers.stores.queries.run_summary import count_done, summarise
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns | {"pipeline_version": "v", "rank": 1}
@@ -65,6 +65,40 @@ async def test_earlier_letters_letters_of_others_and_replays_are_not_counted(
     assert (summary.ingested, summary.enriched, summary.dead_lettered) == (4, 2, 2)
     assert summary.accounted_for
     assert sum(summary.states.values()) == 2
+
+
+async def test_more_answers_than_fit_into_one_request_are_counted(deployment: Deployment, client: AsyncClient) -> None:
+    names = [f"{number:04} of a gateway with long names é{'x' * 150}" for number in range(1_000)]
+    rows = [
+        ROW | {"answer_id": name, "completed_at": NOW.isoformat(), "grounding_score": score, "claims_total": 4}
+        for name, score in zip(names, [0.25, 0.75] * 500, strict=True)
+    ]
+    store = AnalyticsStore(client, deployment.name)
+    await store.insert("answers", rows[:-1])
+    await store.insert("dead_letters", [letter("of the last answer", names[-1])])
+    claim = {"claim_id": "k", "text": "c", "verdict": "contradicted", "evidence": "e", "score": 0.1, "kind": "factual"}
+    claim |= {"hedged": 0, "start": 0, "end": 1, "pipeline_version": "v", "run": "live", "rank": 1}
+    whose = [("tenant", "answer_id", "completed_at")] * 999
+    await store.insert(
+        "claims", [claim | {name: row[name] for name in of} for of, row in zip(whose, rows, strict=False)]
+    )
+    assert await count_done(client, deployment.name, names, NOW) == (999, 1)
+    summary = await summarise(
+        deployment.settings,
+        deployment.addresses,
+        names,
+        since=NOW,
+        remembered=names,
+        kinds={},
+        timings={},
+        peak_bytes=0,
+    )
+    assert (summary.ingested, summary.enriched, summary.dead_lettered) == (1_000, 999, 1)
+    assert sum(summary.states.values()) == 999
+    assert summary.remembered == 1_000
+    assert summary.counts["claims"] == 4 * 999
+    assert summary.counts["grounding"] == round((500 * 0.25 + 499 * 0.75) / 999, 3)
+    assert [each["answer_id"] for each in summary.worst] == names[0:6:2]
 
 
 async def test_lines_that_are_rejected_are_not_waited_for(

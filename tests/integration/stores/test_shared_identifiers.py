@@ -1,6 +1,7 @@
 """Figures and insights of one tenant are made of that tenant's rows, also where another uses the same identifier."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
@@ -8,6 +9,7 @@ from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.queries.answer_queries import AnswerFilter, AnswerStore, Period, Place
 from workers.stores.queries.audit_queries import AuditFilter, AuditStore
+from workers.stores.queries.dead_letter_queries import DeadLetterStore, LetterFilter
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.rating_queries import RatingStore
 
@@ -83,3 +85,23 @@ async def test_pages_of_answers_and_of_the_audit_show_the_answers_of_both_tenant
             assert await page(after, back=True) == (first, place)
             # A cursor of an earlier version has no tenant.
             assert (await answers.listed(AnswerFilter(), 1, Place(place.milliseconds, "shared"))) == []
+
+
+async def test_lists_of_long_identifiers_are_read_in_parts(analytics: AnalyticsStore, settings: Settings) -> None:
+    names = [("acme", f"{number} {'é' * 180}") for number in range(400)]
+    row = {"completed_at": AT, "trace_id": "t", "state": "released"} | texts("acme")
+    await analytics.insert("answers", [row | {"tenant": tenant, "answer_id": name} for tenant, name in names])
+    database = settings.clickhouse.database
+    assert await AnswerStore(analytics, database).traces(names) == dict.fromkeys(names, "t")
+    assert (await AuditStore(analytics, database).answers(names)).keys() == set(names)
+
+
+async def test_many_dead_letters_are_named_at_once(analytics: AnalyticsStore, settings: Settings) -> None:
+    names = [str(uuid5(NAMESPACE_OID, str(number))) for number in range(4_000)]
+    letter = {"topic": "t", "partition": 0, "agent": "a", "failed_at": AT, "headers": "[]"}
+    rows = [letter | {"dead_letter_id": name, "offset": offset} for offset, name in enumerate(names)]
+    await analytics.insert("dead_letters", rows)
+    keys = await DeadLetterStore(analytics.client, settings.clickhouse.database).keys(
+        LetterFilter(identifiers=tuple(names))
+    )
+    assert {key.dead_letter_id for key in keys} == set(names)

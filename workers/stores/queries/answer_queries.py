@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schemas.identifiers import review_ids
-from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
+from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.claim_queries import CLAIMS, OF_ANSWER
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
@@ -280,9 +280,11 @@ class AnswerStore(Reading):
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        tenants, answer_ids = (sorted(set(names)) for names in zip(*answers, strict=True)) if answers else ([], [])
-        rows = await self.rows(TRACES, tenants=tenants, answer_ids=answer_ids)
-        return {(row["tenant"], row["answer_id"]): row["trace_id"] for row in rows}
+        found: list[Row] = []
+        for part in in_parameters(answers, lambda answer: answer):
+            tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
+            found += await self.rows(TRACES, tenants=tenants, answer_ids=answer_ids)
+        return {(row["tenant"], row["answer_id"]): row["trace_id"] for row in found}
 
     async def listed(
         self, chosen: AnswerFilter, limit: int, after: Place = Place(), run: str = "live", *, back: bool = False

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from schemas.identifiers import review_ids
-from workers.stores.clickhouse.row_reading import Reading, Row
+from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters
 from workers.stores.queries.answer_queries import Period, Place, place_values, times_of, words_of_search
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 
@@ -143,8 +143,6 @@ MOST_OPTIONS = 10_000
 """Maximum number of combinations of values that are offered as filters."""
 MAX_QUESTION = 200
 """Maximum number of code points of a question in a list."""
-ASKED_AT_ONCE = 500
-"""Maximum number of answers of one statement: its parameters travel in an address."""
 EVER, START = Period(), Place()
 IDENTIFIER = {"decisions": "decision_id", "accesses": "access_id"}
 """Column that identifies a row of each log."""
@@ -213,10 +211,8 @@ class AuditStore(Reading):
         """
         found: dict[tuple[str, str], Row] = {}
         wanted = list(dict.fromkeys(answers))
-        for first in range(0, len(wanted), ASKED_AT_ONCE):
-            tenants, answer_ids = (
-                sorted(set(names)) for names in zip(*wanted[first : first + ASKED_AT_ONCE], strict=True)
-            )
+        for part in in_parameters(wanted, lambda answer: answer):
+            tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
             rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION)
             found |= {(row["tenant"], row["answer_id"]): row for row in rows}
         return found
@@ -229,8 +225,7 @@ class AuditStore(Reading):
         """
         found: dict[tuple[str, str], Row] = {}
         wanted = list(dict.fromkeys(answers))
-        for first in range(0, len(wanted), ASKED_AT_ONCE):
-            reviews = [name for answer in wanted[first : first + ASKED_AT_ONCE] for name in review_ids(*answer)]
+        for reviews in in_parameters([name for answer in wanted for name in review_ids(*answer)], lambda name: [name]):
             rows = await self.rows(DECIDED_AT, review_ids=reviews)
             found |= {(row["tenant"], row["answer_id"]): row for row in rows}
         return found

@@ -22,7 +22,7 @@ from workers.comparison.results import (
 )
 from workers.comparison.statistics import SAID, Agreement
 from workers.comparison.tallies import SCORES, Tally
-from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
+from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.answer_queries import EARLIEST, LATEST
 from workers.stores.queries.comparison_statements import (
     AGREEMENTS,
@@ -143,8 +143,7 @@ class ComparisonStore(Reading):
     async def _detailed(self, wanted: Wanted, answers: Sequence[ChangedAnswer]) -> list[ChangedAnswer]:
         """Return the answers with their texts and claims."""
         detailed: list[ChangedAnswer] = []
-        for start in range(0, len(answers), DETAILS_AT_ONCE):
-            part = answers[start : start + DETAILS_AT_ONCE]
+        for part in _parts(answers):
             named = {
                 "a": wanted.a, "b": wanted.b, "answers": [each.answer_id for each in part],
                 "tenants": sorted({each.tenant for each in part}),
@@ -166,6 +165,12 @@ class ComparisonStore(Reading):
         }
         kinds = ((True, True), (True, False), (False, True), (False, False))
         return Agreement(of, *(counts.get(kind, 0) for kind in kinds))
+
+
+def _parts(answers: Sequence[ChangedAnswer]) -> Iterator[list[ChangedAnswer]]:
+    for start in range(0, len(answers), DETAILS_AT_ONCE):
+        part = answers[start : start + DETAILS_AT_ONCE]
+        yield from in_parameters(part, lambda each: (each.tenant, each.answer_id))
 
 
 def _versions(rows: Sequence[Row], run: str) -> dict[str, int]:

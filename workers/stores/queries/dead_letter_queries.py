@@ -13,6 +13,7 @@ from schemas.dead_letters import DeadLetter, DeadLetterReason
 from workers.errors import StoreUnavailable, TouchstoneError
 from workers.stores.clickhouse.analytics_store import error_code
 from workers.stores.clickhouse.migrations import MigrationError
+from workers.stores.clickhouse.row_reading import in_parameters
 from workers.stores.tables.operation_tables import DeadLetterRow
 from workers.stores.tables.table_row import column_names, select_list
 
@@ -129,13 +130,16 @@ class DeadLetterStore:
         Raises:
             UnknownDeadLetter: an identifier of the filter matches none, or several.
         """
-        rows = await self._query(
-            "SELECT topic, partition, offset, agent, dead_letter_id, requeued_at IS NOT NULL, "
-            f"value_omitted IS NOT NULL FROM <database>.dead_letters FINAL WHERE {MATCHES} "
-            "ORDER BY failed_at DESC, dead_letter_id LIMIT {limit:UInt64}",
-            _bound(which) | {"limit": 2**63 if limit is None else limit},
-        )
-        keys = sorted(LetterKey(*row) for row in rows)
+        found: set[LetterKey] = set()
+        for identifiers in list(in_parameters(which.identifiers, lambda name: [name])) or [[]]:
+            rows = await self._query(
+                "SELECT topic, partition, offset, agent, dead_letter_id, requeued_at IS NOT NULL, "
+                f"value_omitted IS NOT NULL FROM <database>.dead_letters FINAL WHERE {MATCHES} "
+                "ORDER BY failed_at DESC, dead_letter_id LIMIT {limit:UInt64}",
+                _bound(which) | {"identifiers": identifiers, "limit": 2**63 if limit is None else limit},
+            )
+            found.update(LetterKey(*row) for row in rows)
+        keys = sorted(found)
         return _named(which.identifiers, keys) if which.identifiers else keys
 
     async def read(self, keys: Sequence[LetterKey]) -> list[DeadLetter]:

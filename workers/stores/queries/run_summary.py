@@ -1,5 +1,6 @@
 """Query the figures of a set of answers."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -10,6 +11,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import connect
+from workers.stores.clickhouse.row_reading import in_parameters
 
 WORST = 3
 
@@ -28,45 +30,44 @@ SELECT (SELECT count() FROM stored),
 
 COUNTS = """
 SELECT
-    count() AS enriched,
-    countIf(degraded) AS degraded,
-    countIf(hallucination_risk = 'low') AS low,
-    countIf(hallucination_risk = 'medium') AS medium,
-    countIf(hallucination_risk = 'high') AS high,
-    countIf(hallucination_risk IS NULL) AS none,
-    round(avg(grounding_score), 3) AS grounding,
-    round(avg(quality_score), 3) AS quality,
-    round(avg(gate_score), 3) AS gate,
-    countIf(passes_validation) AS passing,
-    countIf(citations_valid = 0) AS invalid_citations,
-    sum(claims_total) AS claims,
-    sum(claims_contradicted) AS contradicted,
-    sum(claims_unsupported) AS unsupported
+    count(), countIf(degraded), countIf(hallucination_risk = 'low'), countIf(hallucination_risk = 'medium'),
+    countIf(hallucination_risk = 'high'), countIf(hallucination_risk IS NULL), countIf(passes_validation),
+    countIf(citations_valid = 0), sum(claims_total), sum(claims_contradicted), sum(claims_unsupported),
+    count(grounding_score), count(quality_score), count(gate_score),
+    sum(grounding_score), sum(quality_score), sum(gate_score)
 FROM {database}.answers FINAL
 WHERE answer_id IN {{ids:Array(String)}} AND run = 'live'
 """
+COUNTED = (
+    "enriched", "degraded", "low", "medium", "high", "none", "passing", "invalid_citations", "claims", "contradicted",
+    "unsupported",
+)  # fmt: skip
+MEANS = ("grounding", "quality", "gate")
 
 STATES = """
 SELECT state, count() FROM {database}.answers FINAL
-WHERE answer_id IN {{ids:Array(String)}} AND run = 'live' GROUP BY state ORDER BY state
+WHERE answer_id IN {{ids:Array(String)}} AND run = 'live' GROUP BY state
 """
+
+REVIEWS = "SELECT count() FROM {database}.reviews FINAL WHERE answer_id IN {{ids:Array(String)}}"
 
 OFFENDERS = """
 SELECT a.answer_id, any(a.query), any(a.model_id), any(a.grounding_score), any(a.risk_score),
-       argMax((c.text, c.verdict, c.evidence), (c.verdict = 'contradicted', 1 - ifNull(c.score, 0)))
+       argMax((c.text, c.verdict, c.evidence), (c.verdict = 'contradicted', 1 - ifNull(c.score, 0))),
+       any(a.claims_contradicted) / greatest(any(a.claims_total), 1) AS share
 FROM {database}.answers AS a FINAL
 INNER JOIN (SELECT * FROM {database}.claims FINAL WHERE verdict IN ('contradicted', 'unsupported')) AS c
     ON a.answer_id = c.answer_id AND a.pipeline_version = c.pipeline_version AND a.run = c.run
 WHERE a.answer_id IN {{ids:Array(String)}} AND a.run = 'live' AND a.grounding_score IS NOT NULL
 GROUP BY a.answer_id
-ORDER BY any(a.claims_contradicted) / any(a.claims_total) DESC, any(a.grounding_score), a.answer_id
+ORDER BY share DESC, any(a.grounding_score), a.answer_id
 LIMIT {worst}
 """
 
 
 ATTRIBUTED = """
 SELECT DISTINCT answer_id FROM {database}.claims FINAL
-WHERE answer_id IN {{ids:Array(String)}} AND run = 'live' AND step IS NOT NULL ORDER BY answer_id
+WHERE answer_id IN {{ids:Array(String)}} AND run = 'live' AND step IS NOT NULL
 """
 OF_RUNS = "of a run whose error is traced to one step"
 
@@ -122,9 +123,8 @@ async def count_done(client: AsyncClient, database: str, identifiers: list[str],
         identifiers: identifiers of the sent answers.
         since: time at which the first of them was sent.
     """
-    parameters = {"ids": identifiers, "since": int(since.timestamp() * 1000)}
-    rows = (await client.query(PROGRESS.format(database=database), parameters=parameters)).result_rows
-    return int(rows[0][0]), int(rows[0][1])
+    rows = await _ask(client, PROGRESS.format(database=database), identifiers, since=int(since.timestamp() * 1000))
+    return sum(int(stored) for stored, _ in rows), sum(int(dead) for _, dead in rows)
 
 
 async def summarise(
@@ -153,40 +153,55 @@ async def summarise(
     client = await connect(settings.clickhouse, addresses.clickhouse)
     database = settings.clickhouse.database
     try:
-        counts = await _first(client, COUNTS.format(database=database), identifiers)
-        states = await client.query(STATES.format(database=database), parameters={"ids": identifiers})
-        reviews = await client.query(
-            f"SELECT count() FROM {database}.reviews FINAL WHERE answer_id IN {{ids:Array(String)}}",
-            parameters={"ids": identifiers},
-        )
+        counts = await _counts(client, database, identifiers)
+        states = Counter[str]()
+        for state, count in await _ask(client, STATES.format(database=database), identifiers):
+            states[state] += int(count)
+        reviews = await _ask(client, REVIEWS.format(database=database), identifiers)
         _, dead = await count_done(client, database, identifiers, since)
-        worst = await client.query(OFFENDERS.format(database=database, worst=WORST), parameters={"ids": identifiers})
-        runs = await client.query(ATTRIBUTED.format(database=database), parameters={"ids": identifiers})
+        worst = await _ask(client, OFFENDERS.format(database=database, worst=WORST), identifiers)
+        runs = sorted(name for (name,) in await _ask(client, ATTRIBUTED.format(database=database), identifiers))
     finally:
         await client.close()
     known = set(identifiers)
     return RunSummary(
         ingested=len(identifiers),
-        enriched=int(counts.pop("enriched")),
+        enriched=counts.pop("enriched"),
         dead_lettered=dead,
         counts=counts,
-        states={state: int(count) for state, count in states.result_rows},
-        reviews=int(reviews.result_rows[0][0]),
+        states=dict(sorted(states.items())),
+        reviews=sum(int(count) for (count,) in reviews),
         remembered=sum(answer_id in known for answer_id in remembered),
         timings={name: round(seconds, 2) for name, seconds in timings.items()},
         peak_bytes=peak_bytes,
-        worst=[_offender(row) for row in worst.result_rows],
-        kinds=dict(kinds) | ({OF_RUNS: [name for (name,) in runs.result_rows]} if runs.result_rows else {}),
+        worst=[_offender(row) for row in sorted(worst, key=_badness)[:WORST]],
+        kinds=dict(kinds) | ({OF_RUNS: runs} if runs else {}),
     )
 
 
-async def _first(client: AsyncClient, query: str, identifiers: list[str]) -> dict[str, Any]:
-    result = await client.query(query, parameters={"ids": identifiers})
-    return dict(zip(result.column_names, result.result_rows[0], strict=True))
+async def _ask(client: AsyncClient, statement: str, identifiers: Iterable[str], **parameters: Any) -> list[Any]:
+    """Return the rows of a statement for all identifiers, of which one request carries as many as it may."""
+    rows: list[Any] = []
+    for ids in list(in_parameters(dict.fromkeys(identifiers), lambda name: [name])) or [[]]:
+        rows += (await client.query(statement, parameters={"ids": ids, **parameters})).result_rows
+    return rows
+
+
+async def _counts(client: AsyncClient, database: str, identifiers: list[str]) -> dict[str, Any]:
+    parts = await _ask(client, COUNTS.format(database=database), identifiers)
+    totals = [sum(value or 0 for value in column) for column in zip(*parts, strict=True)]
+    counted, numbers, sums = totals[: len(COUNTED)], totals[len(COUNTED) : -len(MEANS)], totals[-len(MEANS) :]
+    means = (round(total / number, 3) if number else None for total, number in zip(sums, numbers, strict=True))
+    return dict(zip(COUNTED, map(int, counted), strict=True)) | dict(zip(MEANS, means, strict=True))
+
+
+def _badness(row: Any) -> tuple[float, float, str]:
+    answer_id, _, _, grounding, _, _, share = row
+    return -share, grounding, answer_id
 
 
 def _offender(row: Any) -> dict[str, Any]:
-    answer_id, query, model, grounding, risk, (claim, verdict, evidence) = row
+    answer_id, query, model, grounding, risk, (claim, verdict, evidence), _ = row
     return {
         "answer_id": answer_id,
         "query": query,
