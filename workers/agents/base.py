@@ -9,17 +9,18 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from schemas.answers import GeneratedAnswer, TraceReference
-from schemas.base import Event
+from schemas.base import Event, UnreadableEvent
 from schemas.headers import TRACEPARENT, event_headers, header
 from schemas.topics import ANSWERS_GENERATED, Topic
 from workers.delivery.application import AgentApplication
+from workers.delivery.failures.handler_calls import Handler as Handler
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.limits import BatchLimits
 from workers.delivery.processing import BatchProcessor
-from workers.delivery.processing import Handler as Handler
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.records import Output, Record, WorkItem
+from workers.delivery.records import CountedOutputs, Output, Record, WorkItem
 from workers.errors import OversizeBatch, OversizeRecord, UnreadableRecord
+from workers.observability import metrics
 from workers.services.shared_services import SharedServices
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
@@ -225,6 +226,23 @@ def read_answer(record: Record, max_bytes: int) -> GeneratedAnswer:
     if answer.trace is None and context is not None and TRACEPARENT.fullmatch(context):
         answer.trace = TraceReference(traceparent=context)
     return answer
+
+
+def read_or_skip(record: Record, agent: str, max_bytes: int) -> GeneratedAnswer | CountedOutputs:
+    """Read an input record; return the result of a skipped record where assembly will dead-letter it."""
+    try:
+        return read_answer(record, max_bytes)
+    except UnreadableEvent as error:
+        return skipped(agent, error.code)
+    except OversizeRecord:
+        return skipped(agent, "oversize")
+    except UnreadableRecord:
+        return skipped(agent, "header")
+
+
+def skipped(agent: str, reason: str) -> CountedOutputs:
+    """Return the result of a record that an agent skips; it is counted when the record is acknowledged."""
+    return CountedOutputs([], metrics.RECORDS_SKIPPED.labels(agent, reason).inc)
 
 
 def event_output(

@@ -10,14 +10,13 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from schemas.answers import GeneratedAnswer
-from schemas.base import UnreadableEvent
 from schemas.identifiers import record_key
 from schemas.quality import EarlierAnswer
 from schemas.reports import Report
 from schemas.topics import ANSWERS_GENERATED
-from workers.agents.base import AgentContext, AgentDefinition, Handler, Store, event_output, read_answer, traceparent
-from workers.delivery.records import CountedOutputs, Record, Result, WorkItem
-from workers.errors import OversizeRecord, StoreUnavailable, UnreadableRecord
+from workers.agents.base import AgentContext, AgentDefinition, Handler, Store, event_output, read_or_skip, traceparent
+from workers.delivery.records import CountedOutputs, Result, WorkItem
+from workers.errors import StoreUnavailable
 from workers.observability import metrics
 from workers.observability.caller_traces import exemplar
 from workers.observability.logs import get_logger
@@ -99,37 +98,25 @@ def evaluation_handler(
             limit = context.settings.memory.earlier_answers
             earlier = await asyncio.gather(*(_earlier_or_none(answer, memory, limit) for answer in answers))
 
-        def prepare() -> list[AnswerCase | None]:
+        def prepare() -> list[AnswerCase | CountedOutputs]:
             given = zip(answers, works, earlier, strict=True)
             return [
-                None if answer is None else pipeline.prepare(answer, work.record, before)
+                answer if isinstance(answer, CountedOutputs) else pipeline.prepare(answer, work.record, before)
                 for answer, work, before in given
             ]
 
         def write() -> list[Result]:
-            return [[] if case is None else _outputs(pipeline, case, context) for case in cases]
+            return [case if isinstance(case, CountedOutputs) else _outputs(pipeline, case, context) for case in cases]
 
         cases = await loop.run_in_executor(pool, prepare)
-        await pipeline.run([case for case in cases if case is not None], models, pool)
+        await pipeline.run([case for case in cases if not isinstance(case, CountedOutputs)], models, pool)
         return await loop.run_in_executor(pool, write)
 
     return handle
 
 
-def _read_all(agent: str, works: Sequence[WorkItem], context: AgentContext) -> list[GeneratedAnswer | None]:
-    return [_read(work.record, agent, context) for work in works]
-
-
-def _read(record: Record, agent: str, context: AgentContext) -> GeneratedAnswer | None:
-    try:
-        return read_answer(record, context.settings.kafka.max_input_bytes)
-    except UnreadableEvent as error:
-        metrics.RECORDS_SKIPPED.labels(agent, error.code).inc()
-    except OversizeRecord:
-        metrics.RECORDS_SKIPPED.labels(agent, "oversize").inc()
-    except UnreadableRecord:
-        metrics.RECORDS_SKIPPED.labels(agent, "header").inc()
-    return None
+def _read_all(agent: str, works: Sequence[WorkItem], context: AgentContext) -> list[GeneratedAnswer | CountedOutputs]:
+    return [read_or_skip(work.record, agent, context.settings.kafka.max_input_bytes) for work in works]
 
 
 def _outputs(pipeline: EvaluationPipeline, case: AnswerCase, context: AgentContext) -> CountedOutputs:
@@ -160,8 +147,10 @@ def _count(reports: Sequence[Report], answer: GeneratedAnswer) -> None:
         metrics.RESPONSE_PROCESSING_SECONDS.labels(report.agent).observe(report.duration_seconds, exemplar(answer))
 
 
-async def _earlier_or_none(answer: GeneratedAnswer | None, memory: MemoryStore, limit: int) -> Sequence[EarlierAnswer]:
-    return () if answer is None else await earlier_answers(answer, memory, limit)
+async def _earlier_or_none(
+    answer: GeneratedAnswer | CountedOutputs, memory: MemoryStore, limit: int
+) -> Sequence[EarlierAnswer]:
+    return () if isinstance(answer, CountedOutputs) else await earlier_answers(answer, memory, limit)
 
 
 async def earlier_answers(answer: GeneratedAnswer, memory: MemoryStore, limit: int) -> list[EarlierAnswer]:

@@ -5,10 +5,11 @@ that a record that is delivered twice gives one answer.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from schemas.base import UnreadableEvent
@@ -17,7 +18,7 @@ from workers.agents.base import AgentContext, AgentDefinition, Handler, Receiver
 from workers.delivery.application import AgentApplication
 from workers.delivery.followers.erasure_follower import erasure_output
 from workers.delivery.processing import BatchProcessor
-from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.delivery.records import CountedOutputs, Output, Record, Result, WorkItem
 from workers.errors import PoisonError
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.envelopes import from_kafka
@@ -89,15 +90,16 @@ def _result(record: Record, export: Any, privacy: Privacy, context: AgentContext
             lambda each: answer_outputs(each, record, privacy, context),
             in_part=context.settings.gateways.format_named(topic.format).in_part,
         )
-        metrics.RECORDS_SKIPPED.labels(AGENT, "refused_call").inc(taken.refused)
-        count_unread(AGENT, taken.unread)
-        return taken.outputs
+        return CountedOutputs(taken.outputs, partial(_count, "refused_call", taken.refused, taken.unread))
     except NothingToJudge as nothing:
-        metrics.RECORDS_SKIPPED.labels(AGENT, nothing.reason).inc()
-        count_unread(AGENT, nothing.unread)
-        return []
+        return CountedOutputs([], partial(_count, nothing.reason, 1, nothing.unread))
     except (PoisonError, UnreadableEvent) as error:
         return error
+
+
+def _count(reason: str, skipped: int, unread: Mapping[str, int]) -> None:
+    metrics.RECORDS_SKIPPED.labels(AGENT, reason).inc(skipped)
+    count_unread(AGENT, unread)
 
 
 def answer_outputs(

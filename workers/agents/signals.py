@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from schemas.answers import GeneratedAnswer
-from schemas.base import UnreadableEvent
 from schemas.feedback import ExecutionSignals, FeedbackEvent
 from schemas.headers import header
 from schemas.identifiers import record_key
@@ -25,11 +24,12 @@ from workers.agents.base import (
     Handler,
     OwnedPartitions,
     event_output,
-    read_answer,
+    read_or_skip,
+    skipped,
     traceparent,
 )
-from workers.delivery.records import Output, Record, Result, WorkItem
-from workers.errors import JudgementError, OversizeRecord, UnreadableRecord
+from workers.delivery.records import CountedOutputs, Output, Record, Result, WorkItem
+from workers.errors import JudgementError
 from workers.evaluation.quality.quality_evaluator import MAX_TEXT
 from workers.evaluation.text.wording import plain_text
 from workers.feedback.contextual_reward import query_features
@@ -74,34 +74,25 @@ async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
     async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         loop = asyncio.get_running_loop()
         cases = await loop.run_in_executor(context.steps_pool, _read_all, works, context)
-        present = [case for case in cases if case is not None]
+        present = [case for case in cases if isinstance(case, _Case)]
         vectors = await _vectors([case.text for case in present if case.text], embedder)
         others = await _others(present, vectors, history)
-        return [[] if case is None else _outputs(case, vectors, others, context) for case in cases]
+        return [_outputs(case, vectors, others, context) if isinstance(case, _Case) else case for case in cases]
 
     return handle
 
 
-def _read_all(works: Sequence[WorkItem], context: AgentContext) -> list[_Case | None]:
+def _read_all(works: Sequence[WorkItem], context: AgentContext) -> list[_Case | CountedOutputs]:
     return [_read(work.record, context) for work in works]
 
 
-def _read(record: Record, context: AgentContext) -> _Case | None:
+def _read(record: Record, context: AgentContext) -> _Case | CountedOutputs:
     if header(record.headers, "replay_id") is not None:
-        metrics.RECORDS_SKIPPED.labels(AGENT, "replay").inc()
-        return None
+        return skipped(AGENT, "replay")
     settings = context.settings
-    try:
-        answer = read_answer(record, settings.kafka.max_input_bytes)
-    except UnreadableEvent as error:
-        metrics.RECORDS_SKIPPED.labels(AGENT, error.code).inc()
-        return None
-    except OversizeRecord:
-        metrics.RECORDS_SKIPPED.labels(AGENT, "oversize").inc()
-        return None
-    except UnreadableRecord:
-        metrics.RECORDS_SKIPPED.labels(AGENT, "header").inc()
-        return None
+    answer = read_or_skip(record, AGENT, settings.kafka.max_input_bytes)
+    if isinstance(answer, CountedOutputs):
+        return answer
     execution = execution_signals(answer, settings.feedback, settings.quality)
     return _Case(answer, execution, person_of(answer), plain_text(answer.query)[:MAX_TEXT])
 
@@ -110,16 +101,12 @@ async def _others(
     cases: Sequence[_Case], vectors: Mapping[str, Vector], history: QueryHistory
 ) -> Mapping[_Asked, tuple[AskedQuery, list[AskedQuery]]]:
     """Return for each person and answer the query and the person's other queries; omit answers for which they are unknown."""
-    traceable = [case for case in cases if case.person is not None and case.text]
-    metrics.RETRY_CHECKS.labels("nobody").inc(len(cases) - len(traceable))
     asked = [
         PersonQuery(case.person, _query(case, case.person, vectors[case.text]))
         for case in cases
         if case.person is not None and case.text in vectors
     ]
     histories = await history.exchange(asked)
-    if histories is None or len(asked) < len(traceable):
-        metrics.RETRY_CHECKS.labels("unavailable").inc(len(traceable) - len(histories or []))
     return {
         (known.person, known.query.answer_id): (known.query, others)
         for known, others in zip(asked, histories or [], strict=False)
@@ -145,17 +132,19 @@ def _outputs(
     vectors: Mapping[str, Vector],
     others: Mapping[_Asked, tuple[AskedQuery, list[AskedQuery]]],
     context: AgentContext,
-) -> list[Output]:
+) -> CountedOutputs:
     answer, vector = case.answer, vectors.get(case.text)
     features = None if vector is None else query_features(vector)
     events = [execution_event(answer, case.execution.model_copy(update={"query_features": features}))]
     known = others.get((case.person or "", answer.answer_id))
+    result = "nobody" if case.person is None or not case.text else "unavailable"
     if known is not None:
         query, history = known
         pairs = find_retries(query, history, context.settings.feedback)
-        metrics.RETRY_CHECKS.labels("retry" if pairs else "new").inc()
+        result = "retry" if pairs else "new"
         events += [event for pair in pairs for event in retry_events(answer, pair)]
-    return [_output(event, answer, context) for event in events]
+    outputs = [_output(event, answer, context) for event in events]
+    return CountedOutputs(outputs, metrics.RETRY_CHECKS.labels(result).inc)
 
 
 def _output(event: FeedbackEvent, answer: GeneratedAnswer, context: AgentContext) -> Output:

@@ -14,7 +14,7 @@ records again to the new owner of the partition.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
 from schemas.topics import DEAD_LETTERS
@@ -22,6 +22,7 @@ from workers.delivery.failures.attempts import AttemptJournal, ProcessKilled
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.failures.error_action import ErrorAction, action_for
+from workers.delivery.failures.handler_calls import Handler, HandlerCalls
 from workers.delivery.failures.waits import Waits
 from workers.delivery.followers.erasure_follower import ErasureRegister, erasure_output
 from workers.delivery.limits import BatchLimits
@@ -32,10 +33,8 @@ from workers.delivery.work_queue import WorkQueue
 from workers.errors import (
     DeadLetterFailed,
     FatalDeliveryError,
-    TransientError,
     UnavailableError,
     describe,
-    panics_as_errors,
 )
 from workers.observability import metrics
 from workers.observability.logs import get_logger
@@ -43,13 +42,6 @@ from workers.process.background import start_background
 from workers.settings import DeliverySettings
 
 log = get_logger(__name__)
-
-Handler = Callable[[Sequence[WorkItem]], Awaitable[Sequence[Result]]]
-"""Handler that converts a batch of work items into one result each; may raise for the whole batch."""
-
-
-class HandlerTimeout(TransientError):
-    """Report that the handler did not finish in time."""
 
 
 class Acknowledger(Protocol):
@@ -96,7 +88,7 @@ class BatchProcessor:
         kind: str = "agent",
     ) -> None:
         self.agent = agent
-        self._handler = handler
+        self._calls = HandlerCalls(agent, handler, journal, limits.timeout_seconds)
         self._acknowledger = acknowledger
         self._producer = producer
         self._dead_letters = dead_letters
@@ -257,42 +249,17 @@ class BatchProcessor:
     async def _traced(self, works: Sequence[WorkItem], alone: bool) -> Sequence[Result]:
         """Run steps 1 and 2, within spans if tracing is on."""
         if self._tracing is None:
-            results = await self._handle(works, alone)
+            results = await self._calls.results(works, alone)
             await self._send(works, results)
             return results
         spans = self._tracing.begin(self.agent, works)
         try:
-            results = await self._handle(works, alone)
+            results = await self._calls.results(works, alone)
             await self._send(works, spans.stamped(results))
         except BaseException as error:
             spans.fail(error)
             raise
         spans.end(results)
-        return results
-
-    async def _handle(self, works: Sequence[WorkItem], alone: bool) -> Sequence[Result]:
-        records = [work.record for work in works]
-        isolation = self._journal.isolation
-        accused = alone and self._journal.is_accused(records[0])
-        async with isolation.alone(accused=accused) if alone else isolation.together() as counts:
-            self._journal.begin(self.agent, records, alone=counts)
-            try:
-                async with asyncio.timeout(self._limits.timeout_seconds):
-                    with panics_as_errors():
-                        results = await self._handler(works)
-            except TimeoutError as error:
-                if self._limits.timeout_seconds is None:
-                    raise
-                raise HandlerTimeout(
-                    f"{self.agent} did not finish a batch of {len(works)} records within "
-                    f"{self._limits.timeout_seconds:g} s; raise delivery.handle_timeout_seconds or lower "
-                    "delivery.sink_batch_records"
-                ) from error
-            finally:
-                self._journal.end(self.agent, records)
-        # A service is away for every record, also where the handler assigns the error to one.
-        if away := next((result for result in results if isinstance(result, UnavailableError)), None):
-            raise away
         return results
 
     async def _send(self, works: Sequence[WorkItem], results: Sequence[Result]) -> None:

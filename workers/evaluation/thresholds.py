@@ -140,7 +140,7 @@ class GateThresholds(Thresholds):
         description="Weight of each characteristic in the gate score; equal by default.",
     )
     freshness_half_life_days: float = Field(
-        default=365.0, gt=0, description="Age of a source at which its freshness is 0.5, in days."
+        default=365.0, gt=0, allow_inf_nan=False, description="Age of a source at which its freshness is 0.5, in days."
     )
     freshness_half_lives: dict[SourceType, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         default_factory=_half_lives,
@@ -154,10 +154,13 @@ class FeedbackRules(Thresholds):
     min_answer_length: int = Field(
         default=10, ge=0, description="Minimum length in code points; shorter answers are empty responses."
     )
-    latency_high_seconds: float = Field(default=10.0, gt=0, description="Maximum latency in seconds of high tolerance.")
+    latency_high_seconds: float = Field(
+        default=10.0, gt=0, allow_inf_nan=False, description="Maximum latency in seconds of high tolerance."
+    )
     latency_medium_seconds: float = Field(
         default=30.0,
         gt=0,
+        allow_inf_nan=False,
         description="Maximum latency in seconds of medium tolerance; longer latency means low tolerance.",
     )
     retry_similarity: Share = Field(default=0.85, description="Minimum cosine of two queries that counts as a retry.")
@@ -165,7 +168,7 @@ class FeedbackRules(Thresholds):
         default=0.75, description="The same for two queries that ask for the same kind of thing, such as a price."
     )
     retry_window_seconds: float = Field(
-        default=300.0, gt=0, description="Maximum time in seconds between a query and its retry."
+        default=300.0, gt=0, allow_inf_nan=False, description="Maximum time in seconds between a query and its retry."
     )
     explicit_weight: Share = Field(default=0.7, description="Weight of explicit feedback.")
     implicit_weight: Share = Field(default=0.3, description="Weight of implicit feedback.")

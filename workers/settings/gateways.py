@@ -106,10 +106,11 @@ class GatewaySettings(Group):
     tenant_answers_per_second: float = Field(
         default=0.0,
         ge=0,
+        allow_inf_nan=False,
         description="Answers a second that each tenant may send by HTTP to one console, ten seconds of them at once; "
         "further requests get status 429. 0 for no quota.",
     )
-    tenants_answers_per_second: dict[str, Annotated[float, Field(ge=0)]] = Field(
+    tenants_answers_per_second: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="As the setting before, for single tenants; 0 for no quota."
     )
 

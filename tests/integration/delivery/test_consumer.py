@@ -18,8 +18,9 @@ from workers.delivery.consumer import LedgerConsumer, LedgerConsumerThread
 from workers.delivery.failures.attempts import AttemptJournal
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
+from workers.delivery.failures.handler_calls import Handler
 from workers.delivery.followers.erasure_follower import ErasureRegister
-from workers.delivery.processing import BatchLimits, BatchProcessor, Handler
+from workers.delivery.processing import BatchLimits, BatchProcessor
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record, Result, WorkItem
 from workers.errors import PoisonError, UnavailableError

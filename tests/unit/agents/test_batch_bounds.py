@@ -21,11 +21,13 @@ from workers.agents.release import RELEASE
 from workers.delivery.failures.attempts import AttemptJournal
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
+from workers.delivery.failures.handler_calls import Handler
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.join.pending_answers import AnswerJoin
 from workers.delivery.limits import BatchLimits
-from workers.delivery.processing import BatchProcessor, Handler
-from workers.delivery.records import Output, Record, Result, WorkItem
+from workers.delivery.processing import BatchProcessor
+from workers.delivery.records import CountedOutputs, Output, Record, Result, WorkItem
+from workers.observability import metrics
 from workers.pipeline.evaluator import Evaluator
 from workers.pipeline.models import ServiceModels
 from workers.runtime.agent_choice import AGENTS, EXPORTERS
@@ -228,8 +230,14 @@ async def test_an_evaluation_agent_reads_and_writes_in_a_thread() -> None:
     good = GeneratedAnswer.model_validate(example(GeneratedAnswer)).to_bytes()
     values = [good, b"{", good]
     works = [WorkItem(Record("answers.generated", 0, n, None, value)) for n, value in enumerate(values)]
+    unread = metrics.RECORDS_SKIPPED.labels("citations", "not_json")
+    before = unread._value.get()
     results = await handle(works)
     assert [len(result) for result in results if not isinstance(result, Exception)] == [1, 0, 1]
+    assert unread._value.get() == before
+    assert isinstance(results[1], CountedOutputs)
+    results[1].raise_metrics()
+    assert unread._value.get() == before + 1
     assert threads and threading.get_ident() not in threads
 
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 import typer.main
 from typer.core import TyperGroup
 from typer.testing import CliRunner
@@ -49,3 +50,14 @@ def test_an_unknown_command_is_answered_with_a_similar_one() -> None:
     done = CliRunner().invoke(app, ["topic"])
     assert done.exit_code == 2
     assert "Did you mean 'topics'" in done.output
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "many"])
+@pytest.mark.parametrize(
+    "option", ["golden check x --tolerance", "doctor --wait", "plan --rate", "plan --rate 1 --answer-kb"]
+)
+def test_an_option_refuses_what_is_no_finite_number(option: str, value: str) -> None:
+    name = option.split()[-1]
+    done = CliRunner().invoke(app, f"{option}={value}".split())
+    assert done.exit_code == 2
+    assert f"Invalid value for '{name}'" in done.output

@@ -44,9 +44,10 @@ from workers.agents.export.webhooks import ALERT_WEBHOOK, REVIEW_WEBHOOK
 from workers.delivery.failures.attempts import AttemptJournal
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
+from workers.delivery.failures.handler_calls import Handler
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.limits import BatchLimits
-from workers.delivery.processing import BatchProcessor, Handler
+from workers.delivery.processing import BatchProcessor
 from workers.delivery.records import Output, Record, WorkItem
 from workers.exporters import langfuse_scores as langfuse
 from workers.exporters.evaluations import evaluations

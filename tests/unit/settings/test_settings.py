@@ -326,6 +326,35 @@ def test_every_setting_of_days_or_hours_has_an_upper_bound() -> None:
             pytest.fail(name) if Settings(**value) else None
 
 
+def numbers(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield the settings that are a number, or numbers by name (true)."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from numbers(kind, f"{path}{name}.")
+        elif kind is float or "float" in str(kind):
+            yield f"{path}{name}", str(kind).startswith("dict")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1"])
+def test_every_number_of_the_settings_is_finite_and_not_negative(value: str) -> None:
+    found = dict(numbers(Settings))
+    assert {"feedback.retry_window_seconds", "gateways.tenants_answers_per_second"} <= found.keys()
+    accepted = []
+    for path, by_name in found.items():
+        *groups, field = path.split(".")
+        given: Any = {"acme": value} if by_name else value
+        for part in (field, *reversed(groups)):
+            given = {part: given}
+        try:
+            Settings(_env_file=None, **given)
+        except ValidationError as error:
+            assert field in str(error)
+        else:
+            accepted.append(path)
+    assert accepted == []
+
+
 NO_ADDRESSES = ["https://host:99999", "https://collector:port/v1", "https://a..b/v1", "https:///v1/logs", "https://",
                 "http://:4318", "https://[::1", "https://" + "a" * 64 + ".org", "ftp://host", "https://host:0"]  # fmt: skip
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import record_key
-from workers.cli.output import console, errors, print_json, printable, read_settings
+from workers.cli.output import console, errors, finite, print_json, printable, read_settings
 from workers.gateways.answer_files import read_events
 from workers.measurement.golden_answers import (
     TOLERANCE,
@@ -72,7 +72,8 @@ def add(
 def check(
     golden: Golden,
     tolerance: Annotated[
-        float, typer.Option("--tolerance", min=0.0, max=1.0, help="Accepted difference of a score.")
+        float,
+        typer.Option("--tolerance", min=0.0, max=1.0, callback=finite, help="Accepted difference of a score."),
     ] = TOLERANCE,
     as_json: AsJson = False,
 ) -> None:
