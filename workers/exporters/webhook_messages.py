@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-import orjson
+from pydantic_core import to_json
 from standardwebhooks import Webhook
 
 from schemas.release import Alert
@@ -43,7 +43,8 @@ class Notice:
     def body(self) -> bytes:
         """Return the JSON body: type, timestamp and data, as defined by Standard Webhooks."""
         data = {**self.data, **({"url": self.link} if self.link else {})}
-        return orjson.dumps({"type": self.kind, "timestamp": _utc(self.at), "data": data})
+        # The metadata of an alert may hold integers of any size, which orjson refuses.
+        return to_json({"type": self.kind, "timestamp": _utc(self.at), "data": data}, inf_nan_mode="null")
 
 
 ALERT_FIELDS = frozenset(

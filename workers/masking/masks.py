@@ -15,11 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain, count
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from schemas.topics import TOPICS
 from workers.masking.personal_data import Found, MaskRules
 
 MASK = re.compile(r"\{[a-z][a-z0-9_]{0,19}:[a-z]{10}\}")
@@ -192,7 +194,9 @@ class Masker:
             below = f"{path}." if path else ""
             masked: dict[str, Any] = {}
             for name, item in value.items():
-                masked[_free(self.counted(name).text, masked)] = self._value(item, below + name)
+                # An own pattern may match the names of fields of events, without which no event can be read.
+                shown = name if name in _field_names() else _free(self.counted(name).text, masked)
+                masked[shown] = self._value(item, below + name)
             return masked
         if isinstance(value, list):
             return [self._value(item, f"{path}[]") for item in value]
@@ -237,6 +241,17 @@ def _apart(edits: Sequence[Edit], others: Sequence[Edit] = ()) -> list[Edit]:
         elif kept[-1] in others and edit in edits:
             kept[-1] = edit
     return kept
+
+
+@cache
+def _field_names() -> frozenset[str]:
+    """Return the names of all fields of events and of their parts."""
+    names = set[str]()
+    for topic in TOPICS:
+        document = topic.model.model_json_schema()
+        for part in (document, *document.get("$defs", {}).values()):
+            names.update(part.get("properties", ()))
+    return frozenset(names)
 
 
 def _is_json(text: str) -> bool:

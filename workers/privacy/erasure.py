@@ -88,12 +88,15 @@ async def forget(
     digest = person_digest(tenant, user)
     requested_at = now()
     erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at)
+    # Agents know a refused record that is sent again by the digest of the identifiers that it holds.
+    digests = dict.fromkeys([digest, person_digest(*refused)])
     await migrate_database(settings.clickhouse, addresses.clickhouse)
     client = await connect(settings.clickhouse, addresses.clickhouse)
     producer = ConfirmedProducer(settings, addresses.kafka)
     try:
         await producer.start()
-        await producer.send([erasure_output(erasure, NAME)], agent=NAME)
+        published = [erasure_output(erasure.model_copy(update={"digest": each}), NAME) for each in digests]
+        await producer.send(published, agent=NAME)
         database = settings.clickhouse.database
         persons = PersonStore(AnalyticsStore(client, database), database)
         answers = await persons.own_answers(tenant, user)

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from schemas.answers import GeneratedAnswer
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from schemas.identifiers import person_digest
-from schemas.topics import FEEDBACK_EVENTS, REVIEW_DECISIONS, TOPICS
+from schemas.topics import FEEDBACK_EVENTS, PRIVACY_ERASURES, REVIEW_DECISIONS, TOPICS
 from tests.harness.deployment import Deployment, until
+from workers.delivery.followers.erasure_follower import ErasureRegister
+from workers.delivery.records import Record
 from workers.gateways.adapted import Draft, Received, finished
 from workers.intake.intake_outputs import outputs_of
 from workers.masking.personal_data import KINDS
@@ -210,3 +213,15 @@ async def test_a_person_with_a_long_identifier_is_forgotten_by_it(
     done = await forget(settings, deployment.addresses, given["tenant"], given["user"], lambda: datetime.now(UTC))
     assert (done.answers, done.digest) == (1, person_digest(stored.tenant, stored.user_id or ""))
     assert (done.rows["answers"], done.rows["dead_letters"]) == (1, 1)
+    register = ErasureRegister()
+    for record in await deployment.read(PRIVACY_ERASURES):
+        register.note_value(record.value, 0, record.offset)
+    again = Record("answers.generated", 0, 2, None, refused)
+    assert register.covers(again)
+    neighbour = privacy.value(json.dumps({"tenant": given["tenant"], "user_id": "neighbour"}).encode())
+    assert not register.covers(replace(again, value=neighbour))
+    unknown = register.unknown_answer(replace(again, key=b"a-3", value=refused[:-1] + b',"answer_id":"a-3"}'))
+    assert (unknown is None) == (long == "tenant")
+    if unknown is not None:
+        register.note_value(unknown.to_bytes(), 0, 0)
+        assert register.knows(given["tenant"], "a-3")

@@ -145,6 +145,7 @@ async def test_a_large_batch_fits(store: AnalyticsStore, client: AsyncClient, da
         ("answers", {"grounding_score": "high"}),
         ("answers", {"reasons": "no list"}),
         ("answers", {"reasons": {"a": 1}}),
+        ("answers", {"claims_total": 2**64}),
         ("no_such_table", {}),
     ],
     ids=str,
@@ -155,6 +156,8 @@ async def test_what_never_fits_is_rejected_without_its_values(
     with pytest.raises(RejectedByStore) as caught:
         await store.insert(table, [answer(), answer("a-2") | wrong])
     assert table in str(caught.value)
+    if wrong == {"claims_total": 2**64}:
+        assert "claims_total" in str(caught.value) and "64 bits" in str(caught.value)
     assert "yesterday" not in str(caught.value)
     assert await stored(client, database, "answer_id") == [], "a rejected insert leaves nothing behind"
 

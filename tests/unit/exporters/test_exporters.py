@@ -687,6 +687,12 @@ async def test_lesser_alerts_are_not_told(start: Start) -> None:
     assert [message["text"][:8] for message in taking.messages] == ["critical"]
 
 
+def test_an_alert_with_an_integer_of_any_size_is_sent() -> None:
+    metadata = {"tokens": 2**70, "share": 0.5, "empty": float("nan")}
+    body = alert_notice(Alert.model_validate(example(Alert) | {"metadata": metadata}), None).body()
+    assert json.loads(body)["data"]["metadata"] == metadata | {"empty": None}
+
+
 def test_nobody_calls_a_channel_together_by_a_name() -> None:
     raised = Alert.model_validate(example(Alert) | {"tenant": "<!channel>", "answer_id": "a&<@U1>"})
     message = json.loads(slack_message(alert_notice(raised, "https://t.example")))

@@ -56,6 +56,21 @@ def test_a_record_without_anything_to_mask_stays_the_same_to_the_byte() -> None:
     assert masked(value).value is value
 
 
+def test_an_own_pattern_masks_values_and_free_names_and_no_names_of_fields() -> None:
+    policy = PrivacySettings.model_validate({"patterns": {"name": "(?i)[a-z]+_id|context|answer"}, "key": KEY})
+    value = event(
+        user_id="emp_id", query="my emp_id", completed_at="2026-11-02T08:00:00Z",
+        contexts=[{"chunk_id": "c", "content": "c", "metadata": {"emp_id": 1, "note": 2}}],
+    )
+    privacy = Privacy(policy, 10_000)
+    assert "emp_id" not in (user := privacy.user_id("default", "emp_id"))
+    answer = GeneratedAnswer.from_bytes(privacy.value(value))
+    assert (answer.user_id, answer.answer_id) == (user, "a")
+    assert "emp_id" not in answer.query
+    names = list((answer.contexts or [])[0].metadata)
+    assert names[1] == "note" and names[0].startswith("{name:")
+
+
 def test_headers_are_masked_and_those_without_value_or_text_stay() -> None:
     headers = [("from", b"jane@example.org"), ("none", None), ("bytes", b"\xff\x00"), ("traceparent", b"00-ab-cd-01")]
     after = dict(Privacy(ON, 1_000).record(record(event(), headers=headers), "x").headers)

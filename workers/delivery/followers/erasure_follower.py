@@ -86,7 +86,8 @@ class ErasureRegister:
         tenant, answer_id = subject.tenant, subject.answer_id
         if erasure is None or tenant is None or answer_id is None or not subject.is_theirs:
             return None
-        if self.knows(tenant, answer_id):
+        if len(tenant) > 200 or self.knows(tenant, answer_id):
+            # No event is valid with a tenant of such a length, and so no record can follow.
             return None
         return erasure.model_copy(update={"tenant": tenant, "answers": [answer_digest(tenant, answer_id)]})
 

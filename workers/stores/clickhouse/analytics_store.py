@@ -92,10 +92,7 @@ class AnalyticsStore:
         """
         if not rows:
             return
-        try:
-            block = b"\n".join(orjson.dumps(row) for row in rows)
-        except TypeError as error:
-            raise RejectedByStore(f"a row for table {table} contains a value without a ClickHouse type") from error
+        block = b"\n".join(_line(table, row) for row in rows)
         token = sha256(f"{table}\0{about}\0".encode() + block if about else table.encode() + b"\0" + block).hexdigest()
         if table in RENEWED:
             # Servers differ in the setting that switches deduplication off; a token of its own is new to all of them.
@@ -139,6 +136,25 @@ class AnalyticsStore:
     async def close(self) -> None:
         """Disconnect."""
         await self._client.close()
+
+
+def _line(table: str, row: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(row)
+    except TypeError as error:
+        column = next((name for name, value in row.items() if not _has_type(value)), "?")
+        raise RejectedByStore(
+            f"column {column} of a row for table {table} contains a value without a ClickHouse type, such as an integer "
+            "of more than 64 bits; write it as a text"
+        ) from error
+
+
+def _has_type(value: Any) -> bool:
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return False
+    return True
 
 
 async def connect(settings: ClickHouseSettings, url: str) -> AsyncClient:
