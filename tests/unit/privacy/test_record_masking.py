@@ -59,7 +59,9 @@ def test_a_record_without_anything_to_mask_stays_the_same_to_the_byte() -> None:
 def test_an_own_pattern_masks_values_and_free_names_and_no_names_of_fields() -> None:
     policy = PrivacySettings.model_validate({"patterns": {"name": "(?i)[a-z]+_id|context|answer"}, "key": KEY})
     value = event(
-        user_id="emp_id", query="my emp_id", completed_at="2026-11-02T08:00:00Z",
+        user_id="emp_id",
+        query="my emp_id",
+        completed_at="2026-11-02T08:00:00Z",
         contexts=[{"chunk_id": "c", "content": "c", "metadata": {"emp_id": 1, "note": 2}}],
     )
     privacy = Privacy(policy, 10_000)
