@@ -40,11 +40,8 @@ def located(claim: str, mentions: Sequence[Mention], results: ToolResults) -> It
     """Yield the figures of a claim with their places and the figures of results that they may be."""
     rest = _without_names(claim, mentions, results)
     for quantity, start in _figures(rest):
-        sources = tuple(
-            figure
-            for figure in results.figures
-            if has_value(figure, quantity) and _is_of_group(figure, claim, mentions)
-        )
+        equal = results.figure_index.equal_to(quantity)
+        sources = tuple(figure for figure in equal if _is_of_group(figure, claim, mentions))
         yield Located(quantity, start, sources)
 
 

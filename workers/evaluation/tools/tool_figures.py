@@ -346,6 +346,12 @@ def numbers_as(figure: Figure, quantity: Quantity) -> Iterator[float]:
         yield number
 
 
+def units_of(quantity: Quantity) -> tuple[object, ...]:
+    """Return all of a quantity that ``numbers_as`` depends on."""
+    dimension = quantity.dimension if quantity.is_unit else ""
+    return dimension, "." in quantity.written, _factors(quantity) if dimension else ()
+
+
 def _factors(quantity: Quantity) -> tuple[float, ...]:
     """Return the units in which a number without a unit may stand: that of the claim, a thousandth and a thousandfold."""
     if quantity.dimension == "time":

@@ -15,6 +15,7 @@ from workers.evaluation.facts.dates import Date, DatePool, read_dates
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import STOP_WORDS, content_words
+from workers.evaluation.tools.figure_index import FigureIndex
 from workers.evaluation.tools.tool_documents import MESSAGE
 from workers.evaluation.tools.tool_figures import (
     Figure,
@@ -128,6 +129,11 @@ class ToolResults:
     def figures(self) -> list[Figure]:
         """Return the figures that the results state and give."""
         return figures_of(self.tables)
+
+    @cached_property
+    def figure_index(self) -> FigureIndex:
+        """Return these figures by their sizes."""
+        return FigureIndex(self.figures)
 
     @cached_property
     def arguments(self) -> list[Figure]:
