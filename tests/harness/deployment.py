@@ -248,9 +248,7 @@ class Deployment:
         log = self.directory / f"worker-{len(self.workers)}.log"
         arguments = [command, *(["--agents", ",".join(agents)] if agents else [])]
         variables = self._environment() | dict(environment or {})
-        # Faults come with a path of their own, which an interpreter reads when it starts.
-        own_start = python != sys.executable or variables["PYTHONPATH"] != str(ROOT)
-        if self.forks and not own_start:
+        if self.forks and python == sys.executable:
             worker = WorkerProcess(ForkedProcess.start(module, arguments, self.directory, variables, log), log)
         else:
             with log.open("wb") as output:

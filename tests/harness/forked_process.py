@@ -5,6 +5,7 @@ killed like any other.
 """
 
 import asyncio
+import importlib
 import multiprocessing
 import os
 import runpy
@@ -99,4 +100,16 @@ def _run(
         os.dup2(opened, number)
         os.close(opened)
     sys.argv = [module, *arguments]
+    sys.orig_argv = [sys.executable, "-m", *sys.argv]
+    _add_paths(environment.get("PYTHONPATH", "").split(os.pathsep))
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _add_paths(folders: Sequence[str]) -> None:
+    """Do with further folders of packages as an interpreter does that starts: plug-ins and faults stand in them."""
+    further = [folder for folder in folders if folder and folder not in sys.path]
+    sys.path[:0] = further
+    if any(Path(folder, "sitecustomize.py").exists() for folder in further):
+        # The forking process may have imported another one.
+        sys.modules.pop("sitecustomize", None)
+        importlib.import_module("sitecustomize")

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from schemas.topics import (
     Topic,
 )
 from tests.harness.deployment import Deployment, until
+from tests.harness.forked_process import ForkedProcess, run_forked
 from tests.harness.pipeline import EXAMPLES, UNHURRIED, Pipeline, records
 from tests.integration.runtime.test_seen_versions import touchstone
 from workers.archive import archive_copy as archiving
@@ -322,10 +322,10 @@ def test_a_database_that_was_dropped_comes_back_also_where_the_first_rebuild_was
     site.command(f"DROP DATABASE {site.deployment.name}")
 
     async def kill_in_mid_work() -> None:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "workers.cli", "rebuild", "clickhouse"),
-            cwd=site.deployment.directory, env=site.deployment._environment(),
-        )  # fmt: skip
+        folder = site.deployment.directory
+        process = ForkedProcess.start(
+            "workers.cli", ["rebuild", "clickhouse"], folder, site.deployment._environment(), folder / "rebuild.log"
+        )
         client = await site.deployment.client()
 
         async def staged() -> bool:
@@ -358,11 +358,7 @@ def test_a_drill_restores_everything_apart_and_leaves_nothing_behind(site: Site)
 
 
 async def run_apart(deployment: Deployment, *command: str) -> dict[str, Any]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "workers.cli", *command, stdout=asyncio.subprocess.PIPE,
-        cwd=deployment.directory, env=deployment._environment(),
-    )  # fmt: skip
-    output, _ = await process.communicate()
+    _, output, _ = await run_forked(*command, folder=deployment.directory, environment=deployment._environment())
     found: dict[str, Any] = json.loads(output)
     return found
 

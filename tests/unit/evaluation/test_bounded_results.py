@@ -43,7 +43,7 @@ def over_results(make: Make, length: int, claims: int = 600) -> GeneratedAnswer:
 def after_turns(make: Make, turns: int, length: int, query: str) -> GeneratedAnswer:
     contexts = [ContextChunk(chunk_id="c", content=CLAIMS(1_000))]
     return GeneratedAnswer(
-        answer_id="a", answer=f"Answer after {turns} of {length}. {CLAIMS(2_000)}", completed_at=NOW, query=query,
+        answer_id="a", answer=f"Answer after {turns} of {length}. {CLAIMS(500)}", completed_at=NOW, query=query,
         contexts=contexts, conversation=conversation(make, turns, length),
     )  # fmt: skip
 

@@ -106,7 +106,7 @@ def over_result(make: Make) -> GeneratedAnswer:
 
 def after_turns(make: Make) -> GeneratedAnswer:
     turns = conversation(make, 16, 3_000)
-    return answer(CLAIMS(2_000), [CLAIMS(1_000)], query="How long does it run there?", conversation=turns)
+    return answer(CLAIMS(500), [CLAIMS(1_000)], query="How long does it run there?", conversation=turns)
 
 
 def after_steps() -> GeneratedAnswer:
