@@ -6,7 +6,8 @@ principal   may
 worker      read what its agents read, write results, dead letters and erasures, join its consumer groups
 console     write answers, feedback, review decisions and rows about accesses
 gateway     write answers and feedback, read releases and posteriors with consumer groups named after itself
-operator    create, describe, change, delete, read and write all topics, and manage the worker's groups
+operator    create, describe, change, delete, read and write all topics, create and write those of gateways, and manage the
+            worker's groups
 ==========  ==================================================================================================
 
 An idempotent producer needs no right of its own from Kafka 2.8 on.
@@ -28,6 +29,7 @@ from schemas.topics import (
     ROUTING_POSTERIORS,
     TOPICS,
     Topic,
+    foreign_topic,
 )
 from workers.settings import Settings
 
@@ -88,6 +90,9 @@ def access_rights(
     takes_in = any(topic.foreign for topic in reads)
     writes = [topic for topic in TOPICS if takes_in or topic is not ANSWERS_GENERATED]
     groups = (f"{settings.kafka.group_prefix}-",)
+    # Dead letters of the intake are sent again to the topic of their gateway.
+    foreign = names(foreign_topic(name) for name in settings.gateways.topics)
+    of_gateways = [Right(operator, "topic", foreign, ("Create", "Describe", "Write"))] if foreign else []
     return [
         Right(worker, "topic", names(reads), ("Read",)),
         Right(worker, "topic", names(writes), ("Write",)),
@@ -99,5 +104,6 @@ def access_rights(
         Right(gateway, "group", (gateway,), ("Read",), prefixed=True),
         # Replays create topics whose names begin with those of the registry.
         Right(operator, "topic", names(TOPICS), ALL_OF_TOPICS, prefixed=True),
+        *of_gateways,
         Right(operator, "group", groups, ("Read", "Describe", "Delete"), prefixed=True),
     ]

@@ -1,11 +1,16 @@
 """Retention as the settings say, and roles that fit the schema."""
 
+import re
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.answers import GeneratedAnswer
 from schemas.base import UnreadableEvent
 from schemas.export import example
+from schemas.feedback import AnalyticsRow
 from schemas.review import ReviewDecision
 from tests.harness.migrated import make_tables
 from workers.settings import RetentionSettings, Settings
@@ -15,6 +20,8 @@ from workers.stores.clickhouse.clickhouse_roles import BY_TENANT, INSERTED, READ
 from workers.stores.clickhouse.migrations import MigrationError, migrate
 from workers.stores.clickhouse.retention import apply_retention, ttl_expressions
 from workers.stores.clickhouse.review_rows import closing_row, withdrawing_row
+from workers.stores.queries.replay_records import ReplayStore
+from workers.stores.queries.run_queries import RunStore
 from workers.stores.tables.answer_tables import SourceRow
 
 KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations", "versions"}
@@ -137,6 +144,42 @@ async def test_a_writer_inserts_rows_and_defines_nothing(client: AsyncClient, da
     granted = [line for line in role_statements(database) if line.endswith("TO touchstone_writer")]
     assert {line.split()[1] for line in granted if line.startswith("GRANT")} == {"INSERT", "SELECT"}
     assert set(INSERTED) | set(READ_BY_WORKERS) <= await tables(client, database)
+
+
+async def test_the_promoter_may_do_each_statement_of_runs(
+    client: AsyncClient, database: str, settings: Settings, addresses: Addresses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statements are noted on their way to the server; the local engine has no access control."""
+    noted: list[str] = []
+    analytics = AnalyticsStore(client, database)
+    for name in ("query", "command"):
+        run = getattr(client, name)
+
+        async def note(statement: str, *args: Any, run: Any = run, **named: Any) -> Any:
+            noted.append(statement)
+            return await run(statement, *args, **named)
+
+        monkeypatch.setattr(client, name, note)
+    row = AnalyticsRow.model_validate(example(AnalyticsRow)).columns | {"run": "october"}
+    await analytics.insert("answers", [row])
+    runs, replays = RunStore(analytics, database), ReplayStore(analytics, database)
+    await runs.set_promoted("october", True, datetime.now(UTC))
+    assert [each.run for each in await runs.promoted()] == ["october"]
+    await replays.all()
+    assert (await runs.remove("october", datetime.now(UTC)))["answers"] == 1
+    granted = [line for line in role_statements(database) if line.endswith("TO touchstone_promoter")]
+    assert f"GRANT INSERT ON {database}.promotions TO touchstone_promoter" in granted
+    assert f"GRANT SELECT ON {database}.schema_migrations TO touchstone_promoter" in granted
+
+    def tables_with(right: str) -> set[str]:
+        return {line.split(f"{database}.")[1].split()[0] for line in granted if right in line.partition(" ON ")[0]}
+
+    said = "\n".join(noted)
+    assert set(re.findall(rf"FROM {database}\.(\w+)", said)) <= tables_with("SELECT")
+    assert set(re.findall(rf"ALTER TABLE {database}\.(\w+) DELETE", said)) <= tables_with("ALTER DELETE")
+    assert "SYSTEM REFRESH VIEW" in said and tables_with("SYSTEM VIEWS") == {"*"}
+    verbs = {statement.split()[0] for statement in noted}
+    assert verbs <= {"SELECT", "SYSTEM", "ALTER"}, verbs
 
 
 async def test_a_schema_that_is_there_needs_no_right_to_create(

@@ -123,7 +123,7 @@ def roles(
 ) -> None:
     """Print the SQL of ClickHouse's roles and row policies, for an administrator to run.
 
-    The roles migrator, writer, eraser and reader get the least privileges they need. A tenant's reader
+    The roles migrator, writer, eraser, promoter and reader get the least privileges they need. A tenant's reader
     sees only the rows of that tenant. The command grants nothing: create users and grant roles by hand.
 
     Examples:

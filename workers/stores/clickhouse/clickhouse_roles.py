@@ -8,6 +8,7 @@ role                            may
 ``touchstone_migrator``         create and alter tables and views, set their retention (``touchstone migrate``)
 ``touchstone_writer``           insert rows, read what agents read: feedback, rewards, answers, citations
 ``touchstone_eraser``           find and delete a person's rows (``touchstone forget``)
+``touchstone_promoter``         list, promote, demote and delete replays (``touchstone runs``)
 ``touchstone_reader``           read all tenants' rows: dashboards, console
 ``touchstone_reader_<tenant>``  read only that tenant's rows, within limits that its queries cannot raise
 ==============================  =======================================================================
@@ -16,7 +17,7 @@ role                            may
 from collections.abc import Sequence
 
 from workers.stores.clickhouse.retention import FIGURES
-from workers.stores.tables.all_tables import FILLED, WRITTEN, table_names
+from workers.stores.tables.all_tables import FILLED, OF_RUN, WRITTEN, table_names
 
 READ_BY_WORKERS = (
     "answers", "scores", "citations", "feedback", "rewards", "reviews", "review_queue", "review_decisions", "review_events",
@@ -34,6 +35,7 @@ BY_TENANT = (*table_names((*WRITTEN, *FILLED), "tenant"), *FIGURES)
 """Tables whose rows have a tenant. No tenant's reader sees the other ones."""
 
 MIGRATOR, WRITER, ERASER, READER = "touchstone_migrator", "touchstone_writer", "touchstone_eraser", "touchstone_reader"
+PROMOTER = "touchstone_promoter"
 
 DEFINITION = (
     "SELECT, INSERT, ALTER TABLE, ALTER VIEW, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW, "
@@ -57,7 +59,7 @@ def role_statements(database: str, tenants: Sequence[str] = ()) -> list[str]:
         tenants: tenants that get a reader of their own.
     """
     readers = {tenant: _name(f"{READER}_{tenant}") for tenant in tenants}
-    roles = [MIGRATOR, WRITER, ERASER, READER, *readers.values()]
+    roles = [MIGRATOR, WRITER, ERASER, PROMOTER, READER, *readers.values()]
     statements = [f"CREATE ROLE IF NOT EXISTS {role}" for role in roles]
     statements.append(f"GRANT {DEFINITION} ON {database}.* TO {MIGRATOR}")
     statements += [f"GRANT INSERT ON {database}.{table} TO {WRITER}" for table in INSERTED]
@@ -66,6 +68,13 @@ def role_statements(database: str, tenants: Sequence[str] = ()) -> list[str]:
     # An erasure looks at the version of the schema, and empties places in the list of the worst answers.
     statements.append(f"GRANT SELECT ON {database}.schema_migrations TO {ERASER}")
     statements.append(f"GRANT INSERT ON {database}.worst_hours TO {ERASER}")
+    statements += [f"GRANT SELECT, ALTER DELETE ON {database}.{table} TO {PROMOTER}" for table in OF_RUN]
+    statements += [
+        f"GRANT SELECT ON {database}.{table} TO {PROMOTER}" for table in ("promoted_hours", "schema_migrations")
+    ]
+    statements.append(f"GRANT INSERT ON {database}.promotions TO {PROMOTER}")
+    # A promotion refreshes the figures.
+    statements.append(f"GRANT SYSTEM VIEWS ON {database}.* TO {PROMOTER}")
     statements += [
         f"GRANT SELECT ON {database}.{table} TO {', '.join([READER, *readers.values()])}" for table in BY_TENANT
     ]
@@ -73,7 +82,7 @@ def role_statements(database: str, tenants: Sequence[str] = ()) -> list[str]:
         f"CREATE SETTINGS PROFILE IF NOT EXISTS {role} SETTINGS {READER_LIMITS} TO {role}" for role in readers.values()
     ]
     # A role that no policy of a table names sees none of its rows.
-    everybody = ", ".join((MIGRATOR, WRITER, ERASER, READER))
+    everybody = ", ".join((MIGRATOR, WRITER, ERASER, PROMOTER, READER))
     for table in BY_TENANT:
         statements.append(_policy("touchstone_all", database, table, "1", everybody))
         statements += [

@@ -9,18 +9,8 @@ from workers.errors import StoreUnavailable
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS
 from workers.stores.clickhouse.rollups import refresh_rollups
 from workers.stores.clickhouse.row_reading import Reading, ask
-from workers.stores.tables.all_tables import FACTS, SUMS, WRITTEN, table_names
-from workers.stores.tables.answer_tables import AnswerRow, CitationByIdRow
-from workers.stores.tables.operation_tables import PromotionRow, ReplayRow
-
-_LAST = (AnswerRow, PromotionRow, ReplayRow)
-OF_RUN = (
-    *table_names((each for each in (*WRITTEN, CitationByIdRow, *FACTS) if each not in _LAST), "run"),
-    *(name for name in SUMS if name != "reward_hours"),
-    *table_names(_LAST),
-)
-"""Tables with rows of a run. The table that lists replays comes last, so that an interrupted removal shows and
-can be repeated."""
+from workers.stores.tables.all_tables import OF_RUN
+from workers.stores.tables.operation_tables import PromotionRow
 
 REFRESH = "promoted_hours_refresh"
 """View that assigns each hour to a run."""

@@ -52,3 +52,13 @@ BY_NAME = {table.table: table for table in TABLES}
 def table_names(tables: Iterable[type[TableRow]], column: str = "") -> tuple[str, ...]:
     """Return the names of tables, or of those among them that have a column."""
     return tuple(table.table for table in tables if not column or column in column_names(table))
+
+
+_LAST = (AnswerRow, PromotionRow, ReplayRow)
+OF_RUN = (
+    *table_names((each for each in (*WRITTEN, CitationByIdRow, *FACTS) if each not in _LAST), "run"),
+    *(name for name in SUMS if name != "reward_hours"),
+    *table_names(_LAST),
+)
+"""Tables with rows of a run. The table that lists replays comes last, so that an interrupted removal shows and
+can be repeated."""
