@@ -163,6 +163,7 @@ def facts(
     contradicting = len(grounding.earlier_contradictions) if grounding is not None else 0
     hidden = sum(issue.type == "failed_tool" for issue in grounding.issues) if grounding is not None else 0
     unread = sum(claim.verdict == "not_checked" and claim.evidence is not None for claim in claims)
+    unread = unread or int(bool(answer.contexts) and grounding is not None and _is_unread(grounding))
     # Facts with their own row are not listed twice.
     escalated = validation is not None and validation.should_escalate and not (tool_failure or refusal or empty)
     return {
@@ -196,6 +197,16 @@ def facts(
 
 def _contradicted(claims: Sequence[Claim]) -> bool:
     return any(claim.verdict == "contradicted" for claim in claims)
+
+
+def _is_unread(grounding: GroundingReport) -> bool:
+    """Return true if nothing of an answer was compared, although it may state something ("Of course!").
+
+    Code and conclusions of its own are usual where they are asked for, and earlier turns have a row of their own.
+    """
+    if grounding.status != "ok" or grounding.hallucination_risk is not None:
+        return False
+    return all(claim.verdict == "not_checked" and claim.kind in ("meta", "question") for claim in grounding.claims)
 
 
 def _is_traced(claim: Claim) -> bool:

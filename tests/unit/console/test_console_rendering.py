@@ -17,6 +17,7 @@ from workers.console.presentation.rendering import (
     web_address,
 )
 from workers.console.presentation.views import CitationView, ClaimView
+from workers.console.presentation.words import SCORES, level_of
 from workers.evaluation.text.visible_text import HOSTILE, KEPT, MAX_SHOWN, visible
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -158,3 +159,13 @@ def test_a_tag_is_compared_weakly() -> None:
 )
 def test_a_place_of_an_answer_is_found_in_the_text_field_of_its_correction(text: str, end: int, place: int) -> None:
     assert ENVIRONMENT.filters["in_editor"](end, text) == place
+
+
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [(1.0, "no contradiction found"), (0.95, "little contradiction found"), (0.5, "medium"), (None, "unknown")],
+)
+def test_a_correctness_near_one_does_not_read_as_proven(score: float | None, words: str) -> None:
+    assert level_of(score, "correctness") == words
+    assert level_of(1.0, "faithfulness") == "very high"
+    assert "not that the answer is correct" in SCORES["correctness"]

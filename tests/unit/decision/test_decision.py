@@ -209,6 +209,9 @@ TABLE = [
         replace(NO_CONTEXT, remember_without_context=True, states_something=False, refusal=True),
         "released", ["refusal"], True, False, False,
     ),
+    # Nothing was compared, although the answer may state something ("Of course!"): unknown is not good.
+    (Case(risk=None, grounding_score=None), "released", ["words_not_compared"], False, True, False),
+    (replace(GATE, risk=None, grounding_score=None), "held", ["words_not_compared"], True, False, False),
     # Fail closed: an answer whose grounding nobody has evaluated is never plainly released.
     (Case(has_grounding=False), "warned", ["grounding_not_evaluated"], False, True, False),
     (replace(GATE, has_grounding=False), "held", ["grounding_not_evaluated"], True, False, False),

@@ -10,7 +10,7 @@ SCORES: Mapping[str, str] = {
     "gate": "The weighted mean of the seven characteristics of an answer; programs call it gate_score. In the mode gatekeeper, readers do not see an answer below the minimum before somebody decides. 1 is best.",
     "faithfulness": "Mean support of the claims, lowered by the share of claims that the sources contradict. 1 is best.",
     "relevance": "How closely the answer fits the question, in meaning and words. 1 is best.",
-    "correctness": "Agreement with the reference answer, if there is one, lowered by the share of contradicted claims. 1 is best.",
+    "correctness": "Agreement with the reference answer, lowered by the share of claims that the sources contradict. Without a reference answer it is one minus that share alone: 1 then means that no claim is contradicted, and not that the answer is correct.",
     "coverage": "Share of the question, and of the sources that bear on it, that the answer covers. 1 is all.",
     "consistency": "Agreement of the answer with itself and with earlier answers to the same question. 1 means no disagreement was found.",
     "freshness": "How recent the cited sources were when the answer was written. 1 is new; it halves with each half-life of the settings.",
@@ -73,12 +73,25 @@ def code_of(words: str) -> str:
     return by_words.get(wanted, wanted.replace(" ", "_"))
 
 
-def level_of(score: float | None) -> str:
-    """Return a score in words."""
+ALMOST_ONE = 0.9
+"""Least score that is called very high."""
+
+
+def level_of(score: float | None, code: str = "") -> str:
+    """Return a score in words; a correctness near 1 says only that nothing speaks against the answer.
+
+    Args:
+        score: the score, 0..1; ``None`` if it is not known.
+        code: name of the score.
+    """
     if score is None:
         return "unknown"
+    if code == "correctness" and score >= ALMOST_ONE:
+        return "no contradiction found" if score == 1.0 else "little contradiction found"
     return next(
-        name for least, name in ((0.9, "very high"), (0.7, "high"), (0.4, "medium"), (0.0, "low")) if score >= least
+        name
+        for least, name in ((ALMOST_ONE, "very high"), (0.7, "high"), (0.4, "medium"), (0.0, "low"))
+        if score >= least
     )
 
 

@@ -47,14 +47,6 @@ _TAG_QUESTION = re.compile(
     r"|n['’]est-ce pas|non|verdad|vero|não é|верно|правда)\W*$",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
-    r"(?:(?:i )?hope (?:this|that|it) (?:helps|answers|clarifies)|(?:i(?:['’]| a)m )?(?:very |so )?sorry|hello|hi|hey"
-    r"|dear \w{1,20}|sure|certainly|of course|absolutely|(?:great|good) question|thanks?|thank you"
-    r"|here(?:['’]s| is| are) [^:.\d]{1,60}(?=:)|hallo|guten tag|gerne|bonjour|désolé|lo siento)\s*[:,!–—-]\s*(?:but\s+)?",
-    re.IGNORECASE,
-)
-_OWN_OFFER = re.compile(r"(?:i|we|you|let|please)\b", re.IGNORECASE)
-_CONJUNCTION = re.compile(r"[,;]?\s(?:and|but|while|whereas|und|aber|et|mais)\s", re.IGNORECASE)
 _LABEL_END = re.compile(r":(?=\s)|(?<=[^\W\d]):(?=\d)|：")
 _LOOSE_LABEL_END = re.compile(r"\s[–—=-]\s|\s?[(（](?=[^()（）]{1,40}[)）]$)")
 _YEAR_ALONE = re.compile(r"\W*[12]\d{3}(?:[–/-](?:[12]\d)?\d\d)?[年년]?\W*")
@@ -128,18 +120,6 @@ def without_question(question: str) -> str:
     """Return the statement that a presupposing question makes: without its lead, tag and negation."""
     bare = _TAG_QUESTION.sub(".", _KNOWS.sub("", question))
     return _NEGATED_LEAD.sub(r"\1", bare)
-
-
-def stated_beside_courtesy(text: str) -> bool:
-    """Return true if a courtesy or a remark about the documents leads to a statement with a figure."""
-    text = text[:MAX_LENGTH]
-    lead = _LEAD.match(text)
-    if lead:
-        rest = text[lead.end() :]
-        hidden = lead[0].lower().startswith(("i hope", "hope", "here")) and asserts(rest)
-        return not _OWN_OFFER.match(rest) and _is_long_enough(rest) and (hidden or has_figure(rest))
-    rest = _CONJUNCTION.split(text)[-1]
-    return len(rest) < len(text) and not _OWN_OFFER.match(rest) and has_verb(rest) and has_figure(rest)
 
 
 def statements_in_code(code: str) -> Iterator[tuple[int, int]]:

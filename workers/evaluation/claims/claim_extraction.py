@@ -28,11 +28,11 @@ from workers.evaluation.claims.assertions import (
     gives_value,
     has_figure,
     presupposes,
-    stated_beside_courtesy,
     statements_in_code,
     without_question,
 )
 from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_row, split_sentence
+from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy
 from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
 from workers.evaluation.text.language import known_language
@@ -47,7 +47,6 @@ from workers.evaluation.text.wording import (
     META,
     RECOMMENDATION,
     REFERENCE_HEADING,
-    TURN,
     plain_text,
 )
 
@@ -225,8 +224,9 @@ def classify(sentence: Sentence, plain: str, markers: Sequence[Marker] = (), fol
         return "factual" if asserts_among_references(sentence.text[definition.end() :].strip()) else "meta"
     if plain.rstrip("\"'”’»)* ").endswith(_QUESTION_MARKS):
         return "factual" if presupposes(plain) else "question"
-    if META.search(plain) and not TURN.search(plain):
-        return "factual" if stated_beside_courtesy(plain) else "meta"
+    bare = COURTESY_LEAD.sub("", plain)
+    if not _WORD.search(bare) or META.search(plain) or META.search(bare):
+        return "factual" if states_beside_courtesy(plain) else "meta"
     if _introduces(plain, following):
         return "meta"
     if RECOMMENDATION.match(BULLET_LABEL.sub("", plain)):
@@ -264,6 +264,8 @@ def _claims(
     for part, (start, end), markers in zip(parts, spans, cited, strict=True):
         raw = _DEFINITION.sub("", without_markers(text[start:end], start, own), count=1)
         plain = DOCUMENT_LEAD.sub("", plain_text(raw)).strip()
+        if kind in CHECKED_KINDS:
+            plain = COURTESY_LEAD.sub("", plain) or plain
         if plain.endswith(_QUESTION_MARKS):
             plain = without_question(plain)
         part_kind = _part_kind(plain, part, kind) if len(parts) > 1 else kind

@@ -56,6 +56,7 @@ from schemas.identifiers import claim_id
 from schemas.reports import Span
 from workers.evaluation.citations.citation_finder import NO_CONTEXT, coverage, resolve_citations, skip_reason
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.claims.courtesies import may_state
 from workers.evaluation.contradictions.json_evidence import RecordFacts, read_record
 from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
 from workers.evaluation.conversation.unnamed_subjects import with_question
@@ -105,8 +106,6 @@ from workers.evaluation.thresholds import GroundingThresholds
 Verdicts = Mapping[VerifierPair, NDArray[np.float32]]
 """A verifier's probabilities of supported, contradicted and unsupported, shape (3,), by pair."""
 
-UNREAD_KINDS = frozenset(("code", "inference"))
-"""Kinds of claims that can be wrong and are not compared; courtesies and questions state nothing."""
 MAX_EXCERPT = 300
 """Longest excerpt of a piece of evidence, code points."""
 MAX_MARKERS = 1_000
@@ -333,8 +332,7 @@ def combine_with_verifier(
     measures = _measures(prepared, weighed_claims, weighed_supports, [attributions[place] for place in rest])
     risk = assess(measures, answer_risk(weighed_supports, opinion.combination if opinion else calibration), thresholds)
     # If nothing could be compared, a low risk would be an unfounded assurance.
-    passed_over = measures.unread or any(claim.kind in UNREAD_KINDS for claim in prepared.claims)
-    is_read = measures.groundable > 0 or not passed_over
+    is_read = measures.groundable > 0 or _says_nothing_to_compare(prepared.claims)
     judged = {
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)
@@ -356,6 +354,13 @@ def combine_with_verifier(
         suggestions=risk.suggestions,
         query=_query(prepared.query),
         earlier_contradictions=list(_earlier_contradictions(prepared))[:MAX_CONFLICTS],
+    )
+
+
+def _says_nothing_to_compare(claims: Sequence[ExtractedClaim]) -> bool:
+    """Return true if an answer only asks, greets, thanks, offers or refuses; false if it has no claims at all."""
+    return bool(claims) and all(
+        claim.kind == "question" or (claim.kind == "meta" and not may_state(claim.plain)) for claim in claims
     )
 
 

@@ -37,6 +37,10 @@ OTHER_SOURCE = 0.5
 """Value of a citation whose claim is supported by another source only."""
 
 
+WITHOUT_REFERENCE = "1 - share of claims contradicted; no reference answer to compare with"
+UNCONTRADICTED = "no claim contradicted, which proves none correct"
+
+
 class Scored(NamedTuple):
     """Hold the score of a characteristic and its explanation."""
 
@@ -118,7 +122,8 @@ def correctness(answer: GeneratedAnswer, grounding: GroundingReport | None, qual
 
     The agreement with the reference uses meaning and exact details (quality report) or, without them, the F1 of words
     as in SQuAD. It is multiplied by one minus the share of claims that the sources contradict. Without a reference
-    answer, that factor is the score.
+    answer, that factor is the score, and its method says so: 1 means that nothing contradicts the answer, and not that
+    the answer is proven correct.
     """
     method = "agreement with the reference answer x (1 - share of claims contradicted)"
     checked, contradicted = _checked(grounding) if grounding is not None else (0, 0)
@@ -131,7 +136,11 @@ def correctness(answer: GeneratedAnswer, grounding: GroundingReport | None, qual
         return Scored(None, method, {}, "no reference answer and no claim checked")
     inputs = {"reference": agreement, "reference_by": by, "claims_checked": checked, "contradicted": contradicted}
     share = contradicted / checked if checked else 0.0
-    return Scored((1.0 if agreement is None else agreement) * (1 - share), method, inputs)
+    if agreement is None:
+        return Scored(
+            1 - share, WITHOUT_REFERENCE if contradicted else f"{UNCONTRADICTED}: {WITHOUT_REFERENCE}", inputs
+        )
+    return Scored(agreement * (1 - share), method, inputs)
 
 
 def token_f1(given: str, expected: str) -> float:
@@ -262,8 +271,8 @@ def _supports(claim: Claim) -> float:
 
 
 def _checked(grounding: GroundingReport) -> tuple[int, int]:
-    """Return the number of checked claims and the number of contradicted ones."""
-    checked = [claim for claim in grounding.claims if claim.verdict != "not_checked"]
+    """Return the number of claims that were compared with sources, and the number of contradicted ones."""
+    checked = [claim for claim in grounding.claims if claim.verdict not in ("not_checked", "said_before")]
     return len(checked), sum(claim.verdict == "contradicted" for claim in checked)
 
 

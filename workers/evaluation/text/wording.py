@@ -213,7 +213,10 @@ _GREETING = (
     r"|you(?:'|’)?re welcome|thank(?:s| you) for [^.:;\d]{0,60})[!.,:]?$"
 )
 _OFFER = (
-    r"^(?:(?:please )?let me know|feel free|i hope (?:this|that) (?:helps|answers|clarifies)|is there anything)\b"
+    r"^(?:(?:please )?let me know|i hope (?:this|that) (?:helps|answers|clarifies)|is there anything)\b"
+    r"|^(?:please )?feel free(?:[.!,]|$| to (?:ask|contact|reach|let|call|e-?mail|write|message|get|share|provide|tell|send|give|clarify"
+    r"|rephrase|try|come|check|visit|return|start|drop|specify|follow|explore|consult|refer|respond|reply|submit|add|request|upload"
+    r"|paste|say|elaborate|continue)\b)"
     r"|^if you (?:have|need) (?:any )?(?:more |further |other |additional )?"
     r"(?:questions?|help|assistance|information|details)"
     r"|^(?:(?:sure|certainly|of course)[,!] )?here(?:(?:'|’)?s| is| are)\b(?:[^.\d]{0,120}"
@@ -224,7 +227,9 @@ _REFUSAL = (
     r"^i(?:'|’)?(?: a)?m (?:sorry|unable|not able|an ai|just an ai)|^sorry\b|^unable to (?:answer|find|determine)"
     r"|^(?:unfortunately,? )?i (?:do not|don(?:'|’)t|can(?:'|’)?t|cannot|could not|couldn(?:'|’)t|am unable|was unable"
     r"|apologi[sz]e)\b"
-    r"|\bunable to answer\b|\binsufficient (?:evidence|information|context)\b"
+    r"|\bunable to answer (?:this|that|the (?:question|query)|your|it|any|based|from|given|with|without|questions?)\b"
+    r"|^(?:sorry, |unfortunately,? )?(?:there (?:is|was) |i have |i was given )?insufficient (?:evidence|information|context)\b"
+    r"|\binsufficient (?:evidence|information|context) (?:\w+ ){0,4}to (?:answer|determine|say|tell|conclude|confirm|verify|know|assess)\b"
     r"|^(?:es tut mir leid|leider kann ich|ich wei(?:ß|ss) (?:es )?nicht|die dokumente enthalten keine|désolé"
     r"|je ne sais pas)"
 )
@@ -240,6 +245,8 @@ _ABOUT_DOCUMENTS = (
     rf" (?:anywhere )?in {_DOCUMENTS}\b"
     rf"|^(?:based on|according to)\s+{_DOCUMENTS}(?:\s+\w+){{0,3}}\s*[:.,]?$"
 )
+ABOUT_DOCUMENTS = re.compile(_ABOUT_DOCUMENTS, re.IGNORECASE)
+"""A remark that the documents do not say something (``search``)."""
 META = re.compile("|".join((_GREETING, _OFFER, _REFUSAL, _ABOUT_DOCUMENTS)), re.IGNORECASE)
 """Greetings, refusals, offers of help, talk about the documents themselves (``search``)."""
 

@@ -186,6 +186,33 @@ def test_contradicted_claims_make_an_answer_less_correct_with_and_without_refere
     assert metric("correctness", generated(reference_answer="x"), None, report, matched) == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "score", "says"),
+    [
+        (["supported", "supported"], 1.0, "no claim contradicted"),
+        (["unsupported"], 1.0, "proves none correct"),
+        (["supported", "contradicted"], 0.5, "1 - share of claims contradicted"),
+    ],
+)
+def test_correctness_without_a_reference_says_that_there_is_none(
+    verdicts: list[Verdict], score: float, says: str
+) -> None:
+    result = evaluate(generated(), None, grounding(0.5, *verdicts), None, GATE)
+    method = result.details["correctness"].method
+    assert result.metrics["correctness"] == pytest.approx(score)
+    assert says in method
+    assert "no reference answer to compare with" in method
+    referred = evaluate(generated(reference_answer="Text."), None, grounding(0.5, *verdicts), None, GATE)
+    assert "no reference answer" not in referred.details["correctness"].method
+
+
+@pytest.mark.parametrize("verdicts", [["not_checked"], ["said_before"], ["said_before", "not_checked"], []])
+def test_correctness_is_unknown_where_nothing_was_compared(verdicts: list[Verdict]) -> None:
+    result = evaluate(generated(), None, grounding(None, *verdicts), None, GATE)
+    assert result.metrics["correctness"] is None
+    assert result.details["correctness"].reason == "no reference answer and no claim checked"
+
+
 def test_coverage_counts_the_contexts_that_bear_on_the_question() -> None:
     contexts = [
         {"chunk_id": "c1", "content": "The memory limit of Loki is 2 GiB."},
