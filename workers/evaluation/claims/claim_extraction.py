@@ -32,7 +32,7 @@ from workers.evaluation.claims.assertions import (
     without_question,
 )
 from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_row, split_sentence
-from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy
+from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
 from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
 from workers.evaluation.text.language import known_language
@@ -265,7 +265,7 @@ def _claims(
         raw = _DEFINITION.sub("", without_markers(text[start:end], start, own), count=1)
         plain = DOCUMENT_LEAD.sub("", plain_text(raw)).strip()
         if kind in CHECKED_KINDS:
-            plain = COURTESY_LEAD.sub("", plain) or plain
+            plain = without_courtesy(plain)
         if plain.endswith(_QUESTION_MARKS):
             plain = without_question(plain)
         part_kind = _part_kind(plain, part, kind) if len(parts) > 1 else kind

@@ -92,12 +92,17 @@ COURTESY_LEAD = re.compile(
 _AGREES = re.compile(r"(?:sure(?: thing)?|certainly|of course|absolutely|gerne)\W*$", re.IGNORECASE)
 
 
+def without_courtesy(text: str) -> str:
+    """Return a checked statement without the courtesy before it; a refusal keeps its own."""
+    rest = COURTESY_LEAD.sub("", text)
+    return text if not rest or _SELF.search(rest) else rest
+
+
 def states_beside_courtesy(text: str) -> bool:
     """Return true if a sentence with a courtesy, a refusal or a remark about the documents also states something."""
     text = text[:MAX_LENGTH]
     if turn := TURN.search(text):
-        rest = _JOINED.sub("", text[turn.end() :], count=1)
-        return not META.match(rest) and not _SELF.search(rest)
+        return not META.match(_JOINED.sub("", text[turn.end() :], count=1))
     said = _said_openly(text)
     if said is not None and _is_statement(said):
         return True

@@ -98,8 +98,8 @@ def test_a_statement_beside_a_refusal_is_checked(text: str) -> None:
         "Hello, thank you for contacting us!",
         "The documents do not mention whether refunds are possible, how long they take, or if fees are charged.",
         "The price of the car, which was introduced in 2020, is not mentioned in the documents.",
-        "Es tut mir leid, aber diese Frage kann ich nicht beantworten.",
-        "Désolé, mais je ne suis pas en mesure de répondre à cette question.",
+        "Es tut mir leid, diese Frage kann ich nicht beantworten.",
+        "Désolé, je ne suis pas en mesure de répondre à cette question.",
         "¡Hola!",
     ],
 )
