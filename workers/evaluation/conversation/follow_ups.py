@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from workers.evaluation.clauses.parser import parse
+from workers.evaluation.conversation.joints import put_in
 from workers.evaluation.conversation.mentions import TIMES
 from workers.evaluation.facts.series import SERIES_NAMES
 from workers.evaluation.text.words import word_set
@@ -105,7 +106,7 @@ def follow_up(doc: "Doc", base: str, said: str) -> str:
             return f"{asked} {rest}?"
         best = (MIN_LIKENESS, subject)
     start, end, text = _place(phrase, best[1])
-    return f"{asked[:start]}{text}{asked[end:]}?"
+    return f"{put_in(text, asked, start, end)}?"
 
 
 def _other_member(rest: str, asked: str) -> str:

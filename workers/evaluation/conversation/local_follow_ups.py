@@ -8,6 +8,8 @@ similar words of the previous question. Without a common word it is put behind t
 import re
 from collections.abc import Mapping, Sequence
 
+from workers.evaluation.conversation.joints import put_in
+
 MAX_WORDS = 7
 """Most words of a phrase; in scripts without spaces twice as many characters."""
 
@@ -70,7 +72,7 @@ def local_phrase(asked: str, language: str) -> str:
     """Return the phrase of a correction or a follow-up; empty for any other query."""
     if language in _UNSPACED:
         found = next((match for each in _UNSPACED[language] if (match := each.match(asked.strip()))), None)
-        return found["phrase"] if found else ""
+        return found["phrase"].strip() if found else ""
     if language not in _LEADS:
         return ""
     for start in (rf"{_SORRY}{_CORRECTIONS[language]}", rf"^\W*{_LEADS[language]}"):
@@ -93,7 +95,7 @@ def laid_on(phrase: str, base: str) -> str:
         first = keys.index(key) - place
         last = first + len(told) - 1
         if first >= 0 and last < len(question):
-            return f"{base[: question[first].start()]}{phrase}{base[question[last].end() :]}"
+            return put_in(phrase, base, question[first].start(), question[last].end())
     return f"{base.rstrip(' ?!.')} {phrase}?"
 
 

@@ -8,6 +8,7 @@ import pytest
 from schemas.answers import ContextChunk, GeneratedAnswer, Turn
 from workers.errors import BudgetExceeded
 from workers.evaluation.budget import Budget, spending
+from workers.evaluation.conversation.joints import put_in
 from workers.evaluation.conversation.resolution import MAX_EARLIER, MAX_RESOLVED, resolve_query
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.quality.quality_evaluator import prepare_quality
@@ -195,3 +196,38 @@ def test_many_pronouns_for_a_long_phrase_are_not_resolved() -> None:
     assert resolution is not None
     assert (resolution.status, resolution.text) == ("not_resolved", "it " * 160)
     assert resolution.reason == f"the resolved query has more than {MAX_RESOLVED} code points"
+
+
+@pytest.mark.parametrize(
+    ("before", "query", "expected"),
+    [
+        ("What does the deposit pay over 30 days?", "And over 90 days?", "What does the deposit pay over 90 days?"),
+        ("What does the 12 month plan cost?", "And the 24 month plan?", "What does the 24 month plan cost?"),
+        ("How long is it, 30 days?", "And over 90 days?", "How long is it, over 90 days?"),
+        ("What does the lift carry at 20 degrees?", "And at 40 degrees?", "What does the lift carry at 40 degrees?"),
+        ("What does the account yield over 12 months?", "And over 24 months?", "What does the account yield over 24 months?"),
+        ("Was bringt das Konto in 12 Monaten?", "Und in 24 Monaten?", "Was bringt das Konto in 24 Monaten?"),
+        ("Que rapporte le dépôt en 30 jours ?", "Et en 90 jours ?", "Que rapporte le dépôt en 90 jours?"),
+        ("¿Qué paga el depósito en 30 días?", "¿Y en 90 días?", "¿Qué paga el depósito en 90 días?"),
+        ("Сколько приносит вклад за 30 дней?", "А за 90 дней?", "Сколько приносит вклад за 90 дней?"),
+        ("30日の金利はいくらですか?", "では90日は?", "90日の金利はいくらですか?"),
+    ],
+)  # fmt: skip
+def test_a_resolved_follow_up_repeats_no_word(before: str, query: str, expected: str) -> None:
+    found = resolve_query(query, turns(before, "2.1 %."))
+    assert found is not None
+    assert found.text == expected
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "part", "expected"),
+    [
+        ("over 90 days", "It pays over 30 days a year", "30", "It pays over 90 days a year"),
+        ("the 24 month plan", "Does the 12 month plan end?", "12", "Does the 24 month plan end?"),
+        ("90", "It pays over 30 days", "30", "It pays over 90 days"),
+        ("Ann", "Ann or Ben, Annex", "Ben,", "Ann or Ann Annex"),
+    ],
+)
+def test_a_phrase_takes_what_it_repeats_beside_it(phrase: str, text: str, part: str, expected: str) -> None:
+    start = text.index(part)
+    assert put_in(phrase, text, start, start + len(part)) == expected
