@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from schemas.identifiers import fact_id
 from schemas.review import POLICY
 from tests.harness.migrated import make_tables
 from tests.harness.reviews import review_request, store_decision
-from workers.cli.analysis.explain import _of_store, _print
+from workers.cli.analysis.explain import _of_file, _of_store, _print
 from workers.cli.output import console
 from workers.decision.explanation import explain
 from workers.errors import TouchstoneError
@@ -30,7 +31,8 @@ async def known(addresses: Addresses, settings: Settings) -> AsyncIterator[Setti
     client = await connect(settings.clickhouse, addresses.clickhouse)
     await make_tables(client, settings.clickhouse.database)
     store = AnalyticsStore(client, settings.clickhouse.database)
-    await store.insert("answers", [row.columns for row in enriched_rows(ENRICHED) if row.table == "answers"])
+    for table in ("answers", "claims"):
+        await store.insert(table, [row.columns for row in enriched_rows(ENRICHED) if row.table == table])
     yield settings.model_copy(update={"clickhouse_url": addresses.clickhouse})
     await client.command(f"DROP DATABASE {settings.clickhouse.database}")
     await client.close()
@@ -44,6 +46,23 @@ async def test_the_row_tells_the_same_decision_by_the_same_facts(known: Settings
         (row.fact, row.applies, row.effect) for row in whole.rows
     ]
     assert {name: each["score"] for name, each in stored.characteristics.items()} == ENRICHED.evaluation.metrics
+
+
+async def test_the_claims_are_shown_with_verdict_and_evidence_from_a_file_and_from_the_store(
+    known: Settings, tmp_path: Path
+) -> None:
+    assert ENRICHED.grounding is not None
+    file = tmp_path / "enriched.json"
+    file.write_text(ENRICHED.model_dump_json())
+    (of_file,), stored = _of_file(str(file), known), await _of_store(ENRICHED.answer_id, "", known)
+    assert of_file.claims == stored.claims
+    assert [each.text for each in stored.claims] == [claim.text for claim in ENRICHED.grounding.claims] != []
+    with console.capture() as printed:
+        _print(stored)
+    text = " ".join(printed.get().split())
+    for claim in ENRICHED.grounding.claims:
+        assert f"{claim.verdict} " in text and claim.text in text
+        assert claim.evidence is None or f"{claim.evidence.chunk_id}: {claim.evidence.excerpt}" in text
 
 
 REQUEST = review_request(

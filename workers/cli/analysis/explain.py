@@ -12,6 +12,13 @@ from rich.text import Text
 from schemas.answers import GeneratedAnswer
 from workers.cli.output import console, print_json, printable, read_settings
 from workers.console.presentation.views import explanation_of
+from workers.decision.explained_claims import (
+    ExplainedAnswer,
+    ExplainedClaim,
+    claims_of_report,
+    claims_of_rows,
+    with_claims,
+)
 from workers.decision.explanation import Explanation, explain
 from workers.errors import TouchstoneError
 from workers.gateways.adapted import bounded_identifier
@@ -40,7 +47,7 @@ def explain_command(
     """Explain how the decision on an answer came about.
 
     A file contains generated answers, which are evaluated here, or enriched answers. An answer_id is
-    looked up in ClickHouse, which stores scores and reasons, but no methods and evidence.
+    looked up in ClickHouse, which stores claims, scores and reasons, but no methods and inputs.
 
     Examples:
       touchstone explain answers.jsonl
@@ -62,20 +69,21 @@ def _is_file(what: str) -> bool:
         return False  # an identifier may be longer than the name of a file
 
 
-def _of_file(file: str, settings: Settings) -> list[Explanation]:
+def _of_file(file: str, settings: Settings) -> list[ExplainedAnswer]:
     pipeline: LocalPipeline | None = None
     explained = []
     for event in read_events(file, settings.files.max_line_bytes):
         if isinstance(event, GeneratedAnswer):
             pipeline = pipeline or LocalPipeline(settings)
             event = pipeline.evaluate(event)
-        explained.append(explain(event, settings.gate, settings.grounding, settings.decision))
+        explanation = explain(event, settings.gate, settings.grounding, settings.decision)
+        explained.append(with_claims(explanation, claims_of_report(event.grounding)))
     if not explained:
         raise TouchstoneError(f"{file} contains no answers")
     return explained
 
 
-async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explanation:
+async def _of_store(answer_id: str, tenant: str, settings: Settings) -> ExplainedAnswer:
     client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
     database, answer_id_there = settings.clickhouse.database, bounded_identifier(answer_id)
     answers = AnswerStore(AnalyticsStore(client, database), database)
@@ -89,10 +97,10 @@ async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explanat
         await client.close()
     if stored is None:
         raise TouchstoneError(f"{answer_id} is neither a file here nor an answer in ClickHouse")
-    return explanation_of(stored, settings)
+    return with_claims(explanation_of(stored, settings), claims_of_rows(stored.claims))
 
 
-def _print(explanation: Explanation) -> None:
+def _print(explanation: ExplainedAnswer) -> None:
     head = f"{explanation.answer_id}: {explanation.state}"
     if explanation.review and explanation.outcome is None:
         head += ", in review"
@@ -105,6 +113,8 @@ def _print(explanation: Explanation) -> None:
     _line(f"{explanation.risk_mode}; because: {because}")
     if reasoning := explanation.gate.get("reasoning"):
         _line(reasoning)
+    for claim in explanation.claims:
+        _claim(claim)
     console.print(_rows(explanation))
     console.print(_characteristics(explanation))
     for signal in explanation.signals:
@@ -117,6 +127,16 @@ def _print(explanation: Explanation) -> None:
         _line(f"evaluator {each.evaluator} {_shown(each.score)}{further} ({each.status}): {because}")
     if explanation.validation:
         _line(f"validator {explanation.validation['score']:.2f}: {explanation.validation['reason']}")
+
+
+def _claim(claim: ExplainedClaim) -> None:
+    verdict = claim.verdict if claim.kind == "factual" else f"{claim.verdict} {claim.kind}"
+    mismatches = f" ({', '.join(claim.mismatches)})" if claim.mismatches else ""
+    score = "" if claim.score is None else f" {claim.score:.2f}"
+    _line(f"{verdict}{score}{mismatches}: {claim.text}")
+    if claim.evidence:
+        nearest = "" if claim.verdict in ("supported", "contradicted") else "nearest: "
+        _line(f"    {nearest}{claim.chunk_id}: {claim.evidence}")
 
 
 def _table(names: Iterable[str], head: str, *others: str) -> Table:
