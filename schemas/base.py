@@ -179,7 +179,7 @@ class Event(Part):
         except ValidationError as error:
             # A later major version may have another structure, so check the version first.
             _refuse_unknown_version(_claimed_version(value))
-            raise _unreadable(cls, error) from None
+            raise unreadable(cls, error) from None
         _refuse_unknown_version(event.schema_version)
         _refuse_deep_nesting(value, cls.nesting_reserve)
         return event
@@ -238,7 +238,7 @@ def _refuse_unknown_version(version: str | None) -> None:
     )
 
 
-def _unreadable(model: type[Event], error: ValidationError) -> UnreadableEvent:
+def unreadable(model: type[Event], error: ValidationError) -> UnreadableEvent:
     """Convert pydantic's error into one that names fields and hides values."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     if details and details[0]["type"] == "json_invalid":

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +22,8 @@ from workers.settings import Settings, UnknownSetting, load_settings
 console = Console()
 errors = Console(stderr=True)
 
+UNKNOWN = "unknown setting; `touchstone settings` lists all"
+
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """Print an error and exit."""
@@ -39,14 +42,22 @@ def read_settings(*, quiet: bool = False) -> Settings:
         settings = load_settings()
     except ValidationError as error:
         lines = [
-            f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg'].removeprefix('Value error, ')}"
+            f"{'.'.join(str(part) for part in detail['loc'])}: "
+            + (UNKNOWN if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, "))
             for detail in error.errors(include_url=False, include_input=False)
         ]
         fail("settings are invalid; correct the environment or .env:\n" + "\n  ".join(lines), code=2)
     except (SettingsError, UnknownSetting) as error:
-        fail(f"settings are invalid; correct the environment or .env: {error}", code=2)
+        reason = _no_json(error.__cause__) if isinstance(error.__cause__, json.JSONDecodeError) else str(error)
+        fail(f"settings are invalid; correct the environment or .env: {reason}", code=2)
     configure_logs("WARNING" if quiet else settings.log_level, settings.log_format)
     return settings
+
+
+def _no_json(error: json.JSONDecodeError) -> str:
+    """Name the variable whose value the settings could not read; the value may be a secret and is left out."""
+    names = ", ".join(sorted(name for name, value in os.environ.items() if value == error.doc)) or "a value in .env"
+    return f"""{names} is not JSON, which lists and objects need; for example TOUCHSTONE_EVALUATORS__ENABLED='["brevity"]'"""
 
 
 def finite(value: float) -> float:

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import ValidationError
 from pydantic_core import from_json
 
 from schemas.answers import GeneratedAnswer
+from schemas.base import unreadable
 from schemas.enriched import EnrichedAnswer
 from workers.errors import TouchstoneError
 from workers.gateways.adapted import digest_identifier
@@ -35,8 +37,8 @@ def read_events(
         kind = EnrichedAnswer if "decision" in fields else GeneratedAnswer
         try:
             yield kind.model_validate(fields if kind is EnrichedAnswer else defaults | fields)
-        except ValueError as error:
-            raise TouchstoneError(f"{file}, answer {number}: {error}") from error
+        except ValidationError as error:
+            raise TouchstoneError(f"{file}, answer {number}: {unreadable(kind, error)}") from None
 
 
 def _documents(file: str, max_line_bytes: int) -> Iterator[dict[str, Any]]:
@@ -60,4 +62,6 @@ def _lines(source: LineFile) -> Iterator[Any]:
             try:
                 yield from_json(line)
             except ValueError as error:
-                raise TouchstoneError(f"{source.name}, line {number}: {error}") from error
+                raise TouchstoneError(
+                    f"{source.name}, line {number}: not valid JSON ({error}); write one answer a line"
+                ) from error

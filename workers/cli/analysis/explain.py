@@ -25,7 +25,7 @@ from workers.gateways.adapted import bounded_identifier
 from workers.gateways.answer_files import read_events
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
-from workers.settings.addresses import find_addresses
+from workers.settings.addresses import NotConfigured, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.queries.answer_queries import AnswerStore
 
@@ -84,7 +84,13 @@ def _of_file(file: str, settings: Settings) -> list[ExplainedAnswer]:
 
 
 async def _of_store(answer_id: str, tenant: str, settings: Settings) -> ExplainedAnswer:
-    client = await connect(settings.clickhouse, find_addresses(settings, ["clickhouse"]).clickhouse)
+    try:
+        address = find_addresses(settings, ["clickhouse"]).clickhouse
+    except NotConfigured as error:
+        raise NotConfigured(
+            f"{answer_id} is no file here, and as an answer_id it cannot be looked up: {error}"
+        ) from error
+    client = await connect(settings.clickhouse, address)
     database, answer_id_there = settings.clickhouse.database, bounded_identifier(answer_id)
     answers = AnswerStore(AnalyticsStore(client, database), database)
     try:

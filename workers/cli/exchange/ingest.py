@@ -1,13 +1,16 @@
 """Provide ``touchstone ingest``, which sends answers from a file to the input topic."""
 
+from shlex import quote
 from typing import Annotated
 
 import typer
 import uvloop
+from pydantic_core import from_json
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from workers.cli.output import console, errors, print_json, read_settings
 from workers.intake.file_ingest import IngestObserver, InputFormat, ingest_file
+from workers.process.line_files import LineFile
 from workers.settings.addresses import apply_local_defaults, find_addresses
 
 SHOWN_REJECTS = 5
@@ -55,9 +58,33 @@ def ingest(
         if result.reject_file:
             console.print(f"rejected lines are in {result.reject_file}", highlight=False, markup=False, soft_wrap=True)
     if result.rejected and not result.sent:
-        errors.print(OTHER_FORMAT, highlight=False, markup=False, soft_wrap=True)
+        advice = advice_on(file, settings.files.max_line_bytes)
+        errors.print(advice, highlight=False, markup=False, soft_wrap=True)
     if result.rejected:
         raise typer.Exit(1)
+
+
+def advice_on(file: str, max_bytes: int) -> str:
+    """Return the advice on a file of which no line is an answer.
+
+    Args:
+        file: path of the file, or ``-``.
+        max_bytes: longest document that is read, bytes.
+    """
+    if file == "-":
+        return OTHER_FORMAT
+    with LineFile(file, max_bytes) as source:
+        content = source.document() or b""
+    try:
+        document = from_json(content)
+    except ValueError:
+        return OTHER_FORMAT
+    if isinstance(document, list) or b"\n" in content.strip():
+        values = "'.[]'" if isinstance(document, list) else "."
+        return (
+            f"the file is one JSON document; send one object a line: jq -c {values} {quote(file)} | touchstone ingest -"
+        )
+    return OTHER_FORMAT
 
 
 class _Printer(IngestObserver):
