@@ -112,6 +112,14 @@ def test_what_cannot_be_judged_is_told_by_its_field(console: ConsoleThread, body
     assert [each["field"] for each in reply.json()["fields"]] == [field]
 
 
+def test_a_body_without_its_content_type_is_refused_with_the_remedy(console: ConsoleThread) -> None:
+    """``curl -d`` sends the type of a form."""
+    sent = {"Content-Type": "application/x-www-form-urlencoded"}
+    reply = console.client("ingest").post("/v1/check", content='{"answer": "Paris."}', headers=sent)
+    assert reply.status_code == 422
+    assert reply.json()["detail"] == "the body was not read as JSON; send the header Content-Type: application/json"
+
+
 def test_an_answer_that_the_stream_would_not_take_is_not_judged(console: ConsoleThread) -> None:
     chunks = [{"chunk_id": str(number), "content": "x" * 90_000} for number in range(4)]
     reply = console.client("ingest").post("/v1/check", json=GROUNDED | {"contexts": chunks})

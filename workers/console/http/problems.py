@@ -91,6 +91,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+NOT_READ_AS_JSON = "the body was not read as JSON; send the header Content-Type: application/json"
+
 Respond = Callable[[Request, StarletteHTTPException], Response]
 
 
@@ -112,7 +114,10 @@ def install(app: FastAPI, respond: Respond) -> None:
             FieldProblem(field=".".join(str(part) for part in detail["loc"]), message=str(detail["msg"]))
             for detail in error.errors()[:MAX_FIELDS]
         ]
-        return respond(request, Problem(422, "the request is invalid; see fields", fields=fields))
+        # A body of another type is left as bytes; curl sends the type of a form where none is named.
+        unread = isinstance(error.body, bytes) and any(field.field == "body" for field in fields)
+        detail = NOT_READ_AS_JSON if unread else "the request is invalid; see fields"
+        return respond(request, Problem(422, detail, fields=fields))
 
     @app.exception_handler(UnreadableEvent)
     async def _unreadable(request: Request, error: UnreadableEvent) -> Response:
