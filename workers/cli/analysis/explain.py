@@ -102,7 +102,9 @@ async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explaine
     finally:
         await client.close()
     if stored is None:
-        raise TouchstoneError(f"{answer_id} is neither a file here nor an answer in ClickHouse; a new answer may not be stored yet")
+        raise TouchstoneError(
+            f"{answer_id} is neither a file here nor an answer in ClickHouse; a new answer may not be stored yet"
+        )
     return with_claims(explanation_of(stored, settings), claims_of_rows(stored.claims))
 
 
