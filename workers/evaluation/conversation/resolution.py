@@ -27,7 +27,7 @@ from workers.evaluation.conversation.mentions import Mention, antecedent, listed
 from workers.evaluation.conversation.possessions import owned, possessions
 from workers.evaluation.text.language import FUNCTION_WORDS, guess_language, known_language
 from workers.evaluation.text.wording import plain_text
-from workers.evaluation.text.words import word_set
+from workers.evaluation.text.words import key_of, word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -232,7 +232,7 @@ def _replacements(asked: str, own: "Doc", earlier: Sequence[_Earlier]) -> tuple[
     found: list[tuple[int, int, str]] = []
     unknown = ""
     choice = _CHOICE.search(asked)
-    if choice and (item := _chosen(choice["which"].lower(), earlier)):
+    if choice and (item := _chosen(key_of(choice["which"]), earlier)):
         found.append((choice.start(), choice.end(), item))
     known = [mention for age, turn in enumerate(reversed(earlier)) for mention in mentions(turn.doc, age)]
     if topic := _topic_of(earlier):

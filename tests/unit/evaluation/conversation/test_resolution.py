@@ -60,6 +60,11 @@ SPEAKERS = turns("Who gives the keynotes?", "The keynotes are given by Ms Adeyem
             "Does the second one have side effects?",
             "Does typhoid have side effects?",
         ),
+        (  # a letter of old prints, which patterns take for "s"
+            turns("Which vaccines do I need?", "You need hepatitis A and typhoid."),
+            "Does the ſecond one have side effects?",
+            "Does typhoid have side effects?",
+        ),
         (SPEAKERS, "When does she speak?", "When does Ms Adeyemi speak?"),
         (SPEAKERS, "When does he speak?", "When does Mr Corvin speak?"),
         (
