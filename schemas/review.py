@@ -155,7 +155,9 @@ class ReviewDecision(HumanFeedback):
         default=False, description="True for a blind second review, which is used for agreement only."
     )
     withdraws: Identifier | None = Field(
-        default=None, description="The final decision that this rejection withdraws; null for any other decision."
+        default=None,
+        description="The final decision that this rejection withdraws, or the release of an answer without a decision; "
+        "null for any other decision.",
     )
     contexts: Many[Identifier] = Field(default_factory=list, description="Chunks that the model received.")
     releasable: ReleasableAnswer | None = Field(default=None, description="As in the request.")

@@ -355,8 +355,8 @@ def test_all_sources_are_listed_with_what_is_known_of_them(browser: Browser, con
         rows = page.get_by_role("region", name="Sources").locator("tbody tr")
         assert [row.locator("td").all_inner_texts() for row in rows.all()] == [
             ["/docs/ports.md", "v7", "2026-10-01 00:00:00 UTC", "cited"],
-            ["https://wiki.example.org/loki", "unknown", "unknown", "not cited"],
-            ["unknown", "unknown", "unknown", "not cited"],
+            ["https://wiki.example.org/loki", "not sent", "not sent", "not cited, content not kept"],
+            ["not sent", "not sent", "not sent", "not cited, content not kept"],
         ]
         expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", "https://wiki.example.org/loki")
         expect(rows.nth(2)).to_contain_text("[3] chunk-3")

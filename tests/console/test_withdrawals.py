@@ -81,10 +81,13 @@ def test_a_withdrawn_answer_leaves_readers_and_memory_and_stays_in_the_audit(
         page.get_by_label("Comment").fill("It is 2 GiB.")
         assert serious_violations(page) == []
         page.get_by_role("button", name="Withdraw the answer").click()
+        assert detail()["withdrawal"] is None, "it is confirmed first"
+        page.get_by_label("Take it back from all readers").check()
+        page.get_by_role("button", name="Withdraw the answer").click()
         expect(page.locator("#status")).to_contain_text("The answer is withdrawn.")
         settled(deciding, lambda: detail()["state"] == "rejected", "the withdrawal")
-        page.reload()
         decision = page.locator(".decision")
+        # The page loads itself again.
         expect(decision).to_contain_text("Withdrawn by withdrawing; readers saw the answer without a warning from")
         expect(decision).to_contain_text("Before: Approved by withdrawing;")
         expect(decision).to_contain_text("Withdrawn because of: wrong figure.")

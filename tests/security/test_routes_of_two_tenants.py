@@ -61,6 +61,9 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
         Question(f"/api/answers/{ONLY_OURS}/vote", 404, {"vote": "down"}, {"tenant": OURS}),
     ),
     ("GET", "/api/answers"): named("/api/answers", 200),
+    ("POST", "/api/answers/{answer_id:path}/withdrawal"): (
+        Question(f"/api/answers/{ONLY_OURS}/withdrawal", 404, {"reason": "wrong_figure"}),
+    ),
     ("GET", "/api/answers/{answer_id:path}"): named(f"/api/answers/{ONLY_OURS}", 404),
     ("GET", "/api/answers/{answer_id:path}/explanation"): named(f"/api/answers/{ONLY_OURS}/explanation", 404),
     ("GET", "/answers/{answer_id:path}"): named(f"/answers/{ONLY_OURS}", 404),

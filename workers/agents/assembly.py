@@ -24,6 +24,7 @@ from schemas.topics import (
 )
 from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output, read_answer, traceparent
 from workers.decision.enrichment import JUDGES
+from workers.decision.minima import minima_of
 from workers.delivery.application import AgentApplication
 from workers.delivery.join.assembler import Assembler, ExpectedEvaluators
 from workers.delivery.processing import BatchProcessor
@@ -101,7 +102,11 @@ def _outputs(enriched: EnrichedAnswer, value: bytes, context: AgentContext) -> l
         "pipeline_version": context.pipeline_version,
         "traceparent": traceparent(enriched.answer),
     }
-    rows = enriched_rows(enriched)
+    settings = context.settings
+    minima = minima_of(
+        settings.gate, settings.grounding, settings.decision, enriched.tenant, enriched.answer.query_type
+    )
+    rows = enriched_rows(enriched, minima)
     return [
         event_output(ANSWERS_ENRICHED, enriched, event_id=event_id, value=value, **common),
         *(

@@ -25,6 +25,7 @@ from workers.console.routes import (
     review,
     session,
     system,
+    withdrawals,
 )
 from workers.console.routes import reader_feedback as feedback
 from workers.pipeline.versions import package_version
@@ -42,6 +43,7 @@ SUBJECTS = (
     intake,
     memory,
     review,
+    withdrawals,
     overview,
     audit,
     pages,

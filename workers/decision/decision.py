@@ -12,6 +12,7 @@ from schemas.evaluations import EvaluationReport
 from schemas.grounding import Claim, GroundingReport
 from schemas.quality import QualityReport
 from schemas.release import AlertType
+from workers.decision.minima import minima_of
 from workers.decision.policy import (
     AUDIT,
     FORGOTTEN,
@@ -78,11 +79,13 @@ def decide(
     answers is reviewed for audit. An answer without evidence falls back unless another fact holds it: its claims and
     citations are not shown (`policy.SETTLED_BY_FALLBACK`).
     """
-    resolved = (policy or DecisionPolicy()).resolved(answer.tenant, answer.query_type)
+    policy = policy or DecisionPolicy()
+    resolved = policy.resolved(answer.tenant, answer.query_type)
+    minima = minima_of(gate, grounding_thresholds, policy, answer.tenant, answer.query_type)
     found = facts(
         answer, citations, grounding, quality, evaluation, degraded=degraded,
-        gate_score=gate.gate_score if resolved.gate_score is None else resolved.gate_score,
-        grounding_minimum=resolved.least_grounding(grounding_thresholds),
+        gate_score=minima.gate,
+        grounding_minimum=minima.grounding,
         contexts_optional=resolved.contexts_optional,
         citations_required=resolved.citations_required,
     ) | evaluator_facts(resolved.evaluators, scores_of(evaluations))  # fmt: skip

@@ -12,6 +12,7 @@ from schemas.evaluations import EvaluatorScore
 from schemas.review import UserAction
 from workers.decision.decision import Fact, evaluator_facts, facts, scores_of
 from workers.decision.evaluator_scores import evaluator_scores
+from workers.decision.minima import minima_of
 from workers.decision.policy import SEVERITY, DecisionPolicy, Effect, Reason, State
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.evaluation.text.empty_texts import says_nothing
@@ -82,6 +83,8 @@ class Explanation(BaseModel):
         validation: result of the validator.
         notes: explanation of each metric.
         evaluations: scores of evaluator plug-ins.
+        minima_kept: True if the minima of the gate score and of the grounding score are those by which it was decided; false
+            if they were not stored then, and are those of the present settings.
         outcome: final decision of the review; null if there is none yet, and for an answer in a file.
     """
 
@@ -101,6 +104,7 @@ class Explanation(BaseModel):
     validation: dict[str, Any] | None = None
     notes: dict[str, str] = Field(default_factory=dict)
     evaluations: list[EvaluatorScore] = Field(default_factory=list)
+    minima_kept: bool = True
     outcome: DecisionView | None = None
 
 
@@ -112,7 +116,7 @@ def explain(
 ) -> Explanation:
     """Explain the decision on an answer whose reports are available."""
     resolved = policy.resolved(enriched.tenant, enriched.answer.query_type)
-    gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
+    minima = minima_of(gate, grounding_thresholds, policy, enriched.tenant, enriched.answer.query_type)
     found = facts(
         enriched.answer,
         enriched.citations,
@@ -120,8 +124,8 @@ def explain(
         enriched.quality,
         enriched.evaluation,
         degraded=enriched.degraded,
-        gate_score=gate_score,
-        grounding_minimum=resolved.least_grounding(grounding_thresholds),
+        gate_score=minima.gate,
+        grounding_minimum=minima.grounding,
         contexts_optional=resolved.contexts_optional,
         citations_required=resolved.citations_required,
     ) | evaluator_facts(resolved.evaluators, scores_of(enriched.evaluations))
@@ -137,7 +141,7 @@ def explain(
         final=decision.final,
         pipeline_version=enriched.pipeline_version,
         rows=explained_rows(found, decision.reasons, policy, enriched.tenant, enriched.answer.query_type, enriched.risk_mode),
-        gate={"score": evaluation.score, "threshold": gate_score, "reasoning": evaluation.reasoning},
+        gate={"score": evaluation.score, "threshold": minima.gate, "reasoning": evaluation.reasoning},
         characteristics={
             name: {"score": score, **(evaluation.details[name].model_dump() if name in evaluation.details else {})}
             for name, score in evaluation.metrics.items()
@@ -160,7 +164,8 @@ def explain_row(
 ) -> Explanation:
     """Explain a decision from the row that ClickHouse stores of an answer.
 
-    Rows contain no methods, inputs and evidence; only ``answers.enriched`` does.
+    Rows contain no methods, inputs and evidence; only ``answers.enriched`` does. The minima are those that were stored
+    with the answer, and of earlier answers those of the given thresholds.
 
     Args:
         row: columns of the table ``answers``.
@@ -171,8 +176,12 @@ def explain_row(
     """
     query_type = row["query_type"] or None
     resolved = policy.resolved(row["tenant"], query_type)
-    gate_score = gate.gate_score if resolved.gate_score is None else resolved.gate_score
-    minimum = resolved.least_grounding(grounding_thresholds)
+    kept = row["gate_minimum"] is not None and row["grounding_minimum"] is not None
+    gate_score, minimum = (
+        (row["gate_minimum"], row["grounding_minimum"])
+        if kept
+        else minima_of(gate, grounding_thresholds, policy, row["tenant"], query_type)
+    )
     reasons: Sequence[str] = row["reasons"]
     grounding, score, risk = row["grounding_score"], row["gate_score"], row["hallucination_risk"]
     below = grounding is not None and grounding < minimum
@@ -213,6 +222,7 @@ def explain_row(
         reasons=list(reasons),
         review=row["review"],
         final=not row["review"],
+        minima_kept=kept,
         pipeline_version=row["pipeline_version"],
         rows=explained_rows(
             known | evaluator_facts(resolved.evaluators, {each.evaluator: each.score for each in evaluations}),

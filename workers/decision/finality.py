@@ -17,6 +17,8 @@ a second review                       ``second``: for agreement, at any time
 the pipeline's "held" again           nothing: it is not final
 a withdrawal of the final decision    ``withdrawal``: final, revision 200, also as a repetition
 the withdrawn decision again          ``final`` again; its revision 100 no longer counts
+a withdrawal of the release, final    ``withdrawal`` as above, unless a decision is final
+by the pipeline or not yet
 any other withdrawal                  ``late``; ``withdrawal`` if nothing final is known any more
 ====================================  ===================================================
 
@@ -95,10 +97,19 @@ def rule(standing: Standing | None, decision: ReviewDecision) -> Ruling:
     known = standing if standing is not None and standing.final else None
     repeats = known is not None and known == standing_of(released_by(decision))
     if decision.withdraws is not None:
-        takes_back = known is None or known.decision_id == decision.withdraws
+        takes_back = (
+            known is None
+            or known.decision_id == decision.withdraws
+            or (known.decision_id is None and withdraws_release(decision))
+        )
         return "withdrawal" if takes_back or repeats else "late"
     was_withdrawn = known is not None and (known.decision_id or "").startswith(f"{decision.feedback_id}{WITHDRAWN}")
     return "final" if known is None or repeats or was_withdrawn else "late"
+
+
+def withdraws_release(decision: ReviewDecision) -> bool:
+    """Return true if a decision takes back what the pipeline released without a decision."""
+    return decision.withdraws == fact_id(decision.tenant, decision.answer_id, "release")
 
 
 def released_by(decision: ReviewDecision) -> ReleasedAnswer:

@@ -13,6 +13,7 @@ from schemas.quality import QualityReport
 from workers.decision.formatting import format_answer
 from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy, annotate
 from workers.decision.mitigation import FALLBACK_TEXT, mitigate, note_conflicts, note_earlier_turns
+from workers.decision.quotes import quoted
 from workers.decision.reference_list import Style, format_interactive, format_references
 from workers.decision.released_citations import (
     preferred_numbers,
@@ -71,9 +72,11 @@ def present(
         },
         quality_score=quality.overall_score if quality is not None else None,
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
-        interactive_elements=interactive_elements(citations, decision, primary, contradicted),
+        interactive_elements=interactive_elements(quoted(citations, grounding), decision, primary, contradicted),
         suggestions=grounding.suggestions if grounding is not None else [],
-        interactive=format_interactive(citations, policy.url_rules, _calculations(grounding), primary, contradicted),
+        interactive=format_interactive(
+            quoted(citations, grounding), policy.url_rules, _calculations(grounding), primary, contradicted
+        ),
         grounding_score=grounding.grounding_score if grounding is not None else None,
         ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
         response_seconds=response_seconds(answer),
@@ -129,7 +132,7 @@ def body_and_references(
         body = note_conflicts(body, grounding.conflicts)
         body = note_earlier_turns(body, grounding.claims, grounding.earlier_contradictions)
     return body, format_references(
-        citations,
+        quoted(citations, grounding),
         style=style,
         rules=policy.url_rules,
         calculations=_calculations(grounding),

@@ -117,11 +117,11 @@ def decided_by_deadline(request: ReviewRequest, action: DeadlineAction, deadline
 def withdrawal(
     request: ReviewRequest, decision_id: str, *, by: str, at: datetime, reason: str, comment: str | None
 ) -> ReviewDecision:
-    """Build the decision that takes a decided answer back from readers.
+    """Build the decision that takes a decided or released answer back from readers.
 
     Args:
         request: the review request.
-        decision_id: the final decision that is withdrawn.
+        decision_id: the final decision that is withdrawn, or the release of an answer without a decision.
         by: name of the author.
         at: time of the withdrawal.
         reason: short reason, one or two words.

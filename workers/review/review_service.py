@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from textwrap import shorten
 
-from schemas.identifiers import person_digest
+from schemas.identifiers import fact_id, person_digest
 from schemas.reports import Span
 from schemas.review import ClaimVerdict, ReviewDecision, ReviewRequest
 from workers.delivery.producer import ConfirmedProducer
@@ -19,6 +19,7 @@ from workers.review.decision_events import decided, review_event, withdrawal
 from workers.review.locks import DecisionMark
 from workers.review.pending import PendingDecisions
 from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank
+from workers.review.released_requests import released_request
 from workers.review.review_errors import (
     FINAL_ADVICE,
     AlreadyDecided,
@@ -37,6 +38,7 @@ from workers.review.review_steps import RESUMED, ReviewSteps, decided_by, locked
 from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.stores.clickhouse.review_rows import decision_row
+from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 
@@ -172,12 +174,31 @@ class ReviewService(ReviewSteps):
             raise AlreadyDecided(
                 "there is nothing to withdraw: readers do not get this answer", *await self._known_decision(place, who)
             )
+        return await self._take_back(await self._request(place), known.feedback_id, body, who)
+
+    async def withdraw_release(self, answer: Row, body: WithdrawalBody, who: Reviewer) -> DecisionReceipt:
+        """Take back from readers and from memory what the pipeline released without a decision.
+
+        Args:
+            answer: row of the answer.
+            body: the reason.
+            who: the author.
+
+        Raises:
+            AlreadyDecided: readers do not get the answer.
+            InvalidDecision: the comment does not fit into a record.
+        """
+        if answer["state"] not in ("released", "warned"):
+            raise AlreadyDecided("there is nothing to withdraw: readers do not get this answer", "", None)
+        release = fact_id(answer["tenant"], answer["answer_id"], "release")
+        return await self._take_back(released_request(answer), release, body, who)
+
+    async def _take_back(
+        self, request: ReviewRequest, withdrawn: str, body: WithdrawalBody, who: Reviewer
+    ) -> DecisionReceipt:
         decision = self._privacy.event(
-            withdrawal(
-                await self._request(place), known.feedback_id, by=who.name, at=self._now(), reason=body.reason,
-                comment=body.comment,
-            )
-        )  # fmt: skip
+            withdrawal(request, withdrawn, by=who.name, at=self._now(), reason=body.reason, comment=body.comment)
+        )
         self._refuse_oversize(decision)
         await self._publish(decision)
         return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)

@@ -225,6 +225,20 @@ def test_only_the_decision_that_is_final_can_be_withdrawn() -> None:
     assert rule(standing_of(released_by(decision("d2"))), withdrawn(approved)) == "late"
 
 
+def test_what_the_pipeline_released_is_withdrawn_by_the_name_of_its_release_alone() -> None:
+    of_release = fact_id(decision().tenant, decision().answer_id, "release")
+    back = decision(f"{of_release}{WITHDRAWN}lead", "reject", withdraws=of_release)
+    for final in (True, False):
+        assert rule(standing_of(pipeline("released", final=final)), back) == "withdrawal"
+    assert rule(None, back) == "withdrawal"
+    assert rule(standing_of(released_by(decision("d1"))), back) == "late", "its decision is to be withdrawn then"
+    taken = standing_of(released_by(back))
+    assert rule(taken, back) == "withdrawal", "a repetition gives the same outputs"
+    assert rule(taken, decision("d1")) == "late"
+    for order in permutations([released_by(back), pipeline("released", final=True)]):
+        assert standing(order) == taken
+
+
 # ------------------------------------------------------------------ what is released
 
 

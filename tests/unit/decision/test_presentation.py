@@ -167,6 +167,38 @@ def test_conflict_is_told_and_both_sources_are_listed() -> None:
     assert [each["chunk_id"] for each in response.interactive] == ["c1", "c2"]
 
 
+PEOPLE = (
+    "Ada Brecht leads the office in Lyon and has been with the firm since 2009; she speaks French, Dutch and Polish. "
+    "Before that she taught at the school of engineering in Ghent for six years. Karl Dahl leads the office in Oslo."
+)
+LYON, OSLO = PEOPLE.partition(" Before")[0], "Karl Dahl leads the office in Oslo."
+
+
+@pytest.mark.parametrize(
+    ("content", "passage", "quote"),
+    [
+        (PEOPLE, OSLO, OSLO),
+        (f"{'A register of all offices and their heads, ' * 9}Karl Dahl: Oslo.", "Karl Dahl: Oslo.", "Karl Dahl: Oslo."),
+        (f"{LYON} {'It was founded by her uncle. ' * 9}", LYON, None),
+        (OSLO, OSLO, OSLO),
+    ],
+    ids=["about another", "cut within a sentence", "at the beginning", "the whole source"],
+)  # fmt: skip
+def test_the_list_of_references_quotes_the_passage_of_the_claim(content: str, passage: str, quote: str | None) -> None:
+    text = "Karl Dahl leads it [1]."
+    source = ClaimSource(
+        number=1, chunk_id="c1", span=Span(start=0, end=1), excerpt=passage, score=0.9, verdict="supported", cited=True
+    )
+    found = claim(text, text)
+    found = found.model_copy(update={"sources": [source], "cited_numbers": [1]})
+    response = released(text, [ContextChunk(chunk_id="c1", content=content)], ReaderPolicy(), found)
+    (kept,) = response.citations
+    expected = quote or kept.excerpt
+    assert f"    > {expected}\n" in response.content
+    assert response.interactive[0]["excerpt"] == expected
+    assert expected.startswith(passage)
+
+
 @pytest.mark.parametrize("text", ["- Loki fell.\n", "# Cause\n\nLoki fell.", "Sure! Loki fell. I hope this helps!"])
 def test_answer_of_which_nothing_is_left_says_insufficient_evidence(text: str) -> None:
     chunk = ContextChunk(chunk_id="c1", content="x")

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
 from schemas.feedback import FeedbackEvent
-from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
+from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words, time_words
 from workers.console.presentation.words import review_event_words, words_of
 from workers.decision.finality import state_after
 from workers.feedback.observed_events import REVIEWER
@@ -47,14 +47,35 @@ def history_of(stored: StoredAnswer) -> list[Happening]:
 
 def contrary_words(stored: StoredAnswer) -> list[str]:
     """Return sentences about what speaks against the state of an answer: other opinions, claims, or an open review."""
-    final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
-    if final is None:
-        waits = any(review["state"] == "open" for review in stored.reviews)
-        return ["A review was requested, and nothing is decided yet."] if waits and not stored.blind else []
     if any(row["ruling"] == "withdrawal" for row in stored.decisions):
         return []
+    final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
+    if final is None:
+        if stored.blind or not any(review["state"] == "open" for review in stored.reviews):
+            return []
+        return ["A review was requested, and nothing is decided yet.", *_escalation(stored, waits=True)]
     others = [row for row in stored.decisions if (row["ruling"], row["action"]) in _AGAINST[final["action"]]]
-    return [*_contradicted(stored, final), *(outcome_words(_recorded(row)) for row in others)]
+    return [
+        *_contradicted(stored, final),
+        *_escalation(stored, waits=False),
+        *(outcome_words(_recorded(row)) for row in others),
+    ]
+
+
+def _escalation(stored: StoredAnswer, *, waits: bool) -> Iterator[str]:
+    """Yield a sentence on the last escalation that was not undone, with its deadline if the request waits, UTC."""
+    moved = [event for event in stored.review_events if event["kind"] == "escalated" or _undoes_escalation(event)]
+    if not moved or moved[-1]["kind"] != "escalated":
+        return
+    last = moved[-1]
+    why = f": {words_of(last['reason'])}" if last["reason"] else ""
+    ends = f" Its deadline is {time_words(last['deadline_at'])}." if waits and last["deadline_at"] else ""
+    yield f"Escalated by {last['reviewer']} on {time_words(last['occurred_at'])} to the queue {last['queue']}{why}.{ends}"
+
+
+def _undoes_escalation(event: Row) -> bool:
+    """Return true for the event of an undone escalation; that of an undone skip names no queue."""
+    return event["kind"] == "resumed" and bool(event["queue"])
 
 
 def _contradicted(stored: StoredAnswer, final: Row) -> Iterator[str]:
@@ -122,6 +143,7 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
 def _decided(stored: StoredAnswer) -> Iterator[Happening]:
     before = SeenBefore(stored.answer["state"], stored.answer["enriched_at"])
     decided = next((_recorded(row) for row in stored.decisions if row["ruling"] == "final"), None)
+    withdrawn = next((row["decided_at"] for row in stored.decisions if row["ruling"] == "withdrawal"), None)
     for row in stored.decisions:
         decision = from_json(row["decision"])
         said = _said(row["reason"], decision.get("user_comment"))
@@ -129,7 +151,7 @@ def _decided(stored: StoredAnswer) -> Iterator[Happening]:
         yield Happening(
             at=row["decided_at"],
             what=_KINDS.get(row["ruling"], row["ruling"]),
-            detail=f"{outcome_words(_recorded(row), earlier)}{said}",
+            detail=f"{outcome_words(_recorded(row)._replace(withdrawn=withdrawn), earlier)}{said}",
         )
 
 

@@ -44,6 +44,7 @@ class Access(View):
     who: str = Field(description="Name of the access token.")
     via: Literal["token", "session"]
     what: str = Field(description="Name of the route.")
+    shown_by: str = Field(description="What showed the answer, in words.")
     kind: str = Field(description="reading (of one answer), list, or loaded_ahead (not displayed).")
     tenant: str
     answers: list[str] = Field(description="Identifiers; with the filter answer_id, that answer first.")
@@ -72,11 +73,18 @@ class LoggedDecision(View):
     action: str = Field(description="What was decided, also if it was undone; empty for steps and automatic releases.")
     ruling: str = Field(
         description="final, second (a second opinion), vote, late (without effect), withdrawal, undone, skipped, escalated, resumed "
-        "(a skip or escalation undone), given (to a person), or automatic (a release without a person)."
+        "(a skip or escalation undone), given (to a person), unassigned (closed without a decision), or automatic (released, "
+        "or answered with the fallback, without a person)."
     )
-    state: str = Field(description="State to which the decision led; empty for one that is not final.")
+    state: str = Field(
+        description="State to which the record led; `withdrawn` for a withdrawal, empty for one that is not final."
+    )
+    ended_at: datetime | None = Field(
+        description="Time at which a later decision or a withdrawal ended what readers saw by this record; null if none did."
+    )
     outcome: str = Field(description="Sentence about what was decided, and what readers saw before and after.")
     reason: str = Field(description="Reason; of an automatic release the rules that failed, separated by commas.")
+    why: str = Field(description="The reason in words, as pages show it.")
     comment: str
     corrected_answer: str = Field(description="Text of a correction, also of one that was undone.")
     target: str = Field(description="Queue of an escalation, or person of an assignment.")
@@ -85,7 +93,10 @@ class LoggedDecision(View):
     query: str = Field(description="Beginning of the question; empty if the answer is no longer stored.")
     review_id: str
     model_id: str
-    review_duration: float = Field(description="Seconds of active review.")
+    review_duration: float = Field(
+        description="Seconds in which the review page was in sight and used before the decision; a pause counts for up to a "
+        "minute. 0 for decisions of programs and deadlines, and for records that are no decisions."
+    )
 
 
 class DecisionPage(View):

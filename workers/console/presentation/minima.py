@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from workers.decision.minima import minima_of as decided_minima
 from workers.settings import Settings
 
 MOST_PLACES = 6
@@ -10,11 +11,7 @@ MOST_PLACES = 6
 
 def minima_of(settings: Settings, tenant: str, query_type: str | None) -> Mapping[str, float]:
     """Return the minimum of the gate score and of the grounding score of an answer, 0..1, by name of the score."""
-    resolved = settings.decision.resolved(tenant, query_type)
-    return {
-        "gate": settings.gate.gate_score if resolved.gate_score is None else resolved.gate_score,
-        "grounding": resolved.least_grounding(settings.grounding),
-    }
+    return decided_minima(settings.gate, settings.grounding, settings.decision, tenant, query_type)._asdict()
 
 
 def beside(value: float, minimum: float | None) -> str:

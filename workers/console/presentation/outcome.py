@@ -18,8 +18,8 @@ from workers.settings import ReviewSettings
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import StoredAnswer
 
-PIPELINE = "pipeline"
-"""Author of what is shown without a decision."""
+PIPELINE, AUTOMATIC = "pipeline", "automatic"
+"""Author of what is shown without a decision, and the kind of its record."""
 
 HELD = "Readers were shown nothing yet. The answer is held for a reviewer."
 
@@ -28,6 +28,7 @@ SEEN_AS: Mapping[str, str] = {
     "warned": "readers saw it with a warning",
     "replaced": "readers saw the corrected text",
     "rejected": "readers saw a notice in its place",
+    "withdrawn": "readers saw a notice in its place",
     "fallback": "readers saw a notice that the sources do not support an answer",
     "held": "readers saw nothing yet",
 }
@@ -37,6 +38,7 @@ THEN_SEEN: Mapping[str, str] = {
     "warned": "the answer with a warning",
     "replaced": "the corrected text",
     "rejected": "a notice in its place",
+    "withdrawn": "a notice in its place",
     "fallback": "a notice that the sources do not support an answer",
     "held": "nothing",
 }
@@ -73,6 +75,7 @@ class Recorded(NamedTuple):
         with_warning: the decision approved with a warning.
         target: queue of an escalation, or person of an assignment.
         until: time of the decision that followed an automatic release, UTC; null without one.
+        withdrawn: time at which the answer was withdrawn, UTC; null if it was not.
     """
 
     ruling: str
@@ -83,6 +86,13 @@ class Recorded(NamedTuple):
     with_warning: bool = False
     target: str = ""
     until: datetime | None = None
+    withdrawn: datetime | None = None
+
+    @property
+    def ended(self) -> datetime | None:
+        """Return the time at which what readers saw by this record ended, UTC; null if it did not."""
+        later = {AUTOMATIC: (self.until, self.withdrawn), "final": (self.withdrawn,)}.get(self.ruling, ())
+        return min((each for each in later if each is not None and each > self.at), default=None)
 
 
 def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
@@ -97,11 +107,11 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
     match record.ruling:
         case "automatic":
             released = _RELEASED.get(record.state, record.state)
-            followed = record.until is not None and record.until > record.at
-            until = f" until the decision of {_time(record.until)}" if followed and record.until else ""
+            what = "decision" if record.ended == record.until else "withdrawal"
+            until = f" until the {what} of {time_words(record.ended)}" if record.ended else ""
             return (
                 f"{released} automatically, without a person; "
-                f"{SEEN_AS.get(record.state, UNCHANGED)} from {_time(record.at)}{until}."
+                f"{SEEN_AS.get(record.state, UNCHANGED)} from {time_words(record.at)}{until}."
             )
         case "undone":
             known = f"{done} and undone" if record.action else f"Decided and undone by {who}"
@@ -112,9 +122,10 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
             return f"{who} would {record.action} it (second opinion); {UNCHANGED}."
         case "late":
             return f"{done} too late, the answer was already final; {UNCHANGED}."
-        case "skipped" | "escalated" | "resumed" | "given":
+        case "skipped" | "escalated" | "resumed" | "given" | "unassigned":
             return f"{_step(record, who)}; {UNCHANGED}."
-    return f"{done}; {_seen(record, before)}."
+    until = f", until it was withdrawn on {time_words(record.ended)}" if record.ended else ""
+    return f"{done}; {_seen(record, before)}{until}."
 
 
 def _done(record: Recorded) -> str:
@@ -129,6 +140,8 @@ def _step(record: Recorded, who: str) -> str:
             return f"Escalated by {who} to the queue {record.target}"
         case "resumed":
             return f"{'Escalation' if record.target else 'Skip'} undone by {who}"
+        case "unassigned":
+            return f"Closed without a decision by {who}"
     return f"Assigned to {record.target} by {who}" if record.target else f"Assignment ended by {who}"
 
 
@@ -137,14 +150,15 @@ def _seen(record: Recorded, before: SeenBefore | None) -> str:
     if before is None or record.at <= before.since or record.state not in SEEN_AS:
         return SEEN_AS.get(record.state, UNCHANGED)
     if before.state == record.state:
-        return f"{SEEN_AS[record.state]} from {_time(before.since)} on"
+        return f"{SEEN_AS[record.state]} from {time_words(before.since)} on"
     if before.state == "held":
-        return f"readers saw nothing until {_time(record.at)}, then {THEN_SEEN[record.state]}"
+        return f"readers saw nothing until {time_words(record.at)}, then {THEN_SEEN[record.state]}"
     earlier = THEN_SEEN.get(before.state, before.state)
-    return f"readers saw {earlier} from {_time(before.since)} to {_time(record.at)}, then {THEN_SEEN[record.state]}"
+    return f"readers saw {earlier} from {time_words(before.since)} to {time_words(record.at)}, then {THEN_SEEN[record.state]}"
 
 
-def _time(at: datetime) -> str:
+def time_words(at: datetime) -> str:
+    """Return a time of UTC as the sentences of the audit write it."""
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -227,39 +241,50 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
     shown = [ShownText(since=row["enriched_at"], by=PIPELINE, state=row["state"], content=content)]
     final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
     withdrawn = next((row for row in stored.decisions if row["ruling"] == "withdrawal"), None)
+    end = withdrawn["decided_at"] if withdrawn else None
+    view: DecisionView | None = None
+    before = SeenBefore(row["state"], row["enriched_at"])
     if final is None:
-        record = Recorded("automatic", "", row["state"], PIPELINE, row["enriched_at"])
+        record = Recorded("automatic", "", row["state"], PIPELINE, row["enriched_at"], withdrawn=end)
         words = HELD if row["state"] == "held" else outcome_words(record)
-        return Outcome(state=row["state"], decision=None, shown=shown, words=words)
-    decision = _decision(stored, final)
-    released = released_by(decision)
-    view = DecisionView(
-        action=decision.user_action, state=released.state, with_warning=decision.with_warning,
+    else:
+        decision = _decision(stored, final)
+        released = released_by(decision)
+        view = _view(decision, released.state)
+        shown.append(_shown_by(decision))
+        record = Recorded(
+            "final", decision.user_action, released.state, decision.decided_by, decision.timestamp,
+            decision.with_warning, withdrawn=end,
+        )  # fmt: skip
+        words = outcome_words(record, before)
+        before = SeenBefore(released.state, released.released_at)
+    if withdrawn is None:
+        return Outcome(state=shown[-1].state, decision=view, shown=shown, words=words)
+    taken = _decision(stored, withdrawn)
+    shown.append(_shown_by(taken))
+    record = Recorded("withdrawal", "reject", shown[-1].state, taken.decided_by, taken.timestamp)
+    return Outcome(
+        state=shown[-1].state, decision=view, shown=shown, words=f"{outcome_words(record, before)} Before: {words}",
+        withdrawal=WithdrawalView(
+            by=taken.decided_by, at=taken.timestamp, reason=taken.reason or "", comment=taken.user_comment or ""
+        ),
+    )  # fmt: skip
+
+
+def _view(decision: ReviewDecision, state: ReleaseState) -> DecisionView:
+    return DecisionView(
+        action=decision.user_action, state=state, with_warning=decision.with_warning,
         decided_by=decision.decided_by, decided_at=decision.timestamp, reason=decision.reason or "",
         comment=decision.user_comment or "", corrected_answer=decision.corrected_answer,
         review_duration=decision.review_duration,
         verdicts={each.claim_id: each.verdict for each in decision.claim_verdicts},
     )  # fmt: skip
-    shown.append(
-        ShownText(since=released.released_at, by=decision.decided_by, state=released.state, content=released.content)
-    )
-    record = Recorded(
-        "final", decision.user_action, released.state, decision.decided_by, decision.timestamp, decision.with_warning
-    )
-    words = outcome_words(record, SeenBefore(row["state"], row["enriched_at"]))
-    if withdrawn is None:
-        return Outcome(state=released.state, decision=view, shown=shown, words=words)
-    taken = _decision(stored, withdrawn)
-    back = released_by(taken)
-    shown.append(ShownText(since=back.released_at, by=taken.decided_by, state=back.state, content=back.content))
-    record = Recorded("withdrawal", "reject", back.state, taken.decided_by, taken.timestamp)
-    before = SeenBefore(released.state, released.released_at)
-    return Outcome(
-        state=back.state, decision=view, shown=shown, words=f"{outcome_words(record, before)} Before: {words}",
-        withdrawal=WithdrawalView(
-            by=taken.decided_by, at=taken.timestamp, reason=taken.reason or "", comment=taken.user_comment or ""
-        ),
-    )  # fmt: skip
+
+
+def _shown_by(decision: ReviewDecision) -> ShownText:
+    """Return the text that a decision or withdrawal releases."""
+    released = released_by(decision)
+    return ShownText(since=released.released_at, by=decision.decided_by, state=released.state, content=released.content)
 
 
 def _decision(stored: StoredAnswer, row: Row) -> ReviewDecision:

@@ -14,13 +14,13 @@ from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
-from workers.console.presentation.minima import minima_of
 from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
 from workers.console.presentation.rendering import (
     answer_runs,
     passage_runs,
     passages,
 )
+from workers.console.presentation.source_list import uncited_digests, uncited_texts
 from workers.console.presentation.views import CitationView, answer_detail, explanation_of
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, found_answers, stored_answer
@@ -130,17 +130,21 @@ async def answer(
             *(resources.audit.listed("accesses", kind, MOST_ACCESSES) for kind in kinds)
         )
         looked = {"reading": reading, "list": lists}
+    digests = sorted(set(uncited_digests(stored).values()))
+    contents = await resources.citations.contents(detail.tenant, digests) if digests else {}
+    explanation = explanation_of(stored, resources.settings)
+    thresholds = {row.fact: row.threshold for row in explanation.rows}
     return page(
-        "answer.html", request, principal,
+        "answer.html", request, principal, uncited=uncited_texts(stored, contents),
         answer=detail, turns=turns, looked=looked, MOST_ACCESSES=MOST_ACCESSES,
         runs=answer_runs(detail.answer, detail.claims, detail.citations),
         by_number={citation.number: citation for citation in detail.citations if citation.valid},
         primary={claim.primary_number for claim in detail.claims if claim.primary_number},
-        explanation=explanation_of(stored, resources.settings),
+        explanation=explanation,
         addresses={
             source.number: source_address(source, resources.settings.release.url_rules) for source in detail.sources
         },
-        minima=minima_of(resources.settings, detail.tenant, detail.query_type or None),
+        minima={"gate": explanation.gate["threshold"], "grounding": thresholds["grounding_below_minimum"]},
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from workers.console.presentation.minima import beside, whole
 from workers.console.presentation.words import words_of
 from workers.decision.explanation import ExplainedRow, Explanation
-from workers.decision.policy import AUDIT, Effect, Reason
+from workers.decision.policy import AUDIT, SEVERITY, Effect, Reason
 
 
 class Condition(NamedTuple):
@@ -52,6 +52,10 @@ CONDITIONS: Mapping[Reason, Condition] = {
 }  # fmt: skip
 
 
+STORED_MINIMA = frozenset({"grounding_below_minimum", "gate_score_below_minimum"})
+"""Rules whose minimum is stored with an answer."""
+
+
 class RuleWords(NamedTuple):
     """A rule of a decision in words."""
 
@@ -66,11 +70,13 @@ class RuleWords(NamedTuple):
 def rules_in_words(explanation: Explanation) -> list[RuleWords]:
     """Return the rules of a decision in words, in the order of the table."""
     won = set(winners(explanation))
-    return [_rule(row, explanation.risk_mode, won=row.fact in won) for row in explanation.rows]
+    return [_rule(row, explanation, won=row.fact in won) for row in explanation.rows]
 
 
 def winners(explanation: Explanation) -> list[str]:
-    """Return the rules that set the state of the answer; none if all passed."""
+    """Return the rules that set the state of the answer; none if all passed, or none of those that failed keeps it back."""
+    if explanation.state == "released":
+        return []
     failed = [row for row in explanation.rows if row.decided and row.effect is not None]
     setting = [row.fact for row in failed if row.effect is not None and row.effect.state == explanation.state]
     return setting or [reason for reason in explanation.reasons if reason != AUDIT]
@@ -80,11 +86,16 @@ def winning_words(explanation: Explanation) -> str:
     """Return a sentence that names the winning rules, and one about the review if others asked for it."""
     effect = _effect_words(explanation.state, review=explanation.review)
     won = winners(explanation)
+    failed = [row for row in explanation.rows if row.decided and row.effect is not None]
+    # An answer without a review, such as a fallback, has none that a rule asked for.
+    asking = [row.fact for row in failed if row.effect is not None and row.effect.review and explanation.review]
+    further = "" if not asking or set(asking) & set(won) else f" {_named(asking)} asked for the review."
+    if not won and failed:
+        noted = ", ".join(f"“{words_of(row.fact)}”" for row in failed if row.fact not in asking)
+        return f"No failed rule keeps the answer from readers: {effect}.{further}{f' Noted: {noted}.' if noted else ''}"
     if not won:
         sampled = " It is part of the random sample that people review." if AUDIT in explanation.reasons else ""
         return f"Every rule passed: {effect}.{sampled}"
-    asking = [row.fact for row in explanation.rows if row.decided and row.effect is not None and row.effect.review]
-    further = "" if not asking or set(asking) & set(won) else f" {_named(asking)} asked for the review."
     return f"{_named(won)} decided: {effect}.{further}"
 
 
@@ -97,15 +108,17 @@ def _effect_words(state: str, *, review: bool) -> str:
     return f"{state}, with a review" if review else state
 
 
-def _rule(row: ExplainedRow, mode: str, *, won: bool) -> RuleWords:
+def _rule(row: ExplainedRow, explanation: Explanation, *, won: bool) -> RuleWords:
     condition = CONDITIONS.get(row.fact) or _condition_of_evaluator(row.fact)  # type: ignore[call-overload]
-    needed = f"at least {whole(row.threshold)}" if row.threshold is not None else condition.needed
+    stored = explanation.minima_kept and row.fact in STORED_MINIMA
+    present = "" if stored else " (present setting)"
+    needed = f"at least {whole(row.threshold)}{present}" if row.threshold is not None else condition.needed
     return RuleWords(
         words_of(row.fact),
         condition.field,
         _measured(row.value, condition, row.threshold),
         needed,
-        _result(row, mode),
+        _result(row, explanation),
         won,
     )
 
@@ -126,14 +139,26 @@ def _measured(value: Any, condition: Condition, threshold: float | None) -> str:
     return beside(value, threshold) if isinstance(value, float) else words_of(str(value))
 
 
-def _result(row: ExplainedRow, mode: str) -> str:
+def _would_have_decided(effect: Effect, state: str) -> bool:
+    """Return true if a rule with this effect would be a reason of an answer in this state: it is at least as bad."""
+    return state in SEVERITY and SEVERITY[effect.state] >= SEVERITY[state]  # type: ignore[index]
+
+
+def _result(row: ExplainedRow, explanation: Explanation) -> str:
     effect: Effect | None = row.effect
     if row.applies is None:
         return "not known"
+    if not row.applies and row.decided and row.threshold is not None:
+        return "failed then; it would pass with the present setting"
     if not row.applies:
         return "passed" if row.value is not None else "not measured"
     if effect is None:
-        return f"failed, without effect in {mode} mode"
+        return f"failed, without effect in {explanation.risk_mode} mode"
+    if not row.decided and row.threshold is not None and _would_have_decided(effect, explanation.state):
+        return "passed then; it would fail with the present setting"
     if not row.decided:
         return "failed; a rule with a worse effect decided"
-    return f"failed: {_effect_words(effect.state, review=effect.review)}"
+    review = effect.review and explanation.review
+    if effect.state == "released":
+        return "failed: asked for a review" if review else "failed; only noted"
+    return f"failed: {_effect_words(effect.state, review=review)}"

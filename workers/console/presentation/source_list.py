@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
+from workers.evaluation.text.visible_text import MAX_SHOWN
 from workers.stores.queries.answer_queries import StoredAnswer
 
 
@@ -37,6 +38,32 @@ def sources_of(stored: StoredAnswer) -> list[SourceView]:
         SourceView.model_validate(_cited(citations.get(number)) | described.get(number, {}) | {"number": number})
         for number in sorted({*citations, *described})
     ]
+
+
+def uncited_digests(stored: StoredAnswer) -> dict[int, str]:
+    """Return the digests of kept sources that the answer does not cite, by number: claims were compared with them."""
+    compared = {claim["chunk_id"]: claim["source_digest"] for claim in stored.claims if claim["source_digest"]}
+    uncited = [source for source in sources_of(stored) if not source.citation_id]
+    return {source.number: compared[source.chunk_id] for source in uncited if source.chunk_id in compared}
+
+
+def uncited_texts(stored: StoredAnswer, contents: Mapping[str, str]) -> dict[int, str]:
+    """Return the kept contents of sources that the answer does not cite, by number.
+
+    Args:
+        stored: the answer.
+        contents: contents by digest; a review request holds others, as far as they fit into it.
+    """
+    digests = uncited_digests(stored)
+    requested = {
+        context["number"]: context["content"]
+        for request in stored.requests
+        for context in from_json(request["request"] or "{}").get("contexts", [])
+        if context.get("content")
+    }
+    uncited = [source.number for source in sources_of(stored) if not source.citation_id]
+    texts = {number: contents.get(digests.get(number, ""), requested.get(number, "")) for number in uncited}
+    return {number: text[:MAX_SHOWN] for number, text in texts.items() if text}
 
 
 def _described(stored: StoredAnswer) -> Iterator[dict[str, Any]]:

@@ -37,9 +37,13 @@ class AnswerSummary(View):
     completed_at: datetime
     query: str = Field(description="Beginning of the query.")
     answer: str = Field(description="Beginning of the answer.")
+    shown: str | None = Field(
+        description="Beginning of the text that readers see, without warnings; null if they see a notice or nothing."
+    )
     model_id: str
     query_type: str
     state: str
+    withdrawn: bool = Field(description="True if the answer was decided and then withdrawn; its state is rejected.")
     reasons: list[str]
     review: bool
     degraded: bool
@@ -128,6 +132,7 @@ class FeedbackView(View):
     occurred_at: datetime
     explicit: ExplicitSignals | None
     behaviour: BehaviourSignals | None
+    by_reviewer: bool = Field(description="True for a decision or vote of a reviewer; readers did not give it.")
 
 
 class RewardView(View):
@@ -264,7 +269,7 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
             "evaluations": stored_scores(stored.scores),
             "citations": stored.citations,
             "feedback": [
-                feedback.model_dump(include=set(FeedbackView.model_fields))
+                feedback.model_dump(include=set(FeedbackView.model_fields)) | {"by_reviewer": is_of_reviewer(feedback)}
                 for feedback in latest_feedback(stored.feedback)
                 if feedback.kind in ("explicit", "behaviour")
             ],

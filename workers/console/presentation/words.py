@@ -15,6 +15,7 @@ SCORES: Mapping[str, str] = {
     "consistency": "Agreement of the answer with itself and with earlier answers to the same question. 1 means no disagreement was found.",
     "freshness": "How recent the cited sources were when the answer was written. 1 is new; it halves with each half-life of the settings.",
     "traceability": "Share of claims with a source, of references that resolve, and of citations whose source supports the claim, multiplied. 1 is all.",
+    "citation_coverage": "Share of the factual claims and recommendations of the answer that a valid citation covers. “coverage” is another figure: how much of the question and its sources the answer treats.",
     "reward": "What feedback says of the answer, from 0 (bad) to 1 (good).",
     "verifier": "Probability by the verifier model that the evidence supports the claim.",
 }  # fmt: skip
@@ -30,6 +31,7 @@ REASON_WORDS: Mapping[str, str] = {
     "failed_tool": "failed call of a tool that the answer does not admit",
     "text_not_sent": "texts that the gateway did not send",
     "words_not_compared": "claims in other words or another language than the sources",
+    "low_citation_coverage": "few claims with a citation",
     AUDIT: "random sample for quality control",
 }
 """Words for reasons that their code does not say plainly."""
@@ -41,6 +43,7 @@ STATES: Mapping[str, str] = {
     "fallback": "Readers see a notice that the sources do not support an answer.",
     "replaced": "Readers see a corrected text instead of the answer.",
     "rejected": "Readers see a notice instead of the answer.",
+    "withdrawn": "Readers saw the answer, and see a notice that it was withdrawn.",
 }
 """Explanation of each state of an answer."""
 
@@ -53,12 +56,25 @@ REVIEW_EVENTS: Mapping[str, str] = {
 }
 """Words for events of a review whose code does not say them plainly."""
 
+MODES: Mapping[str, str] = {
+    "gatekeeper": "The application waits for the verdict: readers see nothing before the answer is evaluated, and a held answer only once somebody decides.",
+    "observer": "The application does not wait: it may have shown the answer before it was evaluated. The verdict warns, and asks for reviews.",
+}
+"""Explanation of each mode in which an answer is decided."""
+
 USUAL_QUEUE = "default"
 
 
 def words_of(code: str) -> str:
     """Return the words that a page shows for a code."""
     return REASON_WORDS.get(code, code.replace("_", " "))
+
+
+def why_words(ruling: str, reason: str) -> str:
+    """Return the reason of a record of the audit in words; that of what the pipeline did holds several rules."""
+    if ruling != "automatic":
+        return words_of(reason)
+    return ", ".join(words_of(rule) for rule in reason.split(", ")) if reason else "every rule passed"
 
 
 def review_event_words(kind: str) -> str:
@@ -100,7 +116,8 @@ WHAT_HAPPENED: Sequence[tuple[str, str]] = (
     ("warned", "approved, shown with a warning"), ("replaced", "corrected"), ("rejected", "rejected"), ("withdrawal", "withdrawn after it was decided"),
     ("undone", "undone"), ("second", "second opinion"), ("vote", "vote"), ("late", "decided too late"),
     ("skipped", "skipped"), ("escalated", "escalated"), ("resumed", "skip or escalation undone"),
-    ("given", "assigned"), ("automatic", "released automatically, without a person"), ("everything", "everything"),
+    ("given", "assigned"), ("unassigned", "closed without a decision"), ("automatic", "released automatically, without a person"),
+    ("fallback", "answered with the fallback, without a person"), ("everything", "everything"),
 )  # fmt: skip
 """Kinds of the records of decisions, with their words in the filter of the audit."""
 

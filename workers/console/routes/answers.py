@@ -1,7 +1,7 @@
 """Serve answers: one answer with its history, filtered lists, and new answers from a gateway."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -71,14 +71,24 @@ class SearchQuery(BaseModel):
     q: str = Field(
         default="",
         max_length=500,
-        description="Words that the question or the answer hold, all of them; a phrase in quotation marks; or an answer_id.",
+        description="Words that the question, the answer or its correction hold, all of them; a phrase in quotation marks; or an answer_id.",
     )
     tenant: Identifier | None = None
     model: Label = ""
     tenant_part: str = Field(default="", max_length=200, description="Part of the name of the tenant.")
     model_part: str = Field(default="", max_length=200, description="Part of the name of the model.")
     risk: RiskLevel | None = None
-    state: ReleaseState | None = None
+    state: ReleaseState | Literal["withdrawn"] | None = Field(
+        default=None, description="State that readers see; rejected includes answers that were withdrawn."
+    )
+    verdict: Literal["supported", "contradicted", "unsupported"] | None = Field(
+        default=None, description="Only answers with at least one claim of this verdict."
+    )
+    seen: bool | None = Field(
+        default=None,
+        description="True: only answers whose own text readers saw at some time, also if it was withdrawn or rejected "
+        "later; false: only the others. Corrected texts do not count.",
+    )
     since: TimeFilter | None = Field(default=None, description="Only answers completed at this time or later.")
     until: TimeFilter | None = Field(default=None, description="Only answers completed before this time.")
     evaluated_since: TimeFilter | None = Field(
@@ -95,7 +105,7 @@ class SearchQuery(BaseModel):
         return AnswerFilter(
             principal.chosen_tenants(self.tenant), self.q, self.model, self.risk or "", self.state or "",
             Period(self.since, self.until), self.model_part, self.tenant_part,
-            Period(self.evaluated_since, self.evaluated_until), blind,
+            Period(self.evaluated_since, self.evaluated_until), blind, self.verdict or "", self.seen,
         )  # fmt: skip
 
 
@@ -124,7 +134,7 @@ async def search_answers(
     limit: Limit = 50,
     count: Annotated[bool, Query(description="Count all answers that match.")] = False,
 ) -> AnswerPage:
-    """Find answers by words, model, risk, state and time, the latest first."""
+    """Find answers by words, model, risk, verdicts, state and time, the latest first."""
     return await found_answers(resources, principal, search, cursor, before, limit, count=count)
 
 

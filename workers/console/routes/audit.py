@@ -25,7 +25,7 @@ from workers.console.presentation.audit_views import (
     logged_citations,
 )
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
-from workers.console.presentation.words import SHOWN_BY, WHAT_HAPPENED
+from workers.console.presentation.words import SHOWN_BY, WHAT_HAPPENED, why_words, words_of
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, TimeFilter, Until
 from workers.decision.finality import state_after
@@ -41,6 +41,8 @@ STATES_OF = {
     "accesses": frozenset({"", "reading", "list", *SHOWN_BY}),
 }
 """Values of the filter by state, by log; empty for any."""
+FOLLOWED = frozenset({AUTOMATIC, "final", "withdrawal"})
+"""Kinds of records whose sentence tells of another record."""
 EVERYTHING = "everything"
 """Value of the filter by state that chooses automatic releases as well."""
 MAX_EXPORTED = 500_000
@@ -58,6 +60,8 @@ SCHEMAS = {
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
             *((name, pa.string()) for name in ("corrected_answer", "target")),
             ("outcome", pa.string()),
+            ("ended_at", _TIME),
+            ("why", pa.string()),
             *((name, pa.string()) for name in ("tenant", "answer_id", "query", "model_id")),
             ("review_duration", pa.float64()),
             *((name, pa.string()) for name in ("review_id", "decision_id")),
@@ -66,7 +70,7 @@ SCHEMAS = {
     "accesses": pa.schema(
         [
             ("at", _TIME),
-            *((name, pa.string()) for name in ("who", "via", "what", "kind", "tenant")),
+            *((name, pa.string()) for name in ("who", "via", "what", "shown_by", "kind", "tenant")),
             ("answers", pa.list_(pa.string())),
             ("questions", pa.list_(pa.string())),
             ("access_id", pa.string()),
@@ -84,14 +88,15 @@ class AuditQuery(BaseModel):
     q: str = Field(
         default="",
         max_length=500,
-        description="Words that the question or the answer hold, all of them; a phrase in quotation marks; or a part of an answer_id.",
+        description="Words that the question, the answer or its correction hold, all of them; a phrase in quotation marks; or a part of an answer_id.",
     )
-    person: str = Field(default="", max_length=200, description="Only what this person decided or saw.")
+    person: str = Field(default="", max_length=200, description="Only what this person decided or saw; in any case.")
     state: str = Field(
         default="",
         max_length=100,
         description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `withdrawal`, `undone`, "
-        "`skipped`, `escalated`, `resumed`, `given`, `automatic` (releases without a person) or `everything`. Without it, "
+        "`skipped`, `escalated`, `resumed`, `given`, `unassigned` (closed without a decision), `automatic` (releases without a "
+        "person), `fallback` (a notice without a person) or `everything`. Without it, "
         "automatic releases are listed only for a chosen answer. Of accesses, only those of this kind (what), or `reading` "
         "or `list`.",
     )
@@ -242,10 +247,8 @@ async def _described(resources: Shared, principal: Principal, log: AuditLog, row
     named = [_answers_of(log, row) for row in rows]
     every = list(dict.fromkeys(answer for answers in named for answer in answers))
     known = await resources.audit.answers(every)
-    # The end of what readers saw automatically, and what they saw before a withdrawal.
-    followed = [
-        answers[0] for row, answers in zip(rows, named, strict=True) if row.get("ruling") in (AUTOMATIC, "withdrawal")
-    ]
+    # The end of what readers saw, and what they saw before a withdrawal.
+    followed = [answers[0] for row, answers in zip(rows, named, strict=True) if row.get("ruling") in FOLLOWED]
     decided = await resources.audit.decided(followed)
     described = [
         row | _added(log, row, [known.get(answer) for answer in answers], decided.get(answers[0]) if answers else None)
@@ -264,16 +267,21 @@ def _answers_of(log: AuditLog, row: Row) -> list[tuple[str, str]]:
 def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row | None) -> Row:
     questions = [answer["question"] if answer else "" for answer in answers]
     if log == "accesses":
-        return {"questions": questions}
+        return {"questions": questions, "shown_by": SHOWN_BY.get(row["what"], words_of(row["what"]))}
     record = Recorded(
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
-        row["target"], decided["at"] if decided else None,
+        row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()),
     )  # fmt: skip
     answer = answers[0]
     before = SeenBefore(answer["state"], answer["since"]) if answer else None
-    if decided and row["ruling"] == "withdrawal":
+    if decided and decided["at"] and row["ruling"] == "withdrawal":
         before = SeenBefore(state_after(decided["action"], with_warning=decided["with_warning"]), decided["at"])
-    return {"query": questions[0], "outcome": outcome_words(record, before)}
+    return {
+        "query": questions[0],
+        "outcome": outcome_words(record, before),
+        "ended_at": record.ended,
+        "why": why_words(row["ruling"], row["reason"]),
+    }
 
 
 async def _audit(

@@ -14,6 +14,7 @@ from schemas.grounding import Calculation
 from schemas.headers import TRACEPARENT
 from schemas.identifiers import invalid_citation_id
 from schemas.release import Alert
+from workers.decision.minima import Minima
 from workers.decision.presentation import response_seconds
 from workers.decision.source_addresses import source_version
 from workers.evaluation.citations.citation_finder import content_digest
@@ -39,10 +40,15 @@ class _Identity(TypedDict):
     completed_at: datetime
 
 
-def enriched_rows(enriched: EnrichedAnswer) -> list[TableRow]:
-    """Return the rows of an enriched answer: the answer, its audit row, its claims, citations, sources and scores."""
+def enriched_rows(enriched: EnrichedAnswer, minima: Minima | None = None) -> list[TableRow]:
+    """Return the rows of an enriched answer: the answer, its audit row, its claims, citations, sources and scores.
+
+    Args:
+        enriched: the answer.
+        minima: minima by which it was decided; null if they are not known.
+    """
     return [
-        _answer_row(enriched),
+        _answer_row(enriched, minima),
         _audit_row(enriched),
         *_claim_rows(enriched),
         *_citation_rows(enriched),
@@ -60,7 +66,7 @@ def alert_row(alert: Alert, enriched: EnrichedAnswer) -> AlertRow:
     )  # fmt: skip
 
 
-def _answer_row(enriched: EnrichedAnswer) -> AnswerRow:
+def _answer_row(enriched: EnrichedAnswer, minima: Minima | None) -> AnswerRow:
     answer, usage, model, decision = enriched.answer, enriched.answer.usage, enriched.answer.model, enriched.decision
     citations, grounding, quality = enriched.citations, enriched.grounding, enriched.quality
     verdicts = Counter(claim.verdict for claim in grounding.claims) if grounding else Counter()
@@ -129,6 +135,8 @@ def _answer_row(enriched: EnrichedAnswer) -> AnswerRow:
         answer_offset=enriched.answer_offset,
         enriched_at=enriched.enriched_at,
         sources=_sources(enriched),
+        gate_minimum=minima.gate if minima else None,
+        grounding_minimum=minima.grounding if minima else None,
     )
 
 

@@ -3,7 +3,13 @@
 from datetime import datetime
 
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
-from workers.decision.finality import DECISION_REVISION, Ruling, decided_revision, decided_state
+from workers.decision.finality import (
+    DECISION_REVISION,
+    Ruling,
+    decided_revision,
+    decided_state,
+    withdraws_release,
+)
 from workers.stores.tables.review_tables import DecisionRow, QueueRow, ReviewEventRow, ReviewRow
 
 MAX_TITLE = 200
@@ -42,8 +48,9 @@ def closing_row(decision: ReviewDecision) -> QueueRow:
     return QueueRow(
         tenant=decision.tenant, review_id=decision.review_id, answer_id=decision.answer_id,
         rank=decided_revision(decision), state=decided_state(decision), model_id=decision.model_id, completed_at=_decided_on(decision),
-        decision_id=decision.feedback_id, action=decision.user_action, decided_by=decision.decided_by,
-        decided_at=decision.timestamp,
+        decision_id=decision.feedback_id, action=decision.user_action,
+        # A release without a request has nothing for a second opinion; nobody decided a request.
+        decided_by="" if withdraws_release(decision) else decision.decided_by, decided_at=decision.timestamp,
     )  # fmt: skip
 
 

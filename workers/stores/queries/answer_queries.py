@@ -11,6 +11,7 @@ from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.claim_queries import CLAIMS, OF_ANSWER
+from workers.stores.queries.corrected_texts import CORRECTIONS, corrected_answers
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
 from workers.stores.tables.table_row import select_rows
@@ -46,7 +47,7 @@ SELECT review_id, ruling, action, decided_by, reason, decided_at, decision FROM 
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY decided_at, decision_id
 """
 REVIEW_EVENTS = """
-SELECT kind, reviewer, queue, assignee, undone, reason, occurred_at FROM {database}.review_events FINAL
+SELECT kind, reviewer, queue, assignee, undone, reason, deadline_at, occurred_at FROM {database}.review_events FINAL
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY occurred_at, event_id
 """
 CITATIONS = f"""
@@ -66,7 +67,7 @@ WHERE state NOT IN ('open', 'withdrawn') AND (tenant, answer_id) NOT IN {HIDDEN_
 AND (rank >= {WITHDRAWAL_RANK} OR (tenant, review_id) NOT IN (
     SELECT tenant, review_id FROM {{database}}.review_queue WHERE rank >= {WITHDRAWAL_RANK}))"""
 DECIDED = f"""
-SELECT DISTINCT tenant, answer_id, state {_CLOSED} AND review_id IN {{{{review_ids:Array(String)}}}}
+SELECT DISTINCT tenant, answer_id, state, rank >= {WITHDRAWAL_RANK} AS withdrawn {_CLOSED} AND review_id IN {{{{review_ids:Array(String)}}}}
 """
 HIDDEN = f"""
 SELECT DISTINCT tenant, answer_id FROM {{database}}.review_queue
@@ -84,7 +85,12 @@ FROM {database}.answers FINAL
 WHERE run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
   AND ({{text:String}} = '' OR answer_id = {{text:String}} OR arrayAll(place -> place > 0,
-       multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}})))
+       multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}}))
+       OR (tenant, answer_id) IN """
+    + corrected_answers("text")
+    + """)
+  AND ({{verdict:String}} = '' OR multiIf({{verdict:String}} = 'contradicted', claims_contradicted,
+       {{verdict:String}} = 'unsupported', claims_unsupported, claims_supported) > 0)
   AND ({{model:String}} = '' OR model_id = {{model:String}})
   AND ({{model_part:String}} = '' OR positionCaseInsensitiveUTF8(model_id, {{model_part:String}}) > 0)
   AND ({{tenant_part:String}} = '' OR positionCaseInsensitiveUTF8(tenant, {{tenant_part:String}}) > 0)
@@ -93,7 +99,12 @@ WHERE run = {{run:String}}
 """
     + f"""
        OR state = {{{{state:String}}}} AND (tenant, answer_id) NOT IN (SELECT tenant, answer_id {_CLOSED})
-       OR (tenant, answer_id) IN (SELECT tenant, answer_id {_CLOSED} AND state = {{{{state:String}}}}))
+       OR (tenant, answer_id) IN (SELECT tenant, answer_id {_CLOSED}
+           AND (state = {{{{state:String}}}} OR {{{{state:String}}}} = 'withdrawn' AND rank >= {WITHDRAWAL_RANK})))
+  AND ({{{{seen:String}}}} = '' OR ({{{{seen:String}}}} = 'true') = (state IN ('released', 'warned')
+       OR (tenant, answer_id) IN (SELECT tenant, answer_id FROM {{database}}.review_decisions
+           WHERE {{{{seen:String}}}} != '' AND ruling = 'final' AND action = 'approve'
+             AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS})))
 """
     + """
   AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}
@@ -183,15 +194,19 @@ class AnswerFilter:
 
     Attributes:
         tenants: tenants of the answers.
-        text: words that question or answer hold, all of them, ignoring case, a phrase in quotation marks; or the
+        text: words that question, answer or correction hold, all of them, ignoring case, a phrase in quotation marks; or the
             answer's identifier.
         model: model that wrote the answer.
         model_part: part of the name of the model.
         tenant_part: part of the name of the tenant.
         risk: low, medium or high.
-        state: state of the answer: that of its final decision, else that of its evaluation.
+        state: state of the answer: that of its final decision, else that of its evaluation; ``withdrawn`` if it was taken
+            back, which ``rejected`` includes.
         period: time of completion.
         evaluated: time of evaluation, by which the overview counts.
+        verdict: verdict of at least one claim: supported, contradicted or unsupported.
+        seen: true if readers saw the text of the model at some time, also if it was withdrawn or rejected later; false
+            for the others.
         blind: requests that the searcher may still review; their answers have the state of their evaluation.
     """
 
@@ -205,6 +220,8 @@ class AnswerFilter:
     tenant_part: str = ""
     evaluated: Period = Period()
     blind: Sample | None = None
+    verdict: str = ""
+    seen: bool | None = None
 
     @property
     def words(self) -> list[str]:
@@ -350,11 +367,20 @@ class AnswerStore(Reading):
         return {(row["tenant"], row["answer_id"]) for row in found}
 
     async def _decided(self, found: list[Row], blind: Sample | None) -> list[Row]:
-        """Return answers with their states after decisions."""
+        """Return answers with their states after decisions, and the beginnings of the texts that readers see."""
         reviews = [name for row in found for name in review_ids(row["tenant"], row["answer_id"])]
-        decided = await self.rows(DECIDED, review_ids=reviews, **due_values(blind)) if reviews else []
-        states = {(row["tenant"], row["answer_id"]): row["state"] for row in decided}
-        return [row | {"state": states.get((row["tenant"], row["answer_id"]), row["state"])} for row in found]
+        if not reviews:
+            return []
+        decided, corrected = await asyncio.gather(
+            self.rows(DECIDED, review_ids=reviews, **due_values(blind)),
+            self.rows(CORRECTIONS, review_ids=reviews, shown=MAX_TEXT, **due_values(blind)),
+        )
+        corrections = {(row["tenant"], row["answer_id"]): row["correction"] for row in corrected}
+        after = {
+            (row["tenant"], row["answer_id"]): {"state": row["state"], "withdrawn": row["withdrawn"]} for row in decided
+        }
+        known = [(row | {"withdrawn": False} | after.get((row["tenant"], row["answer_id"]), {})) for row in found]
+        return [row | {"shown": _shown(row, corrections.get((row["tenant"], row["answer_id"])))} for row in known]
 
     async def audit(
         self, tenants: Sequence[str], below: float | None, only_invalid: bool, period: Period, limit: int,
@@ -379,11 +405,20 @@ class AnswerStore(Reading):
         )  # fmt: skip
 
 
+def _shown(row: Row, correction: str | None) -> str | None:
+    """Return the beginning of the text that readers see; ``None`` if they see a notice or nothing."""
+    if row["state"] == "replaced":
+        return correction
+    text: str = row["answer"]
+    return text if row["state"] in ("released", "warned") else None
+
+
 def _filter(chosen: AnswerFilter) -> dict[str, Any]:
     return {
         "tenants": list(chosen.tenants), "text": chosen.text, "words": chosen.words or [chosen.text or " "],
         "model": chosen.model, "model_part": chosen.model_part, "tenant_part": chosen.tenant_part, "risk": chosen.risk,
-        "state": chosen.state, **times_of(chosen.period),
+        "state": chosen.state, "verdict": chosen.verdict, "seen": "" if chosen.seen is None else str(chosen.seen).lower(),
+        **times_of(chosen.period),
         **{f"evaluated_{name}": time for name, time in times_of(chosen.evaluated).items()}, **due_values(chosen.blind),
     }  # fmt: skip
 

@@ -8,39 +8,44 @@ from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters
 from workers.stores.queries.answer_queries import Period, Place, place_values, times_of, words_of_search
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
+from workers.stores.queries.corrected_texts import corrected_answers
 
 AuditLog = Literal["decisions", "accesses"]
-AUTOMATIC = "automatic"
-"""Kind of a release without a decision of a person."""
+AUTOMATIC, FALLBACK = "automatic", "fallback"
+"""Kinds of what became of an answer without a person: a release, and a notice in place of an answer without evidence."""
 LOADED_AHEAD = "loaded_ahead"
 """Kind of access of an answer that a page has loaded and not displayed; the display is recorded when it happens."""
 READINGS = frozenset({"answer", "review", "get_review", "next_review", "preview_outcome", "citation"})
 """Kinds of accesses by which somebody was shown one answer, its request or its source; others show a list."""
 
-_SEARCHED = """(tenant, %s) IN (
+_SEARCHED = (
+    """((tenant, %s) IN (
     SELECT tenant, answer_id FROM {database}.answers
     WHERE {{q:String}} != '' AND run = 'live'
       AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
       AND arrayAll(place -> place > 0,
           multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}})))
-"""
+    OR (tenant, %s) IN """
+    + corrected_answers("q")
+    + ")"
+)
 _FOUND = "({{answer_id:String}} = '' OR %s = {{answer_id:String}}) AND ({{q:String}} = '' OR position(%s, {{q:String}}) > 0 OR %s)"
 
 
 def _found(name: str) -> str:
     """Return the condition on an answer's identifier; it holds the words searched for, or is part of what was given."""
-    return _FOUND % (name, name, _SEARCHED % name)
+    return _FOUND % (name, name, _SEARCHED % (name, name))
 
 
 _OF_TENANTS = """
 WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
   AND (({{answer_id:String}} = '' AND {{q:String}} = '') OR %s)
-  AND ({{person:String}} = '' OR %s = {{person:String}})
+  AND ({{person:String}} = '' OR lowerUTF8(%s) = lowerUTF8({{person:String}}))
   AND ({{state:String}} = '' OR {{state:String}} IN %s)
   AND ({{model:String}} = '' OR %s = {{model:String}})
   AND %s >= {{since:DateTime64(3, 'UTC')}} AND %s < {{until:DateTime64(3, 'UTC')}}
 """
-STEPS = ("undone", "skipped", "escalated", "resumed", "given")
+STEPS = ("undone", "skipped", "escalated", "resumed", "given", "unassigned")
 """Kinds of events of a review that the list of decisions holds."""
 _KINDS = ", ".join(f"'{kind}'" for kind in STEPS)
 _DECISIONS = (
@@ -50,7 +55,7 @@ FROM (
            review_duration, JSONExtractString(decision, 'user_comment') AS comment,
            JSONExtractBool(decision, 'with_warning') AS with_warning,
            JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
-           multiIf(ruling = 'withdrawal', 'rejected', ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
+           multiIf(ruling = 'withdrawal', 'withdrawn', ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
                    action = 'correct', 'replaced', 'rejected') AS state, '' AS target
     FROM {{database}}.review_decisions FINAL
     UNION ALL
@@ -76,7 +81,7 @@ FROM (
     % (
         _found("answer_id"),
         "decided_by",
-        "[ruling, if(ruling = 'final', state, '')]",
+        f"[if(ruling = '{AUTOMATIC}' AND state = '{FALLBACK}', '{FALLBACK}', ruling), if(ruling = 'final', state, '')]",
         "model_id",
         "decided_at",
         "decided_at",
@@ -109,7 +114,7 @@ LISTED = {
 COUNTED = {
     # Steps and automatic releases of hidden answers are left out as well; decisions alone are counted.
     "decisions": f"SELECT countIf(NOT {_HIDDEN}) AS number, countIf({_HIDDEN} AND ruling NOT IN ('{AUTOMATIC}', 'skipped', "
-    f"'escalated', 'resumed', 'given')) AS hidden {_DECISIONS}",
+    f"'escalated', 'resumed', 'given', 'unassigned')) AS hidden {_DECISIONS}",
     "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
 ANSWERS = """
@@ -120,10 +125,12 @@ WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{an
 GROUP BY tenant, answer_id
 """
 DECIDED_AT = """
-SELECT tenant, answer_id, min(decided_at) AS at, argMin(action, decided_at) AS action,
-       argMin(JSONExtractBool(decision, 'with_warning'), decided_at) AS with_warning
+SELECT tenant, answer_id, minOrNullIf(decided_at, ruling = 'final') AS at,
+       argMinIf(action, decided_at, ruling = 'final') AS action,
+       argMinIf(JSONExtractBool(decision, 'with_warning'), decided_at, ruling = 'final') AS with_warning,
+       minOrNullIf(decided_at, ruling = 'withdrawal') AS withdrawn_at
 FROM {database}.review_decisions FINAL
-WHERE ruling = 'final' AND review_id IN {{review_ids:Array(String)}} GROUP BY tenant, answer_id
+WHERE ruling IN ('final', 'withdrawal') AND review_id IN {{review_ids:Array(String)}} GROUP BY tenant, answer_id
 """
 _OURS = "(empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})"
 OPTIONS = {
@@ -155,8 +162,8 @@ class AuditFilter:
     Attributes:
         tenants: tenants of the records.
         answer_id: answer that was decided or accessed.
-        q: words that question or answer hold, all of them, or a part of the answer's identifier.
-        person: name of the access token that decided or looked.
+        q: words that question, answer or correction hold, all of them, or a part of the answer's identifier.
+        person: name of the access token that decided or looked, in any case.
         state: state to which the decision led, or the kind of the record; for accesses, what was shown, reading or list.
         model: model of the decided answer; accesses have none.
         period: time of the decision or access.
@@ -218,7 +225,9 @@ class AuditStore(Reading):
         return found
 
     async def decided(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return time, action and warning of the final decision, by tenant and answer; those without one are left out.
+        """Return time, action and warning of the final decision, and the time of its withdrawal, by tenant and answer.
+
+        Answers without either are left out; a time that does not exist is null.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.

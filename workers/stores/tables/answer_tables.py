@@ -96,6 +96,8 @@ class AnswerRow(TableRow):
     answer_offset: UInt64
     enriched_at: Millis
     sources: Text = ""
+    gate_minimum: Float64 | None = None
+    grounding_minimum: Float64 | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,16 @@ const title = document.getElementById("panel-title");
 const content = document.getElementById("panel-content");
 let opener = null;
 
+/** The claim to which a citation belongs: the one around it, or the last one before it in the answer. */
+function claimOf(link) {
+  const own = (link.closest("[data-claim]") ?? link.closest("[data-claim-row]"))?.dataset;
+  if (own) return own.claim ?? own.claimRow;
+  const before = [...(link.closest(".answer-text")?.querySelectorAll("[data-claim]") ?? [])].filter(
+    (mark) => mark.compareDocumentPosition(link) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+  return before.at(-1)?.dataset.claim;
+}
+
 async function open(link) {
   const response = await fetch(`/citations/${encodeURIComponent(link.dataset.citation)}/panel`);
   if (!response.ok) {
@@ -20,9 +30,12 @@ async function open(link) {
   opener = link;
   panel.hidden = false;
   title.focus();
-  const claim = (link.closest("[data-claim]") ?? link.closest("[data-claim-row]"))?.dataset;
-  const [passage] = showPassages(content, claim?.claim ?? claim?.claimRow);
-  (passage ?? content.querySelector("[data-passages]"))?.scrollIntoView({ block: "nearest" });
+  const claim = claimOf(link);
+  const [passage] = showPassages(content, claim);
+  // The passage of another claim would be read as that of this one.
+  const shown = claim ? passage : content.querySelector("[data-passages]");
+  if (claim && !passage) content.prepend(...parsed("<p class=\"small\">The claim was not compared with a passage of this source.</p>"));
+  shown?.scrollIntoView({ block: "nearest" });
 }
 
 function close() {
@@ -58,18 +71,29 @@ for (const button of document.querySelectorAll("button.vote")) {
 const correction = document.getElementById("correction-diff");
 if (correction) correction.replaceChildren(...differences(correction.dataset.before, correction.dataset.after));
 
+const MOST_QUESTIONS = 30;
+
+/** Load the page again once the answer is known to be withdrawn; ask every second, and give up after some questions. */
+async function reloadOnce(address, left) {
+  const response = await fetch(address).catch(() => null);
+  if (response?.ok && (await response.json()).withdrawal) location.reload();
+  else if (left) setTimeout(() => reloadOnce(address, left - 1), 1000);
+}
+
 document.querySelector("#withdraw form")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.target;
+  const address = `/api/answers/${encodeURIComponent(form.dataset.answer)}`;
   const chosen = form.reason.value.trim();
   const known = [...document.querySelectorAll("#usual-reasons option")].find((option) => option.value === chosen);
   try {
-    await send(`/api/reviews/${encodeURIComponent(form.dataset.review)}/withdrawal`, {
+    await send(`${address}/withdrawal?tenant=${encodeURIComponent(form.dataset.tenant)}`, {
       reason: known?.dataset.code ?? chosen,
       comment: form.comment.value.trim() || null,
     });
     document.getElementById("withdraw").hidden = true;
-    say("The answer is withdrawn. Readers get a notice in its place within seconds; load this page again to see it.");
+    say("The answer is withdrawn. Readers get a notice in its place within seconds; this page shows it then.");
+    reloadOnce(`${address}?tenant=${encodeURIComponent(form.dataset.tenant)}`, MOST_QUESTIONS);
   } catch (error) {
     complain(error);
   }

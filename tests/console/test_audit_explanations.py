@@ -1,0 +1,137 @@
+"""Pages and files of the audit explain their figures, say what the gateway left out, and show sources that nobody cited."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from schemas.answers import ContextChunk
+from schemas.enriched import EnrichedAnswer
+from schemas.feedback import ExplicitSignals, FeedbackEvent
+from tests.console.test_audit_records import plain
+from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.console import ConsoleThread
+from tests.harness.held_answers import risky
+from workers.console.presentation.words import MODES, SCORES
+from workers.stores.clickhouse.feedback_rows import feedback_row
+
+TENANT = "explained"
+PAGE = {"Accept": "text/html"}
+SPARE = "The barn has a red roof since the spring of last year."
+
+
+@pytest.fixture(scope="module")
+def answers(console: ConsoleThread) -> dict[str, EnrichedAnswer]:
+    """A held answer and one that observers saw, each with a source that neither it nor a claim uses."""
+    spare = ContextChunk(chunk_id="c9", content=SPARE, source_name="Barns")
+    given = [
+        held.model_copy(update={"contexts": [*(held.contexts or []), spare]})
+        for held in (risky(0, TENANT), plain("explained-shown").model_copy(update={"tenant": TENANT}))
+    ]
+    right = {"query": "After a crash?", "answer": "It is restarted by the operator [1].", "risk_mode": "gatekeeper"}
+    given.append(plain("explained-right").model_copy(update={"tenant": TENANT, **right}))
+    return dict(zip(("held", "shown", "right"), console.store(given), strict=True))
+
+
+def html(console: ConsoleThread, answer: EnrichedAnswer) -> str:
+    page = console.client().get(f"/answers/{answer.answer_id}", params={"tenant": TENANT}, headers=PAGE)
+    return " ".join(page.raise_for_status().text.split())
+
+
+def exported(console: ConsoleThread, log: str, **params: str) -> list[dict[str, Any]]:
+    found = console.client("admin").get(f"/api/audit/{log}/export", params={"tenant": TENANT, **params})
+    return list(csv.DictReader(io.StringIO(found.raise_for_status().text)))
+
+
+def test_a_source_that_nobody_cited_can_be_read(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    page = html(console, answers["held"])
+    sources = page.partition('id="sources"')[2].partition("</section>")[0]
+    assert SPARE in sources
+    assert "not cited, content not kept" not in sources
+    assert sources.count("not sent") >= 2
+
+
+def test_modes_and_figures_are_explained(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    for name, mode in (("held", "gatekeeper"), ("shown", "observer")):
+        page = html(console, answers[name])
+        assert MODES[mode] in page
+        assert SCORES["citation_coverage"] in page
+        assert "(present setting)" in page
+        assert "“Answered” is the time that the gateway gave." in page
+
+
+def test_files_have_words_beside_codes(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    whys = {row["answer_id"]: row["why"] for row in exported(console, "decisions", state="automatic")}
+    assert whys == {
+        answers["shown"].answer_id: "high risk of hallucination",
+        answers["right"].answer_id: "every rule passed",
+    }
+    console.client().get(f"/api/answers/{answers['right'].answer_id}").raise_for_status()
+    access = {
+        "access_id": "explained-access", "at": answers["right"].enriched_at, "who": "ben", "via": "session",
+        "what": "get_review", "tenant": TENANT, "answers": [answers["right"].answer_id],
+    }  # fmt: skip
+    console.call(console.resources.analytics.insert("accesses", [access]))
+    assert [row["shown_by"] for row in exported(console, "accesses", person="ben")] == ["its review request by program"]
+
+
+def test_what_reviewers_did_is_no_feedback_of_readers(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    answer = answers["right"]
+    said = ExplicitSignals(review_action="reject", rating=1)
+    events = [
+        FeedbackEvent(
+            feedback_id=f"explained-{number}", answer_id=answer.answer_id, tenant=TENANT, kind="explicit",
+            explicit=explicit, occurred_at=answer.enriched_at,
+        )
+        for number, explicit in enumerate((said, ExplicitSignals(rating=5)))
+    ]  # fmt: skip
+    console.call(console.resources.analytics.store([feedback_row(event) for event in events]))
+    feedback = console.client().get(f"/api/answers/{answer.answer_id}").json()["feedback"]
+    assert [each["by_reviewer"] for each in feedback] == [True, False]
+    given = html(console, answer).partition("Was this helpful?")[2].partition("</section>")[0]
+    assert "rating: 5" in given
+    assert "rating: 1" not in given
+    assert "reject" not in given
+
+
+def test_needed_values_are_those_of_the_decision(console: ConsoleThread) -> None:
+    (decided,) = console.store([plain("explained-minima").model_copy(update={"tenant": TENANT})])
+    console.store_rows(decided, answers={"gate_minimum": 0.11, "grounding_minimum": 0.97})
+    explanation = console.client().get(f"/api/answers/{decided.answer_id}/explanation").json()
+    thresholds = {row["fact"]: row["threshold"] for row in explanation["rows"]}
+    assert explanation["minima_kept"]
+    assert explanation["gate"]["threshold"] == thresholds["gate_score_below_minimum"] == 0.11
+    assert thresholds["grounding_below_minimum"] == 0.97
+    page = html(console, decided)
+    assert "at least 0.11<" in page
+    assert "at least 0.97<" in page
+    assert "of 0.11 needed" in page
+
+
+@needs_browser
+def test_a_citation_outlines_the_passage_of_the_claim_before_it_and_of_no_other(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    (answer,) = console.store(
+        [
+            risky(3, TENANT).model_copy(
+                update={
+                    "answer_id": "explained-places", "risk_mode": "observer",
+                    "answer": "Ingester 3 needs 2 GiB of memory. [1] After a crash it is restarted by the operator. [1]",
+                }
+            )
+        ]
+    )  # fmt: skip
+    with logged_in(browser, console) as (page, seen):
+        page.goto(f"/answers/{answer.answer_id}?tenant={TENANT}")
+        markers = page.locator(".answer-text a.citation")
+        for number, passage in enumerate(("needs 2 GiB of memory", "it is restarted by the operator")):
+            markers.nth(number).click()
+            expect(page.locator("#panel-content .passage.selected")).to_contain_text(passage)
+            expect(page.locator("#panel-content .passage.selected")).to_have_count(1)
+        assert serious_violations(page) == []
+        assert seen.complaints == []

@@ -1,0 +1,87 @@
+"""A search finds what readers saw: corrected texts, and answers with a contradicted claim that were shown to readers."""
+
+from typing import Any
+
+import pytest
+
+from schemas.enriched import EnrichedAnswer
+from tests.console.test_audit_records import plain
+from tests.harness.console import ConsoleThread
+from tests.harness.held_answers import risky
+from tests.harness.reviews import store_decision
+from workers.decision.release_events import review_request
+
+TENANT = "readers"
+CORRECTION = "Ingester 1 needs two gibibytes, says the sizing guide [1]."
+PAGE = {"Accept": "text/html"}
+
+
+@pytest.fixture(scope="module")
+def answers(console: ConsoleThread) -> dict[str, EnrichedAnswer]:
+    """Contradicted answers: one that is held, one corrected, one approved, one shown by itself; and one that is right."""
+    right = plain("readers-right").model_copy(
+        update={"tenant": TENANT, "query": "After a crash?", "answer": "It is restarted by the operator [1]."}
+    )
+    shown = plain("readers-shown").model_copy(update={"tenant": TENANT})
+    stored = console.store([*(risky(number, TENANT) for number in range(3)), shown, right])
+    found = dict(zip(("held", "corrected", "approved", "shown", "right"), stored, strict=True))
+    assert [answer.decision.state for answer in stored[:4]] == ["held", "held", "held", "warned"]
+    for name, said in (("corrected", {"action": "correct", "corrected_answer": CORRECTION}), ("approved", {})):
+        request = review_request(found[name], found[name].enriched_at, deadline_hours=24)
+        assert request is not None
+        console.call(store_decision(console.resources.analytics, request, **said))
+    return found
+
+
+def items(console: ConsoleThread, **params: Any) -> list[dict[str, Any]]:
+    found = console.client().get("/api/answers", params={"tenant": TENANT, **params}).raise_for_status().json()
+    listed: list[dict[str, Any]] = found["items"]
+    return listed
+
+
+def test_contradicted_answers_that_readers_saw_are_found(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    def names(**params: Any) -> set[str]:
+        found = {item["answer_id"] for item in items(console, **params)}
+        return {name for name, answer in answers.items() if answer.answer_id in found}
+
+    assert names(verdict="contradicted") == {"held", "corrected", "approved", "shown"}
+    assert names(verdict="contradicted", seen="true") == {"approved", "shown"}
+    assert names(verdict="contradicted", seen="false") == {"held", "corrected"}
+    assert "right" in names(seen="true")
+    page = console.client().get(
+        "/search", params={"tenant": TENANT, "verdict": "contradicted", "seen": "true"}, headers=PAGE
+    )
+    text = page.raise_for_status().text
+    assert '<option value="contradicted" selected>' in text
+    assert answers["approved"].answer_id in text
+    assert answers["held"].answer_id not in text
+
+
+@pytest.mark.parametrize(
+    "words", ["gibibytes", '"two gibibytes"', "gibibytes ingester memory", "gibibytes 16", "SIZING guide gibi"]
+)
+def test_words_of_a_correction_are_found(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer], words: str
+) -> None:
+    name = answers["corrected"].answer_id
+    assert [item["answer_id"] for item in items(console, q=words)] == [name]
+    logged = console.client("admin").get("/api/audit/decisions", params={"tenant": TENANT, "q": words}).json()["items"]
+    assert {row["answer_id"] for row in logged} == {name}
+
+
+def test_a_list_has_the_text_that_readers_see(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    shown = {item["answer_id"]: item["shown"] for item in items(console)}
+    assert {name: shown[answer.answer_id] for name, answer in answers.items()} == {
+        "held": None,
+        "corrected": CORRECTION,
+        **{name: answers[name].answer.answer for name in ("approved", "shown", "right")},
+    }
+    page = console.client().get("/search", params={"tenant": TENANT, "q": "gibibytes"}, headers=PAGE).text
+    assert CORRECTION in page
+    assert "The model wrote" in page
+
+
+def test_words_that_no_text_holds_find_nothing(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    assert items(console, q="gibibytes submarine") == []
