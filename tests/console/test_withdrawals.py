@@ -90,7 +90,7 @@ def test_a_withdrawn_answer_leaves_readers_and_memory_and_stays_in_the_audit(
         # The page loads itself again.
         expect(decision).to_contain_text("Withdrawn by withdrawing; readers saw the answer without a warning from")
         expect(decision).to_contain_text("Before: Approved by withdrawing;")
-        expect(decision).to_contain_text("Withdrawn because of: wrong figure.")
+        expect(decision).to_contain_text("because of: wrong figure.")
         expect(page.locator("#shown")).to_contain_text(WITHDRAWAL_TEXT)
         expect(page.locator(".history")).to_contain_text("decision withdrawn")
         expect(page.locator("#withdraw")).to_have_count(0)

@@ -49,7 +49,7 @@ def closing_row(decision: ReviewDecision) -> QueueRow:
         tenant=decision.tenant, review_id=decision.review_id, answer_id=decision.answer_id,
         rank=decided_revision(decision), state=decided_state(decision), model_id=decision.model_id, completed_at=_decided_on(decision),
         decision_id=decision.feedback_id, action=decision.user_action,
-        # A release without a request has nothing for a second opinion; nobody decided a request.
+        # A release without a request has nothing for a second opinion: no person decided it.
         decided_by="" if withdraws_release(decision) else decision.decided_by, decided_at=decision.timestamp,
     )  # fmt: skip
 
