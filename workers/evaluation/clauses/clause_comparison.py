@@ -605,7 +605,8 @@ def _is_of_other_act(own: Clause, matches: Sequence[_Match]) -> bool:
         holders = [
             each for each in matches if any(relation(value, other) is Relation.SAME for other in each.clause.phrases)
         ]
-        if not holders or any(each.same_predicate or each.clause.predicate == "be" for each in holders):
+        # "Twelve weeks' notice is required" says nothing of another act.
+        if not holders or any(each.same_predicate or each.clause.predicate in _UNTOLD for each in holders):
             continue
         rest = [other for other in range(len(own.phrases)) if other != place and not own.phrases[other].is_pronoun]
         if any(

@@ -53,6 +53,8 @@ NOW = word_set("today now currently tonight")
 _PLACES = word_set("inside outside indoors outdoors upstairs downstairs abroad online")
 _POINTING = word_set("the this that these those such both")
 _NUMBER = re.compile(r"[\d.,'’]*\d")
+_GLUED = re.compile(r"(\d[\d.,]*)(?:[–—-](\d[\d.,]*)|[–-]?(?:k|m|mn|b|bn|t|tn))")
+"""A range and a figure with its scale, in lower case."""
 _NOBODY = word_set("no none neither nobody nothing noone")
 _CONDITIONAL = word_set("if unless provided")
 
@@ -459,13 +461,7 @@ def _members(token: "Token") -> "Iterator[Token]":
 
 
 def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
-    numbers = frozenset(
-        _plain_number(own.lower_)
-        for own in members
-        if _NUMBER.fullmatch(own.text)
-        or (own.dep_ == "nummod" and own.lower_ == "one")
-        or NUMBER_WORDS.get(own.lower_, 1_000.0) < 1_000.0
-    )
+    numbers = frozenset(number for own in members for number in _numbers(own, token))
     named = [token, *(own for own in token.children if own.dep_ == "appos" and own.pos_ == "PROPN")]
     proper = [own for one in named for own in (one, *one.children) if own in named or own.dep_ in _OF_NAMES]
     names = frozenset(
@@ -500,6 +496,18 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         ),
         bound=_bound(members) if numbers else 0,
     )
+
+
+def _numbers(own: "Token", head: "Token") -> Iterator[str]:
+    """Yield the figures of a word of a phrase; "3–5 days" and "70B parameters" are each one word."""
+    if (
+        _NUMBER.fullmatch(own.text)
+        or (own.dep_ == "nummod" and own.lower_ == "one")
+        or NUMBER_WORDS.get(own.lower_, 1_000.0) < 1_000.0
+    ):
+        yield _plain_number(own.lower_)
+    elif own is not head and head.tag_ == "NNS" and (match := _GLUED.fullmatch(own.lower_)):
+        yield from map(_plain_number, filter(None, match.groups()))
 
 
 def _bound(members: "list[Token]") -> int:

@@ -36,6 +36,7 @@ def _unsuitable(match: re.Match[str]) -> str:
 _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), rewrite)
     for pattern, rewrite in (
+        (r"^(?P<before>.*?)\b(?:both )?(?:with (?:and|or) without|without (?:and|or) with)\s(?P<after>.+)$", r"\g<before>with \g<after>. \g<before>without \g<after>"),
         (r"^(?P<before>.*?)\blacks?\s(?P<after>.+)$", r"\g<before>does not have \g<after>"),
         (r"^(?P<before>.*?)\b(?:is|are) missing (?P<after>an?\s.+)$", r"\g<before>does not have \g<after>"),
         (r"^(?P<before>.*?)\bcomes? without (?P<after>.+)$", r"\g<before>does not have \g<after>"),

@@ -13,12 +13,15 @@ from collections.abc import Sequence
 
 from schemas.grounding import Mismatch
 from workers.evaluation.contradictions.antonyms import POLES, SHARES, without_privative
+from workers.evaluation.contradictions.claimed_limits import denies_other_figure
 from workers.evaluation.contradictions.comparisons import wrong_change, wrong_order, wrong_share
 from workers.evaluation.contradictions.converses import is_other_side
 from workers.evaluation.contradictions.dated_values import is_course_wrong
 from workers.evaluation.contradictions.denials import (
+    adds_condition,
     affirms_denied,
     crosses_contrast,
+    crosses_non,
     drops_condition,
     has_ended,
     is_due,
@@ -27,6 +30,7 @@ from workers.evaluation.contradictions.denials import (
 from workers.evaluation.contradictions.lexical_contradictions import denies_share, opposites, same_matter
 from workers.evaluation.contradictions.roles import reordered, swapped
 from workers.evaluation.contradictions.row_mismatch import own_row
+from workers.evaluation.contradictions.rule_limits import has_other_limit, keeps_limit
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.quantities import spans_between
@@ -86,22 +90,24 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     others = [read_details(text) for text in other_evidence]
     found: list[Mismatch] = []
     wrong = wrong_change(claim, evidence) or wrong_share(claim) or is_course_wrong(claim, [evidence, *other_evidence])
-    if wrong or number_mismatch(own, theirs, others):
+    wrong = wrong or has_other_limit(claim, own, theirs, others)
+    if wrong or (number_mismatch(own, theirs, others) and not keeps_limit(claim, own, theirs)):
         found.append("number")
     if date_mismatch(own, theirs, others):
         found.append("date")
     if name_mismatch(own, theirs, others):
         found.append("name")
-    denies = negation_mismatch(own, theirs) and not any(
-        same(claim, evidence) for same in (is_exception_of, is_due, denies_share)
+    is_of_other = denies_other_figure(claim, [evidence, *other_evidence])
+    denies = negation_mismatch(own, theirs) and not (
+        is_of_other or any(same(claim, evidence) for same in (is_exception_of, is_due, denies_share))
     )
-    denials = (crosses_contrast, affirms_denied, drops_condition, has_ended)
-    if denies or any(denial(claim, evidence) for denial in denials):
+    denials = (crosses_contrast, affirms_denied, drops_condition, adds_condition, has_ended)
+    if denies or any(denial(claim, evidence) for denial in denials) or crosses_non(claim, evidence, other_evidence):
         found.append("negation")
     calculated = own.dates and all(date in theirs.implied_dates for date in own.dates)
     if not _other_subject(own, theirs) and not calculated:
-        is_told = is_other_side(claim, evidence)
-        found += [kind for kind in opposites(claim, evidence, other_evidence) if kind != "antonym" or not is_told]
+        excused = {"antonym": is_other_side(claim, evidence), "negation": is_of_other}
+        found += [kind for kind in opposites(claim, evidence, other_evidence) if not excused.get(kind)]
     if wrong_order(claim, [evidence, *other_evidence]):
         found.append("comparative")
     turned = swapped(claim, evidence) or reordered(claim, evidence)

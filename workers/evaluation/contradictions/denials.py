@@ -44,6 +44,22 @@ _REGARDLESS = re.compile(
     r"\b(?:regardless of|irrespective of|no matter|whatever|whichever|whether or not|without|even (?:if|without|before|when|after|though))\b",
     re.IGNORECASE,
 )
+_EXCEPT_IF = re.compile(r"\b(?:unless|except (?:if|when))\b", re.IGNORECASE)
+_ONLY_IF = re.compile(
+    r"\b(?:only (?:if|when|after|with)|provided(?: that)?|as long as|so long as|on condition that)\b", re.IGNORECASE
+)
+_IN_ANY_CASE = re.compile(
+    r"\b(?:regardless of|irrespective of|no matter|whether or not|even (?:if|when|after|though)(?![^.;,]{0,80}?(?:\bnot\b|n['’]t\b)))",
+    re.IGNORECASE,
+)
+_ALSO_WITHOUT = re.compile(
+    r"\b(?:regardless of|irrespective of|no matter|whether or not|even (?:without|before)"
+    r"|even (?:if|when|though)\b(?=[^.;,]{0,80}?(?:\bnot\b|n['’]t\b)))",
+    re.IGNORECASE,
+)
+_IF_NOT = re.compile(r"\b(?:if|when)\b[^,.;]{0,60}?(?:\bnot\b|n['’]t\b|\bnever\b)", re.IGNORECASE)
+_EITHER_WAY = re.compile(r"\b(?:with (?:and|or) without|without (?:and|or) with|(?:even|also) with)\b", re.IGNORECASE)
+_NON = re.compile(r"\bnon[-\s]?(?P<root>[a-z]{3,}?(?:iv|abl|ibl))[a-z]*", re.IGNORECASE)
 _EXCLUSION = re.compile(
     r",?\s(?:except(?: for)?|excluding|apart from|with the exception of)\s(?!when|if|where|that|on|in)", re.IGNORECASE
 )
@@ -90,14 +106,15 @@ def is_exception_of(claim: str, evidence: str) -> bool:
 
     Such a pair is no contradiction by its negation: "may not enter unless invited" and "may enter only if invited". The
     same holds for an exclusion ("everyone except visitors" and "visitors may not") and a denied order ("does not cost
-    more than plan B" and a price).
+    more than plan B" and a price). "Unless it is" is "if it is not", and "with and without" holds in both cases.
     """
-    if denies_order(claim, evidence):
+    if denies_order(claim, evidence) or _holds_either_way(claim, evidence):
         return True
     return any(
         (_EXCEPTED.search(one) and _RESTRICTED.search(two) and not _EXCEPTED.search(two))
         or (refuses_without(one) and _RESTRICTED.search(two) and not DENIED.search(two))
         or _excludes_denied(one, two)
+        or _is_unless_written_out(one, two)
         for one, two in ((claim, evidence), (evidence, claim))
     )
 
@@ -110,6 +127,23 @@ def _excludes_denied(excluding: str, denying: str) -> bool:
     # "Everyone except visitors may enter": what is excluded stands before the verb of the others.
     excluded = next(filter(None, map(content_words, _WORD.findall(excluding[match.end() :]))), frozenset[str]())
     return bool(excluded) and excluded <= content_words(DENIED.split(denying)[0])
+
+
+def _is_unless_written_out(excepting: str, denying: str) -> bool:
+    """Return true for "spoils unless it is cooled" and "spoils if it is not cooled"."""
+    return (
+        bool(_EXCEPT_IF.search(excepting) and _IF_NOT.search(denying))
+        and len(DENIED.findall(excepting)) + 1 == len(DENIED.findall(denying))
+    )  # fmt: skip
+
+
+def _holds_either_way(claim: str, evidence: str) -> bool:
+    """Return true if one text says that something holds with a thing, and the other with or without it."""
+    if any(match[0].lower() != "without" for text in (claim, evidence) for match in DENIED.finditer(text)):
+        return False
+    return any(
+        _EITHER_WAY.search(one) and not _RESTRICTED.search(two) for one, two in ((claim, evidence), (evidence, claim))
+    )
 
 
 def refuses_without(text: str) -> bool:
@@ -126,6 +160,53 @@ def drops_condition(claim: str, evidence: str) -> bool:
     condition = content_words(_CLAUSE_END.split(evidence[stated.end() :])[0])
     told = content_words(_CLAUSE_END.split(claim[waived.end() :])[0])
     return bool(condition & told) and len(condition & told) * 2 >= len(told)
+
+
+def adds_condition(claim: str, evidence: str) -> bool:
+    """Return true if a claim has a condition that the evidence waives: "unless it is cooled" for "even if it is cooled"."""
+    for conditional, waiving in ((_EXCEPT_IF, _IN_ANY_CASE), (_ONLY_IF, _ALSO_WITHOUT)):
+        stated, waived = conditional.search(claim), waiving.search(evidence)
+        if not stated or not waived or conditional.search(evidence):
+            continue
+        condition = content_words(_CLAUSE_END.split(claim[stated.end() :])[0])
+        told = content_words(_CLAUSE_END.split(evidence[waived.end() :])[0])
+        main, other = claim[: stated.start()], evidence[: waived.start()]
+        if (
+            2 * len(condition & told) >= max(1, len(condition))
+            and content_words(main) & content_words(other)
+            and len(DENIED.findall(main)) == len(DENIED.findall(other))
+        ):
+            return True
+    return False
+
+
+def crosses_non(claim: str, evidence: str, others: Sequence[str] = ()) -> bool:
+    """Return true for "exclusively" over "on a non-exclusive basis", and the reverse.
+
+    Args:
+        claim: plain text of the claim.
+        evidence: plain text of the best evidence.
+        others: further evidence; a word that stands there as in the claim is none of another form.
+    """
+    if DENIED.search(claim) or DENIED.search(evidence):
+        return False
+    for root in {match["root"].lower() for text in (claim, evidence) for match in _NON.finditer(text)}:
+        own, theirs, further = (_forms(root, text) for text in (claim, evidence, " ".join(others)))
+        rest = frozenset(word for word in content_words(claim) if root not in word)
+        if (
+            len(own) == len(theirs) == 1
+            and own != theirs
+            and not own & further
+            and (common := rest & content_words(evidence))
+            and 2 * len(common) >= len(rest)
+        ):
+            return True
+    return False
+
+
+def _forms(root: str, text: str) -> frozenset[bool]:
+    """Return whether a text has a word with "non", without it, or both."""
+    return frozenset(bool(match[1]) for match in re.finditer(rf"\b(non[-\s]?)?{root}", text, re.IGNORECASE))
 
 
 def crosses_contrast(claim: str, evidence: str) -> bool:

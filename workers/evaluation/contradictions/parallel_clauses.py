@@ -6,7 +6,7 @@ word, so that the rule needs no grammar and holds for every language, also for t
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -51,6 +51,10 @@ _LISTED = re.compile(
     r"\b(?:respectively|each|both|jeweils|beide|respectivement|respectivamente|rispettivamente)\b", re.IGNORECASE
 )
 _SMALL = STOP_WORDS | frozenset().union(*FUNCTION_WORDS.values()) | word_set("а и но в на с по о a i w z na we uno")
+_UNTELLING = word_set(
+    "give given gave giving get got have has had receive received require required need needed take took taken make made"
+)
+"""Verbs that say little: a claim may have the other clause's verb in the place of one of them."""
 _LINKS = word_set(
     "it he she they them his her its their this that there which who es er sie il elle lo la ello esso"
     " then also and but or so because than as if when while the a an"
@@ -77,29 +81,61 @@ class _Pair:
     parts: tuple[tuple[frozenset[str], frozenset[str]], ...]
 
 
-def read_parallels(words: Sequence[str], topic: Sequence[str], sources: Sequence[Sequence[str]]) -> Parallel:
+def read_parallels(
+    words: Sequence[str],
+    topic: Sequence[str],
+    sources: Sequence[Sequence[str]],
+    keeps: Callable[[Collection[str], Collection[str], str], bool] | None = None,
+) -> Parallel:
     """Return whether a claim mixes two parallel clauses of a source, or keeps to one of them.
 
     Args:
         words: stems of the claim.
         topic: stems of its question, if it is understood only with it; else empty.
         sources: the sentences of each source, in order.
+        keeps: function that returns true if the figure of the claim's subject, first, makes the claim with the figure of
+            another right; the last argument is the sentence with the first.
     """
     told = frozenset(word for word in words if not is_small(word))
     claim = frozenset((*words, *topic))
     pieces = [list(_pieces(texts)) for texts in sources]
     found: Parallel = ""
-    for own in pieces:
+    for own, texts in zip(pieces, sources, strict=True):
         for pair in _pairs(own, claim):
             known = told & {*pair.one.stems, *pair.two.stems}
             if not known or len(known) < KNOWN * len(told):
                 continue
-            taken = [from_ for mine, theirs in pair.parts if (from_ := _taken(mine, theirs, claim))]
+            taken = [
+                from_
+                for mine, theirs in pair.parts
+                if (from_ := _taken(mine, theirs, claim)) and not (theirs, mine)[from_ - 1] <= _UNTELLING_STEMS
+            ]
             if len(taken) > 1 and len(set(taken)) == 1 and len(known) == len(told):
                 found = "kept"
-            elif len(set(taken)) > 1 and not _stands_elsewhere(pair, claim, pieces):
+            elif (
+                len(set(taken)) > 1
+                and not _stands_elsewhere(pair, claim, pieces)
+                and not (keeps and _is_kept(pair, claim, texts, keeps))
+            ):
                 return "mixed"
     return found
+
+
+def _is_kept(
+    pair: _Pair,
+    claim: frozenset[str],
+    texts: Sequence[str],
+    keeps: Callable[[Collection[str], Collection[str], str], bool],
+) -> bool:
+    """Return true if the claim's figure is that of another subject and its own subject's figure makes the claim right."""
+    for mine, theirs in pair.parts:
+        if not all(map(_is_figure, (*mine, *theirs))):
+            continue
+        if taken := _taken(mine, theirs, claim):
+            own, told = (theirs, mine) if taken == 1 else (mine, theirs)
+            piece = pair.two if taken == 1 else pair.one
+            return keeps(own, told, texts[piece.sentence])
+    return False
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -118,6 +154,7 @@ def _key(word: str, *, is_first: bool) -> str:
     return key[:-1] if len(key) > 4 and key.endswith("y") else key
 
 
+_UNTELLING_STEMS = frozenset(_key(word, is_first=True) for word in _UNTELLING)
 _NUMBERS = frozenset(_key(word, is_first=True) for word in (*NUMBER_WORDS, *UNITS, "one"))
 
 

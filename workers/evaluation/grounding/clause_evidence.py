@@ -1,7 +1,7 @@
 """Choose the sentences of the evidence whose clauses are compared with those of a claim."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from schemas.grounding import Mismatch
@@ -27,6 +27,13 @@ from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.placed_answers import is_answer_placed
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
+from workers.evaluation.contradictions.claimed_limits import (
+    denies_other_figure,
+    is_limited,
+    keeps_own_figure,
+    keeps_side,
+    side_of,
+)
 from workers.evaluation.contradictions.dated_values import answer_by_course
 from workers.evaluation.contradictions.denials import answer_by_denial, is_due, is_exception_of
 from workers.evaluation.contradictions.listed_values import belongs_to_other
@@ -137,8 +144,11 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings()
     main = [clause for clause in read_clauses(_REPORTED.sub("", claim.plain)) if clause.is_main]
     mismatches = clause_mismatches(main, sentences)
-    if "negation" in mismatches and any(
-        is_exception_of(claim.plain, sentence) or is_due(claim.plain, sentence) for sentence in sentences
+    if "subject" in mismatches and keeps_own_figure(claim.plain, sentences):
+        mismatches = tuple(each for each in mismatches if each != "subject")
+    if "negation" in mismatches and (
+        denies_other_figure(claim.plain, sentences)
+        or any(same(claim.plain, sentence) for same in (is_exception_of, is_due) for sentence in sentences)
     ):
         mismatches = tuple(each for each in mismatches if each != "negation")
     return ClauseFindings(mismatches)
@@ -253,7 +263,13 @@ def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Par
     near = set(_nearest(content_words(f"{topic} {text}", claim.language), units, MAX_PARALLEL))
     for place, unit in enumerate(units) if near else ():
         sources.setdefault(unit.number, []).append(unit.text if place in near else "")
-    return read_parallels(words, asked, list(sources.values()))
+    side = side_of(text)
+
+    def keeps(own: Collection[str], told: Collection[str], sentence: str) -> bool:
+        # A bound that the evidence has itself is compared as a figure.
+        return not is_limited(sentence) and keeps_side(side, own, told)
+
+    return read_parallels(words, asked, list(sources.values()), None if side is None else keeps)
 
 
 def _is_placed(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool | None:

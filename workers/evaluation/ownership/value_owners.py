@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice
 
 from workers.evaluation.budget import spend
+from workers.evaluation.contradictions.claimed_limits import side_of
 from workers.evaluation.facts.arithmetic import same_dimension, same_quantity
 from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
@@ -107,7 +108,10 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
         return False
     if from_another_record(claim, topic, evidence.records):
         return True
-    return any(not words & AGGREGATES and _misplaced(value, words, evidence) for value, words in _claimed(claim, topic))
+    side = side_of(claim)
+    return any(
+        not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in _claimed(claim, topic)
+    )
 
 
 def gives_numbers(claim: str, topic: str, evidence: OwnedValues) -> bool:
@@ -140,7 +144,7 @@ def _claimed(claim: str, topic: str) -> Iterator[tuple[Value, frozenset[str]]]:
                     yield value, words
 
 
-def _misplaced(value: Value, words: frozenset[str], evidence: OwnedValues) -> bool:
+def _misplaced(value: Value, words: frozenset[str], evidence: OwnedValues, side: int | None) -> bool:
     if isinstance(value, Quantity) and (value.bound or value.approximate):
         return False
     kind = kind_of(value)
@@ -150,7 +154,26 @@ def _misplaced(value: Value, words: frozenset[str], evidence: OwnedValues) -> bo
     if not 0 < len(holding) <= MAX_HOLDING:
         return False
     rivals = [(n, clause) for n, clause in everything if not any(same_value(value, each) for each in clause.values)]
-    return any(all(_dominated(words, kind, n == m, held, rival) for n, held in holding) for m, rival in rivals)
+    return any(
+        all(_dominated(words, kind, n == m, held, rival) for n, held in holding) and not _is_kept(value, rival, side)
+        for m, rival in rivals
+    )
+
+
+def _is_kept(value: Value, rival: Clause, side: int | None) -> bool:
+    """Return true if the value of a claim's subject makes its denial or bound of another's value right."""
+    if side is None or len(rival.values) != 1:
+        return False
+    own, told = _size(rival.values[0]), _size(value)
+    if own is None or told is None or len(own) != len(told):
+        return False
+    return own != told if not side else own >= told if side > 0 else own <= told
+
+
+def _size(value: Value) -> tuple[float, ...] | None:
+    if isinstance(value, Quantity):
+        return value.values[:1]
+    return tuple(part for part in value.parts if part is not None) if isinstance(value, Date) else None
 
 
 def _comparable(value: Value, clause: Clause) -> bool:

@@ -18,6 +18,12 @@ _AT_MOST = re.compile(
     r"\s*[$€£]?$",
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['’]t)\s(?:(?:(?!(?:for|in|since|because|only|just)\b)[^\W\d_]+\s){0,2}?(?:exceed(?:ed|ing)?|(?:more|less|fewer|[^\W\d_]{3,}er) than)"
+    r"|(?:be )?(?:over|above|under|below))\s*[$€£]?$",
+    re.IGNORECASE,
+)
+"""Words that turn a bound round: "must not exceed", "cannot weigh less than"."""
 
 
 def is_approximate(before: str) -> bool:
@@ -27,5 +33,6 @@ def is_approximate(before: str) -> bool:
 
 def bound_of(text: str, start: int) -> int:
     """Return 1 if the words before a place in a text make a number there a minimum, -1 for a maximum, else 0."""
-    before = text[max(0, start - 20) : start].rstrip() + " "
-    return 1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0
+    before = text[max(0, start - 40) : start].rstrip() + " "
+    side = 1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0
+    return -side if side and _DENIED.search(before) else side
