@@ -10,6 +10,7 @@ On one core of a processor with bfloat16 a pair of 48 word pieces takes some 30 
 
 import argparse
 import json
+import math
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -72,7 +73,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
+    if not (0 < options.rate < math.inf and 0 < options.epochs < math.inf and options.every > 0):
+        parser.error("--rate, --epochs and --every must be finite and more than 0")
     pairs = [pair for pair in read_pairs(options.pairs) if pair.set not in options.without]
+    if not pairs:
+        parser.error(f"{options.pairs} has no pairs to train on beside the sets that are left out")
     plan = Plan(options.rate, options.epochs, seed=options.seed)
     watched = {path.name.split(".")[0]: _sampled(list(read_pairs(path))) for path in options.watch}
     model = train(
@@ -101,6 +106,9 @@ def train(
         watched: pairs to measure it on meanwhile, by name.
         every: steps between measurements.
         resume: go on from the folder's checkpoint, if it has one.
+
+    Raises:
+        ValueError: the loss is not finite.
     """
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(plan.seed)
@@ -153,6 +161,9 @@ def _step(model: Verifier, batch: Sequence[Encoded], optimizer: torch.optim.Opti
     known = words != IGNORED
     if known.any():
         loss = loss + WORDS_WEIGHT * functional.binary_cross_entropy_with_logits(pieces.float()[known], words[known])
+    if not loss.isfinite():
+        # One such step would make all weights NaN, and the model would be saved all the same.
+        raise ValueError("the loss is not finite; lower --rate, and look for damaged pairs in --pairs")
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()

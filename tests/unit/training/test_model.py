@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from training.evaluate import figures, predicted, read_scores, write_scores
 from training.model import IGNORED, MAX_TOKENS, Verifier, encode, padded, predict, tokenizer
-from training.pairs import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Pair
-from training.train import Plan, train, verdict_losses
+from training.pairs import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Pair, write_pairs
+from training.train import Plan, main, train, verdict_losses
 from workers.inference.opening import verifier_file
 
 EVIDENCE = "The northern quay has 12 berths and opened in 1931."
@@ -117,6 +118,30 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_never_was(tmp_path: Path, tiny:
     for (name, own), other in zip(whole.state_dict().items(), resumed.state_dict().values(), strict=True):
         assert torch.equal(own, other), name
     assert not (tmp_path / "stopped" / "checkpoint.pt").exists()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [["--rate", "nan"], ["--rate", "inf"], ["--epochs", "-1"], ["--every", "0"], ["--without", "made"]],
+    ids=str,
+)
+def test_a_training_that_teaches_nothing_is_refused(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], tiny: Path
+) -> None:
+    write_pairs(tmp_path / "pairs.jsonl.gz", PAIRS)
+    paths = ["--pairs", str(tmp_path / "pairs.jsonl.gz"), "--out", str(tmp_path / "model"), "--start", str(tiny)]
+    with pytest.raises(SystemExit) as ended:
+        main([*paths, *given])
+    assert ended.value.code == 2
+    assert "more than 0" in (said := capsys.readouterr().err) or "no pairs" in said
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_loss_that_is_no_number_ends_a_training(tmp_path: Path, tiny: Path) -> None:
+    damaged = [replace(pair, weight=float("nan")) for pair in PAIRS]
+    with pytest.raises(ValueError, match="not finite"):
+        train(damaged, Plan(batch=8), tmp_path / "model", start=tiny, every=1)
+    assert not (tmp_path / "model" / "checkpoint.pt").exists()
 
 
 def test_what_is_learnt_is_kept_and_told_again(tmp_path: Path, tiny: Path) -> None:
