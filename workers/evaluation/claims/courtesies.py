@@ -18,7 +18,7 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _JOINED = re.compile(
-    r"(?:(?:and|but|so|however|while|whereas|although|though|und|aber|jedoch|denn|et|mais|car)\b[\s,]*){1,3}",
+    r"(?:(?:and|but|so|however|while|whereas|although|though|und|aber|jedoch|denn|et|mais|car|maar)\b[\s,]*){1,3}",
     re.IGNORECASE,
 )
 _REASON = re.compile(r"(?:because|since|as|weil|da|parce qu[e'’])\s+", re.IGNORECASE)
@@ -33,7 +33,7 @@ _EMBEDDED = re.compile(rf"\b{_EMBEDS.pattern}", re.IGNORECASE)
 _OPENS = re.compile(
     r"(?:the|your|our|their|its|his|her|this|these|those|there|it|they|we|you|he|she|all|every|each|no|none|nobody|only|any|some|both|most"
     r"|der|die|das|den|dem|ein|eine|ihr|ihre|ihren|dein|deine|unser|unsere|es|sie|kein|keine|alle|diese[rs]?"
-    r"|le|la|les|un|une|votre|vos|notre|nos|leurs?|ce|cet|cette|ces|il|elle|ils|elles|aucune?|tous|toutes|l['’])\b",
+    r"|le|la|les|un|une|votre|vos|notre|nos|leurs?|ce|cet|cette|ces|il|elle|ils|elles|aucune?|tous|toutes|l['’]|de|het|een|er|uw|dit|deze|geen)\b",
     re.IGNORECASE,
 )
 """Words that begin a subject; the form of a verb such as "ends" does not show that it is one."""

@@ -71,6 +71,7 @@ def test_a_statement_behind_a_courtesy_is_checked_without_it(text: str, plain: s
         "The documents do not mention a fee, the service is free.",
         "Parking is free, which is not stated in the documents.",
         "Parking is free but this is not mentioned in the documents.",
+        "Sorry voor het wachten, maar het zwembad gaat op zondag om negen uur dicht.",
         "I don't have the brochure here; the pool is closed in winter.",
         "Leider muss ich Ihnen mitteilen, dass die Garantie abgelaufen ist.",
     ],
