@@ -215,3 +215,19 @@ class TestSources:
     @pytest.mark.parametrize("shape", [repeated("["), lambda n: "[" + "1," * (n // 2) + "1]"], ids=["deep", "wide"])
     def test_time_stays_linear_on_deep_and_wide_json(self, shape: Callable[[int], str]) -> None:
         check_linear(lambda text: partial(segment_source, text), shape, "JSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It is at Hafenstr. 12. Bring proof.", ["It is at Hafenstr. 12.", "Bring proof."]),
+        (
+            "Das Amt ist in der Berliner Str. 7a. Montags ist zu.",
+            ["Das Amt ist in der Berliner Str. 7a.", "Montags ist zu."],
+        ),
+        ("It is good for the soul. 3 people came.", ["It is good for the soul.", "3 people came."]),
+        ("It is in the Hafenstr. Bring proof.", ["It is in the Hafenstr.", "Bring proof."]),
+    ],
+)
+def test_the_number_of_a_house_stays_with_its_street(text: str, sentences: list[str]) -> None:
+    assert [each.text for each in segment(text)] == sentences
