@@ -12,6 +12,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, Literal
 
 from workers.evaluation.clauses.parser import parse_together
+from workers.evaluation.facts.forms.powers import plain_powers
+from workers.evaluation.facts.numbers.ranges import spoken_ranges
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
@@ -152,7 +154,9 @@ def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
     read = dict.fromkeys(unknown, ()) | {
         text: tuple(clauses_of(doc))
         for text, doc in zip(
-            readable, parse_together([_DENIED_BY_PREFIX.sub(" not ", each) for each in readable]), strict=True
+            readable,
+            parse_together([_DENIED_BY_PREFIX.sub(" not ", spoken_ranges(plain_powers(each))) for each in readable]),
+            strict=True,
         )
     }
     with _LOCK:

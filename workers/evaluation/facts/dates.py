@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from workers.evaluation.facts.numbers.number_forms import is_counted
@@ -16,13 +16,15 @@ from workers.evaluation.text.words import key_of
 class Date:
     """Describe a date by its named parts; ``None`` for each part that is not named.
 
-    In a time of day only ``minute`` (0..1439) is set.
+    In a time of day only ``minute`` (0..1439) is set. ``is_open`` is true for one that may be in either half of the
+    day ("quarter to six"); its minute is that of the first half.
     """
 
     year: int | None = None
     month: int | None = None
     day: int | None = None
     minute: int | None = None
+    is_open: bool = False
 
     @property
     def parts(self) -> tuple[int | None, int | None, int | None, int | None]:
@@ -30,6 +32,8 @@ class Date:
         return (self.year, self.month, self.day, self.minute)
 
 
+DAY = 1440
+"""Minutes of a day."""
 Period = tuple[int, int]
 """First and last month, counted from the year 0."""
 
@@ -43,8 +47,8 @@ class DatePool:
 
     def __init__(self, dates: Iterable[Date]) -> None:
         self._by_parts: dict[int, list[Date]] = {}
-        for date in dict.fromkeys(dates):
-            self._by_parts.setdefault(_named(date), []).append(date)
+        for each in dict.fromkeys(each for date in dates for each in _alternatives(date)):
+            self._by_parts.setdefault(_named(each), []).append(each)
         self._shared: dict[tuple[int, int], set[Date]] = {}
 
     def has_comparable(self, date: Date) -> bool:
@@ -55,7 +59,9 @@ class DatePool:
         """Return true if one of the dates has a named part in common with this date and no part that differs."""
         own = _named(date)
         return any(
-            parts & own and _only(date, parts & own) in self._only_parts(parts, parts & own) for parts in self._by_parts
+            parts & own and _only(each, parts & own) in self._only_parts(parts, parts & own)
+            for parts in self._by_parts
+            for each in _alternatives(date)
         )
 
     def _only_parts(self, parts: int, shared: int) -> set[Date]:
@@ -95,7 +101,17 @@ def _named(date: Date) -> int:
 
 
 def _only(date: Date, parts: int) -> Date:
-    return Date(*(part if parts >> place & 1 else None for place, part in enumerate(date.parts)))
+    year, month, day, minute = (part if parts >> place & 1 else None for place, part in enumerate(date.parts))
+    return Date(year, month, day, minute)
+
+
+def _alternatives(date: Date) -> tuple[Date, ...]:
+    """Return a date with the times that it may mean: one that is open, and 24:00, which is 0:00 too."""
+    if date.minute == DAY:
+        return date, replace(date, minute=0)
+    if date.is_open and date.minute is not None:
+        return date, replace(date, minute=(date.minute + DAY // 2) % DAY)
+    return (date,)
 
 
 _MONTH = "(?P<n>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
@@ -121,7 +137,7 @@ _DATE_PATTERNS = (
     # 3 March 2026, 3rd of March, 3. März
     re.compile(rf"(?<!\w)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{_MONTH}{_YEAR}", re.IGNORECASE),
     # March 3, 2026
-    re.compile(rf"(?<!\w){_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d.:]){_YEAR}", re.IGNORECASE),
+    re.compile(rf"(?<!\w){_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:]|\.\d){_YEAR}", re.IGNORECASE),
     # March 2026
     re.compile(rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})(?!\d)", re.IGNORECASE),
     # 4.10.2020; with slashes the order of day and month is ambiguous
@@ -130,7 +146,7 @@ _DATE_PATTERNS = (
     re.compile(r"(?<![\w:.])(?P<h>\d{1,2}):(?P<i>\d{1,2})(?=-\d{1,2}:\d{1,2}(?![\w:]))"),
     re.compile(r"(?<=-)(?P<h>\d{1,2}):(?P<i>\d{1,2})(?![\w:])"),
     # 14:03, 2:03 pm, 5pm
-    re.compile(rf"(?<![\w:.]){_CLOCK}(?![\w:])\s?(?P<p>[ap]\.?m\b)?", re.IGNORECASE),
+    re.compile(rf"(?<![\w:.]){_CLOCK}(?![\w:])\s?(?:(?P<p>[ap]\.?m\b)|(?P<o>o['’]clock\b))?", re.IGNORECASE),
     re.compile(r"(?<![\w:.])(?P<h>\d{1,2})(?:\.(?P<i>[0-5]\d))?\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
     # in 1648: an earlier year only after a preposition and without a following noun
     re.compile(
@@ -144,6 +160,7 @@ _CENTURY = re.compile(
     re.IGNORECASE,
 )
 _DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
+_HALF_YEAR = re.compile(r"\b(?:H([12])|(first|second) half)(?: of)?,? (\d{4})\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 _SHORT_DAY = re.compile(
@@ -183,7 +200,7 @@ def read_dates(text: str) -> tuple[list[Date], str]:
 
 
 def read_periods(text: str) -> tuple[list[Period], str]:
-    """Read the centuries, decades and quarters of a text; return them and the text without them."""
+    """Read the centuries, decades, halves and quarters of years of a text; return them and the text without them."""
     found: list[Period] = []
     if not _CENTURY_OR_DIGIT.search(text):
         return found, text
@@ -196,7 +213,11 @@ def read_periods(text: str) -> tuple[list[Period], str]:
         quarter = int(match[1]) if match[1] else ORDINALS[key_of(match[2])]
         start = 12 * int(match[3]) + 3 * (quarter - 1)
         found.append((start, start + 2))
-    for pattern in (_CENTURY, _DECADE_OF, _QUARTER):
+    for match in _HALF_YEAR.finditer(text):
+        half = int(match[1]) if match[1] else ORDINALS[key_of(match[2])]
+        start = 12 * int(match[3]) + 6 * (half - 1)
+        found.append((start, start + 5))
+    for pattern in (_CENTURY, _DECADE_OF, _QUARTER, _HALF_YEAR):
         text = pattern.sub(_blank, text)
     return found, text
 
@@ -240,7 +261,9 @@ def _date(groups: dict[str, str | None]) -> Date | None:
     half = (groups.get("p") or "")[:1].lower()
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    return Date(year, month, day, hour * 60 + minute) if hour < 25 and minute < 60 else None
+    is_open = bool(groups.get("o")) and hour <= 12
+    hour = hour % 12 if is_open else hour
+    return Date(year, month, day, hour * 60 + minute, is_open) if hour < 25 and minute < 60 else None
 
 
 def _blank(match: re.Match[str]) -> str:

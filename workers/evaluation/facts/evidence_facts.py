@@ -12,6 +12,8 @@ from workers.evaluation.text.words import stem
 
 SMALLEST_FIGURE = 10
 """Smallest number without a unit that an answer must have from its sources; "two ways" only counts what follows."""
+UNCALCULATED = frozenset(("ratio", "ordinal"))
+"""Dimensions whose numbers are stated and never calculated: results of games, floors."""
 
 
 class KnownFacts:
@@ -94,6 +96,14 @@ def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Po
         for number in distinct
         if pool.has(number) or (number.bound and nearest.satisfy(number)) or (number.is_unit and spans.has(number))
     }
+    sides = frozenset(number.face for number in near)
+    known |= {
+        number
+        for number in distinct
+        if number.dimension == "ratio"
+        and not any(other.dimension == "ratio" for other in near)
+        and sides.issuperset(divmod(number.face, 1000))
+    }  # a record has the goals of each side in a field of its own
     assumable = [number for number in distinct if number.dimension in rates][:MAX_INPUTS]
     counts = [number for number in distinct if not number.is_unit][:MAX_INPUTS]
     for number in distinct if near else ():
@@ -102,6 +112,8 @@ def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Po
         if is_one_unit(number) and not any(same_dimension(number.dimension, other.dimension) for other in near):
             known.add(number)  # "in one day"
             continue
+        if number.face in own.ends or number.dimension in UNCALCULATED:
+            continue  # an end of a range is stated and not calculated: 25 is no sum of 10 and 15 in "$10 to $25"
         if is_derived(number, near, is_compared=own.is_compared):
             known.add(number)
             continue

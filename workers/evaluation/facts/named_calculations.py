@@ -15,6 +15,7 @@ from itertools import product as all_of
 from workers.evaluation.facts.amounts_of_each import amounts_of_each, is_form
 from workers.evaluation.facts.arithmetic import DEGREES, same_dimension
 from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.operands import Operand, read_operands
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.text_details import read_details
@@ -122,11 +123,15 @@ def named_figures(
     """
     asked = _read(claim, topic)
     operands = [read_operands(texts) for texts in sources]
+    ends = range_ends(claim)
     return frozenset(
         figure
         for figure in figures[:MAX_FIGURES]
-        if any(_gives(each, _as_age(figure, asked), asked) for each in operands)
-        or (asked.is_total and any(_is_of_all(figure, texts) for texts in sources))
+        if figure.face not in ends
+        and (
+            any(_gives(each, _as_age(figure, asked), asked) for each in operands)
+            or (asked.is_total and any(_is_of_all(figure, texts) for texts in sources))
+        )
     )
 
 

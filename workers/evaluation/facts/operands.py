@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workers.evaluation.facts.dates import read_dates, read_periods
-from workers.evaluation.facts.numbers.numerals import plain_numerals
+from workers.evaluation.facts.forms.plain_forms import plain_forms
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.series import find_codes
@@ -119,7 +119,7 @@ def _without_heading(match: re.Match[str]) -> str:
 
 def _read(part: str) -> list[Quantity]:
     """Return the numbers of a part without dates and identifiers; "Porto 120" beside "Braga 85" is none."""
-    rest = read_dates(read_periods(plain_numerals(part))[1])[1]
+    rest = read_dates(read_periods(plain_forms(part))[1])[1]
     members = {number for (_, number), start, end in find_codes(rest) if " " not in rest[start:end]}
     return [each for each in undated_quantities(rest) if each.is_unit or f"{each.face:g}" not in members]
 

@@ -10,7 +10,14 @@ import re
 from workers.evaluation.facts.dates import read_dates, read_periods
 from workers.evaluation.facts.numbers.figures import written_numbers
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME, cardinal, composed, spelled_numbers
-from workers.evaluation.facts.numbers.parts import blank, read_ages, read_compounds, read_halves, read_shares
+from workers.evaluation.facts.numbers.parts import (
+    blank,
+    read_ages,
+    read_compounds,
+    read_halves,
+    read_ratios,
+    read_shares,
+)
 from workers.evaluation.facts.numbers.quantity import Quantity as Quantity
 from workers.evaluation.facts.time_spans import spans_between as spans_between
 from workers.evaluation.facts.units import NUMBER_WORDS, SCALES, UNITS
@@ -59,7 +66,7 @@ def undated_quantities(text: str) -> list[Quantity]:
     rest = _SHARED_SCALE.sub(_shared, _DECADE.sub(blank, text))
     rest = _DOZEN.sub(lambda match: str(12 * int(match[1])), rest)
     found: list[Quantity] = []
-    for reader in (read_ages, read_compounds, read_shares, read_halves):
+    for reader in (read_ratios, read_ages, read_compounds, read_shares, read_halves):
         more, rest = reader(rest)
         found += more
     return [*found, *written_numbers(rest), *spelled_numbers(rest)]

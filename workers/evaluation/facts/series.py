@@ -9,6 +9,14 @@ Code = tuple[str, str]
 """Series and number or letter, lower case."""
 
 _CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:]\d|\s?[%€$£])", re.IGNORECASE)
+_VERSION = re.compile(
+    r"(?<![\w-])(?:(?:v|version|release|Python|Java|Node(?:\.js)?|PHP|Ruby|Go|Rust|Perl|Swift|Kotlin|TypeScript|iOS|iPadOS|Android|macOS|Windows|Ubuntu|Debian|Kernel|Linux"
+    r"|Kubernetes|Docker|Helm|Kafka|Redis|Postgres(?:QL)?|MySQL|MariaDB|MongoDB|Django|Rails|Spring|Angular|React|Vue|TLS|USB|HTTP|Bluetooth|CUDA|GCC|Chrome|Firefox"
+    r"|PyTorch|TensorFlow|GPT|Claude|Llama)[ -]?|(?=\d+\.\d+\.\d))(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,:]\d|\s?[%€$£])",
+    re.IGNORECASE,
+)
+"""A dotted number of a version or an address, in which 3.10 is not 3.1."""
+_GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _LETTER = re.compile(r"(?<![\w-])([^\W\d_]{3,20}) ([A-HJ-Z])(?![\w'’&-]|\.\w)")
 NOT_SERIES = word_set(
     """
@@ -49,6 +57,11 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
         ((match[1].lower(), match[2].lower()), match.start(), match.end())
         for match in _LETTER.finditer(text)
         if match[1].lower() not in COMMON_WORDS
+    ]
+    found += [
+        (("version", match[1]), match.start(1), match.end(1))
+        for match in _VERSION.finditer(text)
+        if not _GROUPED.fullmatch(match[1])
     ]
     return sorted(found, key=lambda code: code[1])
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
-from workers.evaluation.facts.numbers.numerals import plain_numerals
+from workers.evaluation.facts.forms.plain_forms import plain_forms
 from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.series import COMMON_WORDS, find_codes
 from workers.evaluation.facts.time_spans import implied_dates, implied_quantities
@@ -24,6 +25,8 @@ MAX_CLAUSES = 40
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 """A word with its apostrophes."""
 _NAME = re.compile(r"(?<![\w.])([A-ZÄÖÜÉÈÀÇ][\w'’-]{1,40}(?:\.[a-z]\w{1,20})?)")
+_PART_HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
+"""The hyphen of "AB-1200", which others write as "AB1200"."""
 _ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
 _HYPHENATED = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _NEGATION = re.compile(
@@ -79,6 +82,7 @@ class Details:
         beside: for each name, stems of the nearest words before and after it that are not names.
         words: stems of its content words.
         clauses: for each clause its content words and those under a negation.
+        ends: figures that are ends of ranges, as written.
     """
 
     quantities: tuple[Quantity, ...]
@@ -95,6 +99,7 @@ class Details:
     beside: Mapping[str, frozenset[str]]
     words: frozenset[str]
     clauses: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    ends: frozenset[float]
 
     @property
     def is_exact(self) -> bool:
@@ -110,11 +115,11 @@ class Details:
 @lru_cache(maxsize=4_096)
 def read_details(text: str) -> Details:
     """Read the exact details of a text; the function is pure, so its results may be cached."""
-    text = plain_numerals(text[:MAX_LENGTH])
+    text = plain_forms(text[:MAX_LENGTH])
     periods, rest = read_periods(text)
     dates, rest = read_dates(rest)
     codes = frozenset(code for code, _, _ in find_codes(rest))
-    members = {number for _, number in codes}
+    members = {f"{float(number):g}" if number.count(".") == 1 else number for _, number in codes}
     names = _names(undotted(rest))
     quantities = [each for each in undated_quantities(rest) if each.is_unit or f"{each.face:g}" not in members]
     return Details(
@@ -132,6 +137,7 @@ def read_details(text: str) -> Details:
         _beside(undotted(rest), names),
         content_words(text),
         _clauses(text),
+        range_ends(text),
     )
 
 
@@ -158,7 +164,7 @@ def _names(text: str) -> frozenset[str]:
         if word in UNITS:
             continue
         if (not starts or surname or match[1].isupper()) and word not in COMMON_WORDS:
-            names.add(word)
+            names.add(_PART_HYPHEN.sub("", word))
     return frozenset(names)
 
 

@@ -23,6 +23,7 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("bytes", 2**30, "gib gi"),
     ("bytes", 2**40, "tib ti"),
     ("percent", 1, "% percent prozent pct"),
+    ("percent", 0.1, "‰ promille"),
     ("usd", 1, "$ usd dollar dollars us$ dólar dólares"),
     ("eur", 1, "€ eur euro euros евро"),
     ("gbp", 1, "£ gbp"),
@@ -32,6 +33,7 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("inr", 1, "₹ inr rupee rupees"),
     ("rub", 1, "rub ₽ рублей рубля рубль"),
     ("points", 1, "percentage-points pp"),
+    ("points", 0.01, "basis-points bp bps"),
     ("metre", 1e-6, "µm"),
     ("metre", 0.001, "mm millimetre millimetres millimeter millimeters"),
     ("metre", 0.01, "cm centimetre centimetres centimeter centimeters"),
@@ -57,6 +59,9 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("litre", 0.473176, "pint pints"),
     ("litre", 1000, "m³ met³"),
     ("litre", 28.3168, "ft³ feet³ foot³"),
+    ("cup", 1, "cup cups"),
+    ("spoon", 1, "tsp teaspoon teaspoons"),
+    ("spoon", 3, "tbsp tablespoon tablespoons"),
     ("area", 1, "m² m2 sqm met²"),
     ("area", 1e-4, "cm² centimet²"),
     ("area", 1e6, "km² km2 kilomet²"),
@@ -79,10 +84,12 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("watt", 1e3, "kw kilowatt kilowatts"),
     ("watt", 1e6, "mw megawatt megawatts"),
     ("watt", 1e9, "gw gigawatt gigawatts"),
+    ("watt", 1e12, "tw terawatt terawatts"),
     ("watthour", 1, "wh"),
     ("watthour", 1e3, "kwh"),
     ("watthour", 1e6, "mwh"),
     ("watthour", 1e9, "gwh"),
+    ("watthour", 1e12, "twh"),
     ("volt", 1, "v volt volts"),
     ("hertz", 1, "hz"),
     ("hertz", 1e3, "khz"),
@@ -95,7 +102,24 @@ no fixed length.
 """
 
 DATED = frozenset(
-    ("second", "an", "ans", "bar", "day", "week", "month", "year", "mo", "quarters", "foot", "tag", "jahr", "mi")
+    (
+        "second",
+        "an",
+        "ans",
+        "bar",
+        "day",
+        "week",
+        "month",
+        "year",
+        "mo",
+        "quarters",
+        "foot",
+        "tag",
+        "jahr",
+        "mi",
+        "cup",
+        "cups",
+    )
 )
 """Units that may stand behind a year: "the 2008 second quarter", "2019 week 5"."""
 

@@ -38,7 +38,7 @@ from workers.evaluation.facts.evidence_facts import KnownFacts, MissingDetails, 
 from workers.evaluation.facts.named_calculations import CALCULATION_WORDS, has_wrong_change, named_figures
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, read_details
-from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
+from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.ownership.value_owners import OwnedValues
 from workers.evaluation.text.local_words import LOCAL_LANGUAGES, local_sequence
@@ -74,11 +74,19 @@ AROUND = 15
 MOST_PERIODS = 12
 """Largest number of days, months or the like that a claim counts itself."""
 
-NUMERIC = frozenset(stem(word) for word in (*NUMBER_WORDS, *UNITS, *SCALES, *MONTHS))
+NUMERIC = frozenset(
+    stem(word)
+    for word in (*NUMBER_WORDS, *UNITS, *SCALES, *MONTHS, *ORDINALS, "minus")
+    if word not in ("first", "second")
+)
 """Words for numbers, units and months, which are compared by value."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
-_FIGURE = re.compile(r"[\d.,'’]+([^\W\d_]{0,4}|o'?clock)")
+_FIGURE = re.compile(
+    r"[\d.,'’]+([^\W\d_]{0,4}|o'?clock)|[\d.]+e\d{1,2}|10[⁰-⁹]{1,2}|[1-4]q\d\d|(?:q[1-4]|h[12]|fy)(?:['’]?\d\d(?:\d\d)?)?|w[0-5]\d|m(?:cm|m)[xlcvi]{1,8}"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ties|\w{4,7}zigern?|noon|midnight|midday|v\d[\d.]*"
+)
+"""Words that are read as figures, dates or periods."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ _COUNTED = (
 _SINGLE = re.compile(rf"(?!一[時个個])(?!十分(?!钟|鐘))(?<![每同统統]){_NUMBER}(?=\s?(?:{_COUNTED}))")
 _RUN = re.compile(rf"{_NUMBER}{{2,12}}")
 _GROUPED = re.compile(
-    r"(\d[\d,]{0,11}(?:\.\d{1,4})?)\s?([万萬亿億])\s?(?:(\d[\d,]{0,8}(?:\.\d{1,4})?)\s?([万萬千])?)?(?:\s?(\d[\d,]{0,4})(?=[元円]))?"
+    r"(\d[\d,]{0,11}(?:\.\d{1,4})?)\s?([万萬亿億])\s?(?:(\d[\d,]{0,8}(?:\.\d{1,4})?)\s?(千?[万萬]|千)?)?(?:\s?(\d[\d,]{0,4})(?=[元円]))?"
 )
+_THOUSANDS = re.compile(r"(\d{1,3}(?:\.\d)?)\s?千(?=[人名円元個个台冊册本枚件点頭社])")
 _KOREAN_GROUPED = re.compile(
     r"(\d[\d,]{0,11}(?:\.\d{1,4})?)\s?(조|억|만|천)(?:\s?(\d[\d,]{0,8})\s?(억|만|천|백)?)?(?:\s?(\d[\d,]{0,4})(?=\s?원))?"
 )
@@ -141,6 +142,8 @@ def _percent(match: re.Match[str]) -> str:
 
 
 def _ideographs(text: str) -> str:
+    # Figures with a power first: the 千万 of "1億2千万" is no number of its own.
+    text = _THOUSANDS.sub(lambda match: f"{1000 * float(match[1]):.0f}", _GROUPED.sub(_grouped, text))
     text = _RUN.sub(lambda match: _value(match[0]), text)
     text = _SINGLE.sub(lambda match: _value(match[0]), text)
     return _GROUPED.sub(_grouped, text)
@@ -169,8 +172,13 @@ def _composed(written: str, digits: dict[str, int], powers: dict[str, int], grou
 def _grouped(match: re.Match[str]) -> str:
     total = _plain(match[1]) * _GROUPS[match[2]]
     if match[3]:
-        total += _plain(match[3]) * (_GROUPS | {"千": 1000}).get(match[4] or "", 1)
+        total += _plain(match[3]) * _times(match[4] or "")
     return f"{total + _plain(match[5] or '0'):.0f}"
+
+
+def _times(written: str) -> int:
+    """Return the factor of 万, 千 or 千万; 1 for an empty text."""
+    return (1000 if written.startswith("千") else 1) * _GROUPS.get(written[-1:], 1)
 
 
 def _plain(written: str) -> float:

@@ -116,6 +116,7 @@ def _runs(language: str) -> re.Pattern[str]:
 
 _HALVES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "de": (
+        (r"\b([2-9]0)er(?:[\s-]?Jahren?|n)\b", r"19\g<1>s"), (r"\b((?:1[5-9]|20)\d0)er(?:[\s-]?Jahren?|n)\b", r"\g<1>s"),
         (r"\beine[rn]?\sDreiviertelstunde\b|\bDreiviertelstunde\b", "45 Minuten"), (r"\b(?:eine[rn]?\s)?Viertelstunde\b", "15 Minuten"),
         (r"\b(?:ein(?:em)?\s)?Dreiviertelkilo\b", "750 g"), (r"\b(?:ein(?:em)?\s)?halbes\sKilo\b", "500 g"),
         (r"\banderthalb\w{0,2}\b|\beineinhalb\b", "1.5"), (r"\bzweieinhalb\b", "2.5"), (r"\bdreieinhalb\b", "3.5"),
@@ -213,7 +214,7 @@ _MORNING = (
     r"(?:morgens|vormittags|de\sla\smañana|da\smanhã|del\smattino|di\smattina|du\smatin|['’]s\s(?:ochtends|morgens)"
     r"|rano|утра|صباحا)"
 )
-_PART_OF_DAY = rf"(?:\s(?:(?P<pm>{_EVENING})|{_MORNING})(?!\w))"
+_PART_OF_DAY = rf"(?:\s(?:(?P<pm>{_EVENING})|(?P<am>{_MORNING}))(?!\w))"
 _BEFORE_TIME: Mapping[str, str] = {
     "de": r"(?:um|ab|bis|gegen|von|nach|vor|zwischen|und)\s",
     "nl": r"(?:om|vanaf|tot|rond|van|na|voor|tussen|en)\s",
@@ -262,14 +263,16 @@ def _times(language: str) -> tuple[re.Pattern[str], ...]:
 
 def _clock(text: str, language: str) -> str:
     """Write times of day as "14:30"."""
-    text = (
-        _HALF_TO.sub(lambda match: _time(int(match[1]) - 1, 30, match["pm"]), text)
-        if language in ("de", "nl")
-        else text
-    )
+    text = _HALF_TO.sub(_half_to, text) if language in ("de", "nl") else text
     for pattern in _times(language):
         text = pattern.sub(_time_of, text)
     return text
+
+
+def _half_to(match: re.Match[str]) -> str:
+    """Return "5:30 o'clock" for "halb 6", which may be in either half of the day, unless a word names it."""
+    written = _time((int(match[1]) - 1) % 24, 30, match["pm"])
+    return written if match["pm"] or match["am"] else f"{written} o'clock"
 
 
 def _time_of(match: re.Match[str]) -> str:

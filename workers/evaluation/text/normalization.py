@@ -33,7 +33,9 @@ _HEXADECIMAL = re.compile(r"(?<!\w)0(?:x[0-9a-f]{1,8}|b[01]{1,32})(?!\w)", re.IG
 _BASE64 = re.compile(r"(?<![\w+/])(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{8,400}={0,2}(?![\w+/])")
 _DISGUISED = re.compile(r"(?<![^\W_])(?:[A-Za-z]++[013457](?=[a-z]))++[a-z]++(?![^\W_])")
 _LETTERS = str.maketrans("013457", "oieast")
-_SUM = re.compile(r"(?<![\w.,+×*/=−-])(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,]|\.\d| ?[+×*·/=−-])")
+_MIXED = re.compile(r"(?<![\w.,])(\d{1,4}) ?([¼½¾⅓⅔⅛⅜⅝⅞])")
+"""A number with a fraction behind it: "2½"."""
+_SUM = re.compile(r"(?<![\w.,+×*/=−-])(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,^]|\.\d| ?[+×*·/=−-])")
 _UNIT_NAMES = "(?:year|month|week|day|hour|minute|second|percent|metre|meter|euro|dollar)s?|monate?n?|jahre?n?|tage?n?|mois|ans?|meses|años?"
 _ROMAN = re.compile(rf"\b(?=[IVXLC]{{2}})(XC|XL|L?X{{0,3}})(IX|IV|V?I{{0,3}})(?=[\s-](?i:{_UNIT_NAMES})\b)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -44,6 +46,7 @@ def normalised(text: str) -> str:
     if not text.isascii():
         text = _INVISIBLE.sub("", text)
         text = _STYLED.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+        text = _MIXED.sub(lambda match: f"{int(match[1]) + unicodedata.numeric(match[2]):g}", text)
         text = _NUMERAL.sub(_plain_numeral, text)
         text = "".join(_ascii_digit(character) for character in text)
         text = _UNSPACED_FIGURE.sub(" ", text)

@@ -78,8 +78,8 @@ def test_a_dash_behind_a_figure_is_no_sign(text: str, faces: list[float]) -> Non
     ("text", "value", "dimension"),
     [
         *(("The fee is 2000 euros.", 2000.0, "eur"), ("a dose of 2000 mg", 2.0, "gram"), ("1 234,56 €", 1234.56, "eur")),
-        *(("₹1,50,000", 150000.0, "inr"), ("12,50,000 rupees", 1.25e6, "inr"), ("½ cup", 0.5, "noun:cup")),
-        *(("1½ cups", 1.5, "noun:cup"), (".5%", 0.5, "percent"), (".125 %", 0.125, "percent")),
+        *(("₹1,50,000", 150000.0, "inr"), ("12,50,000 rupees", 1.25e6, "inr"), ("½ cup", 0.5, "cup")),
+        *(("1½ cups", 1.5, "cup"), (".5%", 0.5, "percent"), (".125 %", 0.125, "percent")),
         *(("2015 hours", 2015 * 3600.0, "time"), ("1,299 km", 1.299e6, "metre"), ("2000 kWh", 2e6, "watthour")),
         *(("the plant has 1950 employees", 1950.0, "noun:employe"), ("1950 Mitarbeiter", 1950.0, "noun:mitarbeit")),
         *(("It delivered 2024 vans.", 2024.0, "noun:van"), ("It is 2000 years old.", 24000.0, "month")),

@@ -15,7 +15,7 @@ _POWER = "(?:hundred|thousand|million|billion)"
 _AND_ONE = r"(?:(?<=ty)[\s-]one\b(?!-)|(?<=hundred) (?:and )?one\b(?!-)|(?<=thousand|.million|.billion) and one\b(?!-))"
 """The last part of "twenty-one" and "a thousand and one"; "twenty one-bedroom flats" are twenty."""
 _WORD_NUMBER = re.compile(
-    rf"(?<!\d[\s-])\b((?:(?:an?|one)[ -](?={_POWER}))?{NUMBER_NAME}(?:(?:[\s-]| and ){NUMBER_NAME}|{_AND_ONE}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
+    rf"(?<!\d[\s-])\b((?:(?:an?|one)[ -](?={_POWER}))?{NUMBER_NAME}(?:(?:[\s-]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion)) and ){NUMBER_NAME}|{_AND_ONE}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
     re.IGNORECASE,
 )
 _MINUS = re.compile(r"^(.*)\bminus\s$", re.IGNORECASE | re.DOTALL)

@@ -13,9 +13,12 @@ _CJK_GROUPS = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8}
 _CJK_NUMBER = "[" + "".join((*_CJK_DIGITS, *_CJK_POWERS, *_CJK_GROUPS)) + "]"
 _COUNTER = "[名人元円年月日個个台本枚件階层歳岁米周週天時时分秒冊章ヶか]"
 _CJK_RUN = re.compile(rf"{_CJK_NUMBER}{{2,12}}|{_CJK_NUMBER}(?={_COUNTER})")
-_NARROW = {"，": ",", "．": ".", "％": "%", "＄": "$", "￥": "¥", "：": ":"}
+_NARROW = {"，": ",", "．": ".", "％": "%", "＄": "$", "￥": "¥", "：": ":", "٫": ".", "٬": ","}
 _FULL_WIDTH = re.compile(rf"(?<=\d)[{''.join(_NARROW)}](?=\d)|(?<=\d)％|[＄￥](?=\d)")
-_SCALED = re.compile(r"(\d{1,6}(?:,\d{3})*(?:\.\d{1,4})?)\s?([万萬億亿])(?:(\d{1,4})\s?([万萬]))?")
+_SCALED = re.compile(
+    r"(\d{1,6}(?:,\d{3})*(?:\.\d{1,4})?)\s?([十百千]?[万萬億亿])(?:\s?(\d{1,4})\s?([百千]?[万萬]))?"
+    rf"(?:\s?(\d{{1,4}})(?![\d.,]|\s?[万萬千百])(?=\s?{_COUNTER}))?|(\d{{1,3}}(?:\.\d{{1,2}})?)\s?千(?=\s?{_COUNTER})"
+)
 _VULGAR = re.compile(r"(?<![\w.,])(?:(\d{1,4})\s?)?([¼½¾⅛])")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _BEFORE = re.compile(rf"(?<=[{_UNSPACED}])(?=\d)")
@@ -35,8 +38,16 @@ def plain_numerals(text: str) -> str:
 
 
 def _multiplied(match: re.Match[str]) -> str:
-    parts = ((match[1].replace(",", ""), match[2]), (match[3] or "0", match[4] or match[2]))
-    return f"{sum(float(number) * _CJK_GROUPS[group] for number, group in parts):.0f}"
+    if match[6]:
+        return f"{float(match[6]) * 1000:.0f}"
+    parts = ((match[1].replace(",", ""), match[2]), (match[3] or "0", match[4] or "万"))
+    return f"{sum(float(number) * _group(group) for number, group in parts) + float(match[5] or 0):.0f}"
+
+
+def _group(written: str) -> int:
+    """Return the value of a group with or without a power before it: 千万 is ten million."""
+    power = _CJK_POWERS[written[0]] if len(written) == 2 else 1
+    return power * _CJK_GROUPS[written[-1]]
 
 
 def _value(match: re.Match[str]) -> str:

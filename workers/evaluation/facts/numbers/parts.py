@@ -8,10 +8,14 @@ from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.units import FRACTIONS, UNITS
 from workers.evaluation.text.words import key_of
 
+RATIO = "∶"
+"""Sign between the numbers of a ratio or of a result of a game; a colon would be a time of day."""
+_ORDERED = re.compile(r"\b(?:ratio|odds|proportions?|scale|Verhältnis)\b", re.IGNORECASE)
+_RATIO = re.compile(rf"(\d{{1,3}}){RATIO}(\d{{1,3}})")
 _PARTS = "(?:" + "|".join(FRACTIONS) + ")"
 _FRACTION = re.compile(
-    rf"\b(?P<top>an?|one|two|three|four|nine)[\s-](?P<part>{_PARTS})(?= of\b)|\b(?P<half>half)(?= of\b| the\b)"
-    rf"|(?<!-)\b(?P<one>{NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
+    rf"\b(?P<top>an?|one|two|three|four|nine|ein|eine|zwei|drei|deux|trois|[1-9])[\s-](?P<part>{_PARTS})(?= (?:of|der|des|aller)\b)|\b(?P<half>half)(?= of\b| the\b)"
+    rf"|(?<![\w.,/-])(?P<over>\d{{1,3}})/(?P<under>[1-9]\d{{0,2}})(?= of (?:the|all|its|our|their|users|customers|employees|people)\b)|(?<!-)\b(?P<one>{NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
     re.IGNORECASE,
 )
 _ODD_SHARE = re.compile(
@@ -45,6 +49,26 @@ def read_ages(text: str) -> tuple[list[Quantity], str]:
     return found, _AGE.sub(blank, text)
 
 
+def read_ratios(text: str) -> tuple[list[Quantity], str]:
+    """Read ratios and results of games ("3:1"); return them with the text without them.
+
+    The value has both numbers, so that two ratios are equal only if both of their numbers are.
+    """
+    found = []
+    for match in _RATIO.finditer(text):
+        one, two = int(match[1]), int(match[2])
+        value = 1000.0 * one + two
+        # A result may be given from either side: "won 3–2" of a game that ended 2:3.
+        is_ordered = _ORDERED.search(text[max(0, match.start() - 60) : match.start()])
+        values = (value,) if is_ordered else (value, 1000.0 * two + one)
+        found.append(Quantity(values, "ratio", True, False, 0.0, 0, value, written=match[0].replace(RATIO, ":")))
+        # The goals of one side are a figure of their own: "Four." of "won 4–0".
+        found += [
+            Quantity((float(each),), "", False, False, 0.5, 0, float(each), written=each) for each in match.groups()
+        ]
+    return found, _RATIO.sub(blank, text) if found else text
+
+
 def read_compounds(text: str) -> tuple[list[Quantity], str]:
     """Read durations of two units ("1h 30m") and return them with the text without them."""
     found = []
@@ -65,6 +89,8 @@ def read_shares(text: str) -> tuple[list[Quantity], str]:
     for match in fractions:
         if match["part"]:
             value = cardinal(match["top"]) * FRACTIONS[key_of(match["part"])]
+        elif match["over"]:
+            value = int(match["over"]) / int(match["under"])
         elif match["half"]:
             value = 0.5
         else:

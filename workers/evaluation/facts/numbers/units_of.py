@@ -26,15 +26,15 @@ def as_written(text: str, start: int, end: int, per: tuple[str, float] | None) -
 
 
 def whole_unit(following: str, text: str, end: int) -> str:
-    """Return the name of a unit of two words: degrees Celsius, percentage points."""
+    """Return the name of a unit of two words: degrees Celsius, percentage points, basis points, per cent."""
     if following in ("degrees", "degree", "°", "grad"):
         scale = _DEGREES.match(text, end)
         return f"°{scale[1][0].lower()}" if scale else "°"
     power = _POWERS.get(following)
     if power and (length := _LENGTH.match(text, end)):
         return f"{length[1].lower()}{power}"
-    if following == "percentage" and _POINTS.match(text, end):
-        return "percentage-points"
+    if following in ("basis", "percentage") and _POINTS.match(text, end):
+        return f"{following}-points"
     return following
 
 
