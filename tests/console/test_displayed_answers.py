@@ -4,12 +4,15 @@ import orjson
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
-from schemas.topics import FEEDBACK_ANALYTICS
+from schemas.review import ReviewEvent
+from schemas.topics import FEEDBACK_ANALYTICS, REVIEW_EVENTS
 from tests.harness.browser import logged_in, needs_browser
 from tests.harness.console import ConsoleThread
+from tests.harness.decisions import Values
 from tests.harness.deployment import Deployment, until
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT
+from workers.review.review_models import Filters, Reviewer
 from workers.settings.addresses import Addresses
 
 pytestmark = needs_browser
@@ -55,6 +58,56 @@ def test_a_request_that_is_loaded_ahead_is_looked_at_once_it_is_displayed(
         noted("review", second)
         assert notes.count(("review", second)) == 1
         assert seen.complaints == []
+
+
+def test_the_history_says_opened_once_a_request_is_displayed_and_closed_only_after_that(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    answers = {answer.answer.query: answer.answer_id for answer in held(console, "opened", 3)}
+
+    def steps(question: str) -> list[str]:
+        events = [ReviewEvent.from_bytes(value) for value in values(REVIEW_EVENTS, answers[question])]
+        return [event.kind for event in sorted(events, key=lambda event: event.occurred_at)]
+
+    def locked(kind: str) -> list[str]:
+        """Return the questions that somebody holds, displayed (opened) or loaded ahead."""
+        items = console.client("opening").get("/api/reviews").json()["items"]
+        return [each["query"] for each in items if each["lock"] and bool(each["lock"]["opened_at"]) == (kind == "opened")]
+
+    def is_next(response: Response) -> bool:
+        return response.url.endswith("/review/next")
+
+    with logged_in(browser, console, "opening") as (page, seen):
+        with page.expect_response(lambda response: is_next(response) and response.request.post_data_json["ahead"]):
+            page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first = page.locator("#question").inner_text()
+        ((second,), (opened,)) = locked("ahead"), locked("opened")
+        assert opened == first
+        (third,) = answers.keys() - {first, second}
+        assert (steps(first), steps(second), steps(third)) == (["assigned"], [], [])
+        page.keyboard.press("s")
+        expect(page.locator("#question")).to_have_text(second)
+        assert steps(second) == ["assigned"]
+        assert steps(third) == [], "it is loaded ahead"
+        with page.expect_response(lambda response: response.url.endswith("/unlock")):
+            page.goto("/queue")
+        expect(page.locator("h1")).to_have_text("Queue")
+        assert seen.complaints == []
+    expect_free(console)
+    assert steps(first) == ["assigned", "skipped"]
+    assert steps(second) == ["assigned", "unassigned"]
+    assert steps(third) == [], "nobody has seen it"
+
+
+def expect_free(console: ConsoleThread) -> None:
+    """Wait until nobody holds a request of the tenant."""
+
+    async def free() -> bool:
+        found = await console.resources.review.queue(Filters(), Reviewer("opening", frozenset({"opened"})), cursor=None, limit=9)  # type: ignore[union-attr]
+        return not any(each.lock for each in found.items)
+
+    console.call(until(free, "the requests are given back", 60))
 
 
 def test_the_page_of_an_answer_names_only_those_to_whom_it_was_displayed(

@@ -20,7 +20,7 @@ MARK_SECONDS = 900
 SECOND = "second:"
 """Start of the names of marks of second reviews."""
 
-# One atomic step: the holder keeps the start time of the lock; other reviewers get the holder's lock.
+# One atomic step: the holder keeps the times of the lock; other reviewers get the holder's lock.
 ACQUIRE = """
 local there = redis.call('GET', KEYS[1])
 local wanted = cjson.decode(ARGV[1])
@@ -28,6 +28,7 @@ if there then
   local known = cjson.decode(there)
   if known['holder'] ~= wanted['holder'] then return there end
   wanted['since'] = known['since']
+  if type(known['opened_at']) == 'string' then wanted['opened_at'] = known['opened_at'] end
 end
 local value = cjson.encode(wanted)
 redis.call('SET', KEYS[1], value, 'PX', ARGV[2])
@@ -90,13 +91,20 @@ class ReviewLocks:
         self._marks: dict[str, DecisionMark] = {}
         self._shared_marks: set[str] = set()
 
-    async def acquire(self, review_id: str, holder: str, now: datetime) -> Lock | None:
+    async def acquire(self, review_id: str, holder: str, now: datetime, *, opened: bool = True) -> Lock | None:
         """Lock a request for a reviewer, or renew the reviewer's own lock.
+
+        Args:
+            review_id: the request.
+            holder: name of the reviewer.
+            now: time of the call.
+            opened: the reviewer is shown the request now; false if their page only loads it ahead.
 
         Returns:
             The current lock, which may belong to another reviewer; ``None`` without Redis.
         """
-        wanted = Lock(holder=holder, since=now, expires_at=now + timedelta(seconds=self._seconds))
+        expires = now + timedelta(seconds=self._seconds)
+        wanted = Lock(holder=holder, since=now, expires_at=expires, opened_at=now if opened else None)
         milliseconds = str(int(self._seconds * 1000))
         try:
             value = await self._shared.ask(

@@ -61,6 +61,9 @@ class Lock(BaseModel):
     holder: str
     since: datetime
     expires_at: datetime
+    opened_at: datetime | None = Field(
+        default=None, description="Time at which the holder was first shown the request; null if it is loaded ahead."
+    )
 
 
 class Escalation(BaseModel):

@@ -68,7 +68,9 @@ class ReviewSteps(ReviewQueue):
 
     # ---------------------------------------------------------------- queue
 
-    async def next(self, filters: Filters, who: Reviewer, without: Collection[str] = ()) -> ReviewItem | None:
+    async def next(
+        self, filters: Filters, who: Reviewer, without: Collection[str] = (), *, opened: bool = True
+    ) -> ReviewItem | None:
         """Lock and return the next request that no other reviewer holds; return ``None`` without one.
 
         Second reviews are returned if the filters ask for them, in their share of the requests, or if no other
@@ -78,6 +80,7 @@ class ReviewSteps(ReviewQueue):
             filters: part of the queue to search.
             who: the reviewer.
             without: requests to leave out, so that a page can load the next request ahead.
+            opened: the reviewer is shown the request now; false if ``opened`` reports that later.
         """
         wanted = wanted_filters(filters, who)
         if wanted is None or filters.state == "decided":
@@ -87,7 +90,7 @@ class ReviewSteps(ReviewQueue):
         async def second_review() -> ReviewItem | None:
             seconds = await self._seconds(wanted, who, CANDIDATES, skipped_since=skipped_since)
             places = [place for place in seconds if place.review_id not in without]
-            return await self._take_first(places, who, second=True)
+            return await self._take_first(places, who, second=True, opened=opened)
 
         if filters.state == "open":
             if self._is_turn_of_second_review(who) and (second := await second_review()) is not None:
@@ -104,7 +107,7 @@ class ReviewSteps(ReviewQueue):
                     # What a reviewer escalated is for others, until they choose its queue or somebody assigns it.
                     escalated_by=who.name if part.queue is None and part.assignee is None else None,
                 )
-                found = await self._take_first(places, who, second=False)
+                found = await self._take_first(places, who, second=False, opened=opened)
                 if found is not None:
                     return found
         return await second_review()
@@ -136,9 +139,21 @@ class ReviewSteps(ReviewQueue):
         lock = await self._locks.acquire(review_id, who.name, self._now())
         if lock is not None and lock.holder != who.name:
             raise locked_by(lock)
-        if lock is not None and lock.since == lock.expires_at - timedelta(seconds=self._settings.lock_seconds):
+        if lock is not None and self._is_opened_now(lock):
             await self._tell("assigned", place, who)
         return lock
+
+    async def opened(self, review_id: str, who: Reviewer) -> None:
+        """Lock a request that was loaded ahead and record that the reviewer is shown it now.
+
+        Raises: see ``lock``.
+        """
+        if await self.lock(review_id, who) is None:
+            await self._tell("assigned", await self._place(review_id, who), who)
+
+    def _is_opened_now(self, lock: Lock) -> bool:
+        """Return ``True`` if a lock that was just taken or renewed is of a request that was not shown before."""
+        return lock.opened_at == lock.expires_at - timedelta(seconds=self._settings.lock_seconds)
 
     async def unlock(self, review_id: str, who: Reviewer) -> None:
         """Release the reviewer's lock of a request."""
@@ -146,7 +161,8 @@ class ReviewSteps(ReviewQueue):
         lock = (await self._locks.known([review_id])).get(review_id)
         if lock is not None and lock.holder == who.name:
             await self._locks.release(review_id, who.name)
-            await self._tell("unassigned", place, who)
+            if lock.opened_at is not None:
+                await self._tell("unassigned", place, who)
 
     async def skip(self, review_id: str, who: Reviewer) -> None:
         """Leave a request, or its second review, to other reviewers for a while."""
@@ -244,15 +260,18 @@ class ReviewSteps(ReviewQueue):
         if lock is not None and lock.holder != who.name:
             raise locked_by(lock)
 
-    async def _take_first(self, places: Sequence[QueueRow], who: Reviewer, *, second: bool) -> ReviewItem | None:
+    async def _take_first(
+        self, places: Sequence[QueueRow], who: Reviewer, *, second: bool, opened: bool
+    ) -> ReviewItem | None:
         marks = {} if second else await self._locks.marks([place.review_id for place in places])
         now = self._now()
         for place in places:
             if place.review_id in marks:
                 continue
-            lock = await self._locks.acquire(place.review_id, who.name, now)
+            lock = await self._locks.acquire(place.review_id, who.name, now, opened=opened)
             if lock is None or lock.holder == who.name:
-                await self._tell("assigned", place, who)
+                if opened:
+                    await self._tell("assigned", place, who)
                 return await self._item(place, lock, second=second)
         return None
 

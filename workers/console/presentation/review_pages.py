@@ -157,7 +157,9 @@ async def review_next(
     if filters.tenant is not None:
         principal.require_tenant(filters.tenant)
     with refusals():
-        item = await service.next(filters, Reviewer(principal.name, principal.tenants), without=wanted.without)
+        item = await service.next(
+            filters, Reviewer(principal.name, principal.tenants), without=wanted.without, opened=not wanted.ahead
+        )
     if item is None:
         return Response(status_code=204)
     values = await _review_values(item, principal, resources, ahead=wanted.ahead)
@@ -166,7 +168,9 @@ async def review_next(
 
 @router.post("/review/{review_id}/shown", status_code=204)
 async def review_shown(review_id: Identifier, principal: Reviewing, service: Service, resources: Shared) -> None:
-    """Record that a request that was loaded ahead is displayed now."""
+    """Lock a request that was loaded ahead, and record that it is displayed now."""
+    with refusals():
+        await service.opened(review_id, Reviewer(principal.name, principal.tenants))
     item = await _review_item(review_id, principal, service)
     _note(resources, principal, item, await _turns(item, principal, resources), ahead=False)
 

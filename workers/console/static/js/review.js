@@ -25,10 +25,9 @@ const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "
 const UNDO_MS = Number(holder.dataset.undoSeconds) * 1000;
 const LOOK_AGAIN_MS = 15_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-// A third of a lock's time: what was loaded ahead may have half of its time behind it when it is shown.
 const RENEW_MS = Math.min((Number(holder.dataset.lockSeconds) * 1000) / 3, LONGEST_TIMER_MS);
 
-let ahead = null; // the next request: a promise of its nodes, and when it was taken
+let ahead = null; // a promise of the nodes of the next request
 let showing = Promise.resolve(); // settled when the last request that was asked for is shown
 let taken = []; // identifiers that this page holds
 let done = []; // identifiers decided or left here: the rows of the queue are a moment behind
@@ -54,8 +53,8 @@ async function fetchNext(isAhead = false) {
 }
 
 function loadAhead() {
-  ahead = { nodes: fetchNext(true), at: performance.now() };
-  ahead.nodes.catch(() => {});
+  ahead = fetchNext(true);
+  ahead.catch(() => {});
 }
 
 /** The nodes of the next request, or null where there is none; what fails is asked for once more. */
@@ -63,13 +62,8 @@ async function nextRequest() {
   const loaded = ahead;
   ahead = null;
   try {
-    const nodes = await loaded?.nodes;
-    if (nodes && (await isStillOurs(nodes, loaded.at))) {
-      // What is loaded ahead counts as looked at from now on.
-      const review = nodes.find((node) => node.dataset?.review)?.dataset.review;
-      send(`/review/${review}/shown`).catch(complain);
-      return nodes;
-    }
+    const nodes = await loaded;
+    if (nodes && (await opensHere(nodes))) return nodes;
     // What was loaded ahead may have found nothing when there was nothing yet.
     return await fetchNext();
   } catch {
@@ -77,13 +71,12 @@ async function nextRequest() {
   }
 }
 
-/** Whether a request that was taken some time ago can be shown; another may have it by now. */
-async function isStillOurs(nodes, at) {
-  renewed = at;
+/** Whether a request that was loaded ahead can be shown, which is recorded; another may have it by now. */
+async function opensHere(nodes) {
   const review = nodes.find((node) => node.dataset?.review)?.dataset.review;
-  if (performance.now() - at < RENEW_MS) return true;
   try {
-    await renew(review);
+    await send(`/review/${review}/shown`);
+    renewed = performance.now();
     return true;
   } catch (error) {
     if (error.status !== 409 && error.status !== 404) throw error;
@@ -476,7 +469,7 @@ filters.addEventListener("submit", async (event) => {
   history.replaceState(null, "", address ? `/review?${address}` : "/review");
   filtered = location.search;
   await showing;
-  await ahead?.nodes.catch(() => {});
+  await ahead?.catch(() => {});
   const held = taken;
   [ahead, taken] = [null, []];
   await giveBack(held);
