@@ -159,6 +159,9 @@ class ReviewDecision(HumanFeedback):
         description="The final decision that this rejection withdraws, or the release of an answer without a decision; "
         "null for any other decision.",
     )
+    corrected_references: str = Field(
+        default="", max_length=200_000, description="Formatted list of the references that a correction cites."
+    )
     contexts: Many[Identifier] = Field(default_factory=list, description="Chunks that the model received.")
     releasable: ReleasableAnswer | None = Field(default=None, description="As in the request.")
     reasons: Many[Label] = Field(default_factory=list, description="Reasons for the review.")

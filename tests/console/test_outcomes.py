@@ -63,6 +63,11 @@ def test_the_outcome_that_is_shown_is_the_text_that_the_decision_releases(
         assert released.content is not None
         assert "The sources disagree" in released.content
         assert "Sizing guide" in released.content
+    if name is None:
+        assert released.content is not None
+        assert released.content.startswith("It needs 2 GiB [2].\n\n## References\n\n[2] **Document**: Runbook")
+        assert "Sizing guide" not in released.content, "the correction does not cite it"
+        assert [(each["number"], each["title"]) for each in released.citations] == [(2, "Runbook")]
 
 
 def test_an_outcome_is_asked_for_decisions_alone(console: ConsoleThread) -> None:
@@ -99,7 +104,8 @@ def test_a_reviewer_sees_what_readers_get_from_each_decision(
         expect(page.locator("#corrected")).to_be_focused()
         page.locator("#corrected").fill("It needs **2 GiB** [2]. <b>No more.</b>")
         expect(place.locator("strong:visible")).to_have_text("2 GiB")
-        expect(place.locator(".rendered:visible")).to_have_text("It needs 2 GiB [2]. <b>No more.</b>")
+        expect(place.locator(".rendered:visible")).to_contain_text("It needs 2 GiB [2]. <b>No more.</b>")
+        expect(place.locator(".rendered:visible")).to_contain_text("Runbook")
         expect(place.locator(".rendered:visible")).not_to_contain_text("Sizing guide")
         page.keyboard.press("Escape")
         expect(page.locator('[data-outcome="approve"]')).to_have_attribute("aria-pressed", "true")

@@ -160,7 +160,8 @@ def _content(decision: ReviewDecision) -> str:
     if decision.user_action == "reject":
         return REJECTION_TEXT if decision.withdraws is None else WITHDRAWAL_TEXT
     if decision.user_action == "correct":
-        return decision.corrected_answer or ""
+        text = decision.corrected_answer or ""
+        return closed(text) + decision.corrected_references if decision.corrected_references else text
     shown = decision.releasable
     body = shown.body if shown is not None and shown.body is not None else decision.original_answer
     if decision.with_warning:
@@ -176,10 +177,10 @@ def _citations(decision: ReviewDecision) -> list[Metadata]:
         return []
     if decision.user_action == "approve":
         return shown.citations
-    return _still_cited(decision.corrected_answer or "", shown.citations)
+    return still_cited(decision.corrected_answer or "", shown.citations)
 
 
-def _still_cited(text: str, citations: Sequence[Metadata]) -> list[Metadata]:
+def still_cited(text: str, citations: Sequence[Metadata]) -> list[Metadata]:
     """Return the citations that a corrected text still cites, by number or by the name of their source."""
     numbers = [number for each in citations if isinstance(number := each.get("number"), int)]
     markers = find_markers(text, max(numbers, default=0))

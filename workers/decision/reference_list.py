@@ -25,6 +25,8 @@ PRIMARY = " (primary source)"
 
 HEADING = "\n\n## References\n\n"
 """Beginning of the list of references below an answer."""
+_NUMBERED = re.compile(r"(?:- )?\[(\d{1,9})\] ")
+"""Beginning of an entry with the number of its source."""
 _SPACE = re.compile(r"\s+")
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _MARKDOWN = re.compile(r"[\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z])")
@@ -49,7 +51,7 @@ def format_references(
     """
     if not citations and not calculations:
         return ""
-    separator = "\n" if style == "compact" else "\n\n"
+    separator = _separator(style)
     parts: list[str] = []
     length = 0
     for index, citation in enumerate(citations):
@@ -67,6 +69,23 @@ def format_references(
     cited = frozenset(citation.number for citation in citations)
     parts.extend(_calculation_entry(each, cited, style) for each in calculations)
     return HEADING + separator.join(parts) + "\n"
+
+
+def _separator(style: Style) -> str:
+    return "\n" if style == "compact" else "\n\n"
+
+
+def entries_of(references: str) -> dict[int, str]:
+    """Return the entries of a formatted list of references by number, without its calculations."""
+    lines = references.removeprefix(HEADING).strip("\n")
+    # An entry of the other styles has several lines and no blank one; nothing in it begins a line of its own.
+    parts = lines.split(_separator("compact" if lines.startswith("- ") else "standard"))
+    return {int(match[1]): part for part in parts if (match := _NUMBERED.match(part))}
+
+
+def list_of_entries(entries: Mapping[int, str], style: Style = "standard") -> str:
+    """Return a list of references with some entries in the order of their numbers; empty without any."""
+    return HEADING + _separator(style).join(entries[number] for number in sorted(entries)) + "\n" if entries else ""
 
 
 def _calculation_entry(calculation: Calculation, cited: frozenset[int], style: Style) -> str:

@@ -33,6 +33,7 @@ def decided(
     comment: str | None = None,
     reason: str | None = None,
     corrected_answer: str | None = None,
+    corrected_references: str = "",
     with_warning: bool = False,
     second_review: bool = False,
     claim_verdicts: Sequence[ClaimVerdict] = (),
@@ -50,6 +51,7 @@ def decided(
         comment: free text of the author.
         reason: short reason, one or two words.
         corrected_answer: replacement text; kept for ``correct`` only.
+        corrected_references: list of references below the replacement text; kept for ``correct`` only.
         with_warning: approve, and show the answer with the disclaimer.
         second_review: mark the decision as a blind second review.
         claim_verdicts: verdicts on single claims.
@@ -67,6 +69,7 @@ def decided(
         user_action=action,
         user_comment=comment,
         corrected_answer=corrected_answer if action == "correct" else None,
+        corrected_references=corrected_references if action == "correct" else "",
         review_duration=duration,
         user_profile=dict(profile),
         review_id=request.review_id,

@@ -11,6 +11,7 @@ from textwrap import shorten
 from schemas.identifiers import fact_id, person_digest
 from schemas.reports import Span
 from schemas.review import ClaimVerdict, ReviewDecision, ReviewRequest
+from workers.decision.correction_references import correction_references
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
@@ -72,6 +73,7 @@ class ReviewService(ReviewSteps):
     ) -> None:
         super().__init__(store, shared, producer, settings, pipeline_version, now)
         self._pending = PendingDecisions(shared, self._publish, self._locks.withdraw, now)
+        self._release = settings.release
         self._most_bytes = settings.kafka.largest_result_bytes
         self._task: asyncio.Task[None] | None = None
         self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
@@ -267,6 +269,14 @@ class ReviewService(ReviewSteps):
         if lock is not None and lock.holder == who.name:
             # The review cannot have taken longer than the reviewer held the lock.
             duration = min(duration, max(0.0, (now - lock.since).total_seconds()))
+        references = ""
+        if body.user_action == "correct":
+            references, citations = correction_references(
+                request, body.corrected_answer or "", self._release.style, self._release.url_rules
+            )
+            if request.releasable is not None:
+                shown = request.releasable.model_copy(update={"citations": citations})
+                request = request.model_copy(update={"releasable": shown})
         decision = decided(
             request,
             by=who.name,
@@ -277,6 +287,7 @@ class ReviewService(ReviewSteps):
             comment=body.user_comment,
             reason=body.reason,
             corrected_answer=body.corrected_answer,
+            corrected_references=references,
             with_warning=body.with_warning,
             second_review=second,
             claim_verdicts=body.claim_verdicts,
