@@ -204,4 +204,7 @@ class ReviewEvent(Event):
     undone: UndoneDecision | None = Field(default=None, description="The decision that an event undone took back.")
     deadline_at: UtcDatetime | None = None
     reason: ShortText | None = Field(default=None, description="Why a request was escalated, for the next reviewer.")
+    claim_verdicts: Many[ClaimVerdict] = Field(
+        default_factory=list, max_length=400, description="Verdicts of the person who escalated it."
+    )
     occurred_at: UtcDatetime

@@ -37,6 +37,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/reviews"): ("review", "list_reviews", "/api/reviews"),
     ("GET", "/api/reviews/{review_id}"): ("review", "get_review", "/api/reviews/{review}"),
     ("POST", "/api/reviews/next"): ("review", "next_review", "/api/reviews/next"),
+    ("POST", "/api/reviews/bulk"): ("review", "preview_bulk", "/api/reviews/bulk"),
     ("GET", "/search"): ("read", "search", "/search"),
     ("GET", "/answers/{answer_id:path}"): ("read", "answer", "/answers/{answer}"),
     ("GET", "/citations/{citation_id}"): ("read", "citation", "/citations/{citation}"),
@@ -66,7 +67,7 @@ NOTHING_SHOWN = {
     ("POST", "/api/answers"), ("POST", "/api/feedback"), ("POST", "/api/answers/{answer_id:path}/vote"),
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),
     ("POST", "/api/reviews/{review_id}/skip"), ("POST", "/api/reviews/{review_id}/escalate"),
-    ("POST", "/api/reviews/bulk"), ("POST", "/api/reviews/{review_id}/undo"), ("POST", "/api/reviews/{review_id}/decision"),
+    ("POST", "/api/reviews/{review_id}/undo"), ("POST", "/api/reviews/{review_id}/decision"),
     ("POST", "/api/reviews/{review_id}/withdrawal"), ("GET", "/audit"),
 }  # fmt: skip
 """Routes that show nothing of what answers say."""
@@ -118,6 +119,8 @@ def asked(
     for route, (token, _, url) in SHOWN.items():
         began = datetime.now(UTC)
         body = DECISION if url.endswith("/outcome") else {} if route[0] == "POST" else None
+        if url.endswith("/bulk"):
+            body = {"action": "approve", "review_ids": [targets["review"]]}
         answer = console.client(token).request(route[0], url.format(**targets), json=body).raise_for_status()
         assert answer.status_code == 200, route
         found[route] = Asked(answer.text, began, datetime.now(UTC), [])

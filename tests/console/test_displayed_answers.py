@@ -72,7 +72,9 @@ def test_the_history_says_opened_once_a_request_is_displayed_and_closed_only_aft
     def locked(kind: str) -> list[str]:
         """Return the questions that somebody holds, displayed (opened) or loaded ahead."""
         items = console.client("opening").get("/api/reviews").json()["items"]
-        return [each["query"] for each in items if each["lock"] and bool(each["lock"]["opened_at"]) == (kind == "opened")]
+        return [
+            each["query"] for each in items if each["lock"] and bool(each["lock"]["opened_at"]) == (kind == "opened")
+        ]
 
     def is_next(response: Response) -> bool:
         return response.url.endswith("/review/next")
@@ -104,7 +106,9 @@ def expect_free(console: ConsoleThread) -> None:
     """Wait until nobody holds a request of the tenant."""
 
     async def free() -> bool:
-        found = await console.resources.review.queue(Filters(), Reviewer("opening", frozenset({"opened"})), cursor=None, limit=9)  # type: ignore[union-attr]
+        found = await console.resources.review.queue(
+            Filters(), Reviewer("opening", frozenset({"opened"})), cursor=None, limit=9
+        )  # type: ignore[union-attr]
         return not any(each.lock for each in found.items)
 
     console.call(until(free, "the requests are given back", 60))

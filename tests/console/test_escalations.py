@@ -25,7 +25,15 @@ REASON = "The figure is in a contract that I may not read."
 def steps(*told: str) -> dict[tuple[str, str], str]:
     """Return who escalated each request last, after steps such as ``anna escalated``."""
     rows = [
-        {"tenant": "t", "review_id": "r", "by": by, "kind": kind, "at": AT + timedelta(minutes=number), "reason": ""}
+        {
+            "tenant": "t",
+            "review_id": "r",
+            "by": by,
+            "kind": kind,
+            "at": AT + timedelta(minutes=number),
+            "reason": "",
+            "verdicts": "",
+        }
         for number, (by, kind) in enumerate(step.split() for step in told)
     ]
     return {name: each.by for name, each in standing_escalations(rows).items()}
@@ -83,6 +91,66 @@ def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
         page.goto(f"/answers/{answer.answer_id}")
         expect(page.locator(".history")).to_contain_text(REASON)
         assert seen.complaints == []
+
+
+@needs_browser
+def test_an_escalation_hands_on_verdicts_which_bind_nobody_and_the_list_previews_what_is_decided_on(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    (answer,) = held(console, "found", 1)
+    review = fact_id(answer.tenant, answer.answer_id, "review")
+    found = ("contradicted", "supported")
+    with logged_in(browser, console, "finder") as (page, seen):
+        page.goto(f"/review/{review}")
+        expect(page.locator("#question")).to_be_focused()
+        rows = page.locator("[data-claim-row]")
+        for number, key in enumerate("21"):
+            rows.nth(number).locator(".claim-text button").click()
+            page.keyboard.press(key)
+        page.keyboard.press("e")
+        expect(page.locator("#escalation-verdicts")).to_contain_text("sees your verdicts on 2 claims as yours")
+        page.keyboard.type(REASON)
+        page.keyboard.press("Enter")
+        expect(page.locator("#status")).to_contain_text("escalated")
+        events = [ReviewEvent.from_bytes(value) for value in values(REVIEW_EVENTS, answer.answer_id)]
+        (escalated,) = (each for each in events if each.kind == "escalated")
+        assert [each.verdict for each in escalated.claim_verdicts] == list(found)
+        console.call(console.resources.analytics.store([review_event_row(escalated)]))
+        page.goto(f"/review/{review}")
+        for number, verdict in enumerate(found):
+            expect(rows.nth(number).locator(".own-words")).to_have_text(f"you: {verdict}")
+        assert seen.complaints == []
+    client = console.client("second-finder")
+    (listed,) = client.get("/api/reviews").json()["items"]
+    assert list(listed["escalation"]["verdicts"].values()) == list(found)
+    with logged_in(browser, console, "second-finder") as (page, seen):
+        page.goto("/queue")
+        page.get_by_label("Choose all of this page").check()
+        page.get_by_label("With the chosen").select_option("approve")
+        page.get_by_role("button", name="Preview").click()
+        taken = page.locator("#bulk-taken li")
+        for words in (
+            "How much memory does ingester 0 need?", "high risk", "of 0.80 needed", "reader waits", "left",
+            f"escalated by finder on {escalated.occurred_at:%Y-%m-%d %H:%M:%S} UTC: {REASON} (found so far: 1 supported, 1 contradicted)",
+            "readers get: ", "Ingester 0 needs 16 GiB of memory",
+        ):  # fmt: skip
+            expect(taken).to_contain_text(words)
+        page.goto(f"/review/{review}")
+        rows = page.locator("[data-claim-row]")
+        for number, verdict in enumerate(found):
+            expect(rows.nth(number).locator(".given-verdict")).to_have_text(f"finder before the escalation: {verdict}")
+            expect(rows.nth(number).locator(".own-words")).to_have_text("no verdict of yours")
+        expect(page.locator("[data-verdict]:checked")).to_have_count(0)
+        assert serious_violations(page) == []
+        assert seen.complaints == []
+
+
+def test_an_escalation_with_a_verdict_on_an_unknown_claim_is_refused(console: ConsoleThread) -> None:
+    (answer,) = held(console, "found", 1)
+    address = f"/api/reviews/{fact_id(answer.tenant, answer.answer_id, 'review')}/escalate"
+    body = {"claim_verdicts": [{"claim_id": "no-claim", "verdict": "supported"}]}
+    refused = console.client("finder").post(address, json=body)
+    assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "claim_verdicts.0.claim_id")
 
 
 @needs_browser

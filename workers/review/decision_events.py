@@ -161,6 +161,7 @@ def review_event(
     assignee: str | None = None,
     undone: ReviewDecision | None = None,
     reason: str | None = None,
+    claim_verdicts: Sequence[ClaimVerdict] = (),
 ) -> ReviewEvent:
     """Build an event that precedes the decision on a request; an event ``undone`` keeps the decision that it took back."""
     return ReviewEvent(
@@ -175,6 +176,7 @@ def review_event(
         undone=_kept(undone) if undone else None,
         deadline_at=deadline,
         reason=reason,
+        claim_verdicts=list(claim_verdicts),
         occurred_at=at,
     )
 

@@ -75,14 +75,15 @@ def standing_escalations(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, s
     """Return the last escalation of each request that was not undone, by tenant and review identifier.
 
     Args:
-        rows: escalations and their undos in order of time, with ``tenant``, ``review_id``, ``kind``, ``by``, ``at`` and
-            ``reason``. An undo (``resumed``) takes back the last escalation by the same person.
+        rows: escalations and their undos in order of time, with ``tenant``, ``review_id``, ``kind``, ``by``, ``at``,
+            ``reason`` and ``verdicts``. An undo (``resumed``) takes back the last escalation by the same person.
     """
     standing: dict[tuple[str, str], list[Escalation]] = {}
     for row in rows:
         known = standing.setdefault((row["tenant"], row["review_id"]), [])
         if row["kind"] == "escalated":
-            known.append(Escalation(by=row["by"], at=row["at"], reason=row["reason"]))
+            verdicts = orjson.loads(row["verdicts"] or "{}")
+            known.append(Escalation(by=row["by"], at=row["at"], reason=row["reason"], verdicts=verdicts))
         elif own := next((each for each in reversed(known) if each.by == row["by"]), None):
             known.remove(own)
     return {name: known[-1] for name, known in standing.items() if known}

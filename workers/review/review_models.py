@@ -72,6 +72,10 @@ class Escalation(BaseModel):
     by: str = Field(description="Reviewer, or policy for a passed deadline.")
     at: datetime
     reason: str = Field(description="Why others should decide; empty if no reason was given.")
+    verdicts: dict[str, str] = Field(
+        default_factory=dict,
+        description="Verdicts of that reviewer on claims, by claim_id; others decide for themselves.",
+    )
 
 
 class EvidenceView(BaseModel):
@@ -106,6 +110,20 @@ class ClaimView(JudgedClaim):
         description="A verifier's probability that the claim is supported; null if the verifier did not read it.",
     )
     evidence: EvidenceView | None
+
+
+class GivenDecision(BaseModel):
+    """A decision, an independent review or a withdrawal as it was made."""
+
+    ruling: str = Field(description="final, second (an independent review) or withdrawal.")
+    by: str
+    at: datetime
+    action: str
+    with_warning: bool
+    reason: str
+    comment: str
+    corrected_answer: str | None
+    verdicts: dict[str, str] = Field(description="Verdicts on claims, by claim_id.")
 
 
 class HistoryEntry(BaseModel):
@@ -173,6 +191,10 @@ class ReviewItem(ReviewSummary):
     at_deadline: DeadlineAction | Literal["escalate"] | None = Field(
         default=None,
         description="What the policy does at the deadline if no person decides: reject, warn (approve with a warning), keep what readers see, or escalate; null without a deadline.",
+    )
+    decisions: list[GivenDecision] = Field(
+        default_factory=list,
+        description="Decision, independent reviews and withdrawal in order of time; empty while open, and for a second review.",
     )
     history: list[HistoryEntry]
 

@@ -23,6 +23,7 @@ from workers.review.review_models import (
     Escalation,
     EvidenceView,
     Filters,
+    GivenDecision,
     HistoryEntry,
     Lock,
     QueuePage,
@@ -278,8 +279,20 @@ class ReviewQueue:
             shown_state=request.releasable.state if place.is_open and request.releasable else None,
             outcomes=reader_outcomes(request, self._privacy, last) if place.is_open else {},
             at_deadline=action,
+            decisions=await self._given_decisions(place) if not place.is_open and not second else [],
             history=[HistoryEntry(**entry) for entry in history],
         )
+
+    async def _given_decisions(self, place: QueueRow) -> list[GivenDecision]:
+        return [
+            GivenDecision(
+                ruling=ruling, by=each.decided_by, at=each.timestamp, action=each.user_action,
+                with_warning=each.with_warning, reason=each.reason or "", comment=each.user_comment or "",
+                corrected_answer=each.corrected_answer,
+                verdicts={verdict.claim_id: verdict.verdict for verdict in each.claim_verdicts},
+            )
+            for ruling, each in await self._store.given_decisions(place.tenant, place.review_id)
+        ]  # fmt: skip
 
     async def _claims(self, place: QueueRow, request: ReviewRequest) -> list[ClaimView]:
         """Return all stored claims; return the worst claims of the request until rows are stored."""

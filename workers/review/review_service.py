@@ -4,13 +4,12 @@ Every write is an event on a topic. Redis keeps locks and recent decisions, and 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from textwrap import shorten
 
 from schemas.identifiers import fact_id, person_digest
-from schemas.reports import Span
-from schemas.review import ClaimVerdict, ReviewDecision, ReviewRequest
+from schemas.review import ReviewDecision, ReviewRequest
 from workers.decision.correction_references import correction_references
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import TouchstoneError, UnavailableError, describe
@@ -316,16 +315,3 @@ class ReviewService(ReviewSteps):
 
     def _receipt(self, decision_id: str, at: datetime) -> DecisionReceipt:
         return DecisionReceipt(decision_id=decision_id, undo_until=self.undo_until(at))
-
-    async def _placed(
-        self, place: QueueRow, request: ReviewRequest, verdicts: Sequence[ClaimVerdict]
-    ) -> list[ClaimVerdict]:
-        """Add the positions of their claims to verdicts."""
-        if not verdicts:
-            return []
-        known = {claim.claim_id: claim for claim in await self._claims(place, request)}
-        for number, verdict in enumerate(verdicts):
-            if verdict.claim_id not in known:
-                raise InvalidDecision(f"claim_verdicts.{number}.claim_id", "the answer contains no such claim")
-        places = {name: Span(start=claim.start, end=claim.end) for name, claim in known.items()}
-        return [verdict.model_copy(update={"span": places[verdict.claim_id]}) for verdict in verdicts]

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Literal
 
 from schemas.headers import event_headers
 from schemas.identifiers import record_key
-from schemas.review import ReviewDecision, ReviewEvent, ReviewEventKind
+from schemas.reports import Span
+from schemas.review import ClaimVerdict, ReviewDecision, ReviewEvent, ReviewEventKind, ReviewRequest
 from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -169,10 +169,16 @@ class ReviewSteps(ReviewQueue):
         place = await self._place(review_id, who)
         if not await self._is_for_second_review(place, who):
             await self._refuse_unless_open(place, who)
-        await self._leave("skipped", place, who)
+        event = review_event("skipped", review_id, place.answer_id, place.tenant, by=who.name, at=self._now())
+        await self._leave(event, place, who)
 
     async def escalate(
-        self, review_id: str, who: Reviewer, queue: str | None = None, reason: str | None = None
+        self,
+        review_id: str,
+        who: Reviewer,
+        queue: str | None = None,
+        reason: str | None = None,
+        verdicts: Sequence[ClaimVerdict] = (),
     ) -> ReviewEvent:
         """Move a request to another queue with a new deadline.
 
@@ -181,33 +187,36 @@ class ReviewSteps(ReviewQueue):
             who: the reviewer.
             queue: target queue; the queue of the settings by default.
             reason: why others should decide, for the next reviewer.
+            verdicts: what the reviewer found about claims, for the next reviewer.
 
         Raises:
-            InvalidDecision: the request is due for a second review, which cannot be escalated.
+            InvalidDecision: the request is due for a second review, which cannot be escalated, or a verdict names a
+                claim that the answer does not make.
         """
         place = await self._place(review_id, who)
         if await self._is_for_second_review(place, who):
             raise InvalidDecision("queue", "a second review cannot be escalated; decide or skip it")
         await self._refuse_unless_open(place, who)
-        deadline = self._now() + timedelta(hours=self._settings.escalation_hours)
-        return await self._leave("escalated", place, who, queue or self._settings.escalation_queue, deadline, reason)
+        if verdicts:
+            await self._placed(place, await self._request(place), verdicts)
+        now = self._now()
+        event = review_event(
+            "escalated", place.review_id, place.answer_id, place.tenant, by=who.name, at=now,
+            queue=queue or self._settings.escalation_queue, reason=reason, claim_verdicts=verdicts,
+            deadline=now + timedelta(hours=self._settings.escalation_hours),
+        )  # fmt: skip
+        # A reason is free text and may hold personal data.
+        event = self._privacy.event(event)
+        await self._leave(event, place, who)
+        return event
 
-    async def _leave(
-        self,
-        kind: Literal["skipped", "escalated"],
-        place: QueueRow,
-        who: Reviewer,
-        queue: str | None = None,
-        deadline: datetime | None = None,
-        reason: str | None = None,
-    ) -> ReviewEvent:
+    async def _leave(self, event: ReviewEvent, place: QueueRow, who: Reviewer) -> None:
         """Leave a request to others; the step can be undone as long as a decision."""
-        event = await self._tell(kind, place, who, queue, deadline, reason=reason)
+        await self._send_event(event)
         until = self.undo_until(event.occurred_at)
-        left = Left(kind, place.queue, place.deadline_at, until or event.occurred_at)
+        left = Left(event.kind, place.queue, place.deadline_at, until or event.occurred_at)
         await self._left.note(place.review_id, who.name, left, event.occurred_at)
         await self._locks.release(place.review_id, who.name)
-        return event
 
     def undo_until(self, at: datetime) -> datetime | None:
         """Return the end of the undo window of a step or decision; ``None`` if nothing can be undone."""
@@ -275,6 +284,23 @@ class ReviewSteps(ReviewQueue):
                 return await self._item(place, lock, second=second)
         return None
 
+    async def _placed(
+        self, place: QueueRow, request: ReviewRequest, verdicts: Sequence[ClaimVerdict]
+    ) -> list[ClaimVerdict]:
+        """Add the positions of their claims to verdicts.
+
+        Raises:
+            InvalidDecision: a verdict names a claim that the answer does not make.
+        """
+        if not verdicts:
+            return []
+        known = {claim.claim_id: claim for claim in await self._claims(place, request)}
+        for number, verdict in enumerate(verdicts):
+            if verdict.claim_id not in known:
+                raise InvalidDecision(f"claim_verdicts.{number}.claim_id", "the answer contains no such claim")
+        places = {name: Span(start=claim.start, end=claim.end) for name, claim in known.items()}
+        return [verdict.model_copy(update={"span": places[verdict.claim_id]}) for verdict in verdicts]
+
     # ---------------------------------------------------------------- writes
 
     async def _tell(
@@ -284,16 +310,12 @@ class ReviewSteps(ReviewQueue):
         who: Reviewer,
         queue: str | None = None,
         deadline: datetime | None = None,
-        reason: str | None = None,
-    ) -> ReviewEvent:
+    ) -> None:
         event = review_event(
             kind, place.review_id, place.answer_id, place.tenant,
-            by=who.name, at=self._now(), queue=queue, deadline=deadline, reason=reason,
+            by=who.name, at=self._now(), queue=queue, deadline=deadline,
         )  # fmt: skip
-        # A reason is free text and may hold personal data.
-        event = self._privacy.event(event) if reason else event
         await self._send_event(event)
-        return event
 
     async def _send_event(self, event: ReviewEvent) -> None:
         await self._send(REVIEW_EVENTS, event, event.event_id, event.occurred_at)

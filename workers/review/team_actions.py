@@ -6,6 +6,7 @@ A preview names the outcome for each request and changes nothing.
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from textwrap import shorten
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -21,6 +22,8 @@ from workers.settings.scopes import Scope
 from workers.stores.queries.review_team_queries import NOBODY, AcceptanceBy, Facets, Interval, ReviewTeamQueries
 
 MOST_AT_ONCE = 100
+MOST_SHOWN = 300
+"""Length of the beginning of a text in a preview, code points."""
 
 BulkAction = Literal["assign", "approve", "reject", "escalate"]
 
@@ -53,6 +56,10 @@ class BulkOutcome(BaseModel):
     undo_until: datetime | None = Field(
         default=None, description="End of the time to undo it; null if it cannot be undone."
     )
+    shown: str = Field(
+        default="", description="Beginning of the text that readers would get; empty unless an approval is previewed."
+    )
+    place: tuple[str, str] | None = Field(default=None, exclude=True, description="Tenant and answer of ``shown``.")
 
 
 ACTION_COUNTS = {"approve": "approved", "correct": "corrected", "reject": "rejected"}
@@ -153,8 +160,7 @@ class TeamActions:
         review_ids = list(dict.fromkeys(body.review_ids))
         for review_id in review_ids:
             try:
-                until = await self._act(review_id, body, who)
-                outcomes.append(BulkOutcome(review_id=review_id, done=True, detail="", undo_until=until))
+                outcomes.append(await self._act(review_id, body, who))
             except UnavailableError as error:
                 if body.preview or not any(each.done for each in outcomes):
                     raise
@@ -164,8 +170,8 @@ class TeamActions:
                 outcomes.append(BulkOutcome(review_id=review_id, done=False, detail=str(error)))
         return outcomes
 
-    async def _act(self, review_id: str, body: BulkBody, who: Reviewer) -> datetime | None:
-        """Act on one request; return the end of the time to undo it."""
+    async def _act(self, review_id: str, body: BulkBody, who: Reviewer) -> BulkOutcome:
+        """Act on one request."""
         place = await self._service.open_place(review_id, who)
         if body.assignee not in (None, NOBODY):
             self._refuse_stranger(str(body.assignee), place.tenant)
@@ -177,18 +183,24 @@ class TeamActions:
         )
         if body.preview:
             if body.action in ("approve", "reject"):
-                await self._service.outcome(review_id, decision, who)
-            return None
+                _, outcome = await self._service.outcome(review_id, decision, who)
+            if body.action == "approve":
+                text = shorten(outcome.content, MOST_SHOWN, placeholder="…")
+                return BulkOutcome(
+                    review_id=review_id, done=True, detail="", shown=text, place=(place.tenant, place.answer_id)
+                )
+            return BulkOutcome(review_id=review_id, done=True, detail="")
+        until = None
         match body.action:
             case "assign":
                 assignee = "" if body.assignee == NOBODY else str(body.assignee)
                 await self._service.assign(place, who, assignee)
-                return None
             case "escalate":
                 event = await self._service.escalate(review_id, who, reason=body.reason)
-                return self._service.undo_until(event.occurred_at)
+                until = self._service.undo_until(event.occurred_at)
             case _:
-                return (await self._service.decide(review_id, decision, who)).undo_until
+                until = (await self._service.decide(review_id, decision, who)).undo_until
+        return BulkOutcome(review_id=review_id, done=True, detail="", undo_until=until)
 
     def _refuse_stranger(self, assignee: str, tenant: str) -> None:
         for token in self._tokens:

@@ -81,6 +81,6 @@ def test_a_correction_with_a_list_of_its_own_gets_no_second_one() -> None:
 
 
 def test_calculations_of_the_original_answer_are_left_out() -> None:
-    assert entries_of("\n\n## References\n\n[1] **Document**: Guide\n    > [2] x\n\n*Calculation*: 2 + 2 (from [1])\n") == {
-        1: "[1] **Document**: Guide\n    > [2] x"
-    }
+    assert entries_of(
+        "\n\n## References\n\n[1] **Document**: Guide\n    > [2] x\n\n*Calculation*: 2 + 2 (from [1])\n"
+    ) == {1: "[1] **Document**: Guide\n    > [2] x"}

@@ -47,6 +47,8 @@ ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+GIVEN = {"final": "Decided", "second": "Independent review", "withdrawal": "Withdrawn"}
+"""Words for the rulings of decisions that the page of a request shows."""
 DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected"}
 """Words for final decisions."""
 
@@ -115,7 +117,7 @@ ENVIRONMENT.filters |= {
     "visible": visible, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "MODES": MODES, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "VERDICTS": VERDICTS, "MODES": MODES, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
     "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 

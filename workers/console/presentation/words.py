@@ -124,6 +124,7 @@ WHAT_HAPPENED: Sequence[tuple[str, str]] = (
 SHOWN_BY: Mapping[str, str] = {
     "answer": "page or API of the answer", "review": "its review page", "get_review": "its review request by program",
     "next_review": "next review request by program", "preview_outcome": "preview of a decision",
+    "preview_bulk": "preview of decisions on several requests",
     "citation": "a source of the answer", "search": "search", "queue": "review queue",
     "list_reviews": "list of review requests by program", "conversation": "earlier turns of a conversation",
     "audit": "audit", "memory": "search in memory", "source": "citations of a source",

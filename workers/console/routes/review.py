@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
 
 from schemas.base import Identifier, Label, ShortText
+from schemas.grounding import Verdict
+from schemas.review import ClaimVerdict
 from workers.console.http.problems import FieldProblem, Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
@@ -64,14 +66,24 @@ class QueueFacets(BaseModel):
     people: list[str]
 
 
+class FoundVerdict(Strict):
+    """What a reviewer found about one claim."""
+
+    claim_id: Identifier
+    verdict: Verdict | Literal["cannot_tell"]
+
+
 class EscalationBody(Strict):
-    """The target queue of an escalation, and why others should decide."""
+    """The target queue of an escalation, why others should decide, and what the reviewer found so far."""
 
     queue: Label | None = Field(
         default=None, min_length=1, description="Target queue; by default the queue of the settings."
     )
     reason: ShortText | None = Field(
         default=None, description="Why others should decide; the next reviewer and the history show it."
+    )
+    claim_verdicts: list[FoundVerdict] = Field(
+        default_factory=list, max_length=400, description="Verdicts on claims; the next reviewer sees them."
     )
 
 
@@ -159,9 +171,11 @@ async def get_acceptance(
 
 
 @router.post("/bulk", responses=documented(*ERRORS, 422))
-async def act_on_reviews(body: BulkBody, team: Team, who: Who) -> list[BulkOutcome]:
+async def act_on_reviews(body: BulkBody, team: Team, who: Who, resources: Shared) -> list[BulkOutcome]:
     """Act on several open requests, or preview the outcome; each outcome names its request."""
-    return await team.act(body, _reviewer(who))
+    outcomes = await team.act(body, _reviewer(who))
+    resources.accesses.note_page(who, "preview_bulk", [each.place for each in outcomes if each.place])
+    return outcomes
 
 
 @router.post("/next", responses={**documented(*ERRORS, 422), 204: {"description": "No open request."}})
@@ -216,7 +230,9 @@ async def escalate_review(
 ) -> None:
     """Move a request to another queue with a new deadline."""
     with refusals():
-        await service.escalate(review_id, _reviewer(who), *((body.queue, body.reason) if body else ()))
+        given = body or EscalationBody()
+        verdicts = [ClaimVerdict(claim_id=each.claim_id, verdict=each.verdict) for each in given.claim_verdicts]
+        await service.escalate(review_id, _reviewer(who), given.queue, given.reason, verdicts)
 
 
 @router.post("/{review_id}/undo", status_code=204, responses=documented(*ERRORS, 404, 409, 422))

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from pydantic_core import to_json
+
 from schemas.review import ReviewDecision, ReviewEvent, ReviewRequest
 from workers.decision.finality import (
     DECISION_REVISION,
@@ -84,9 +86,11 @@ def decision_row(decision: ReviewDecision, ruling: Ruling) -> DecisionRow:
 
 def review_event_row(event: ReviewEvent) -> ReviewEventRow:
     """Return the row of an event that happened to a request before its decision."""
+    verdicts = {each.claim_id: each.verdict for each in event.claim_verdicts}
     return ReviewEventRow(
         tenant=event.tenant, review_id=event.review_id, answer_id=event.answer_id, event_id=event.event_id,
         kind=event.kind, reviewer=event.reviewer, queue=event.queue or "", deadline_at=event.deadline_at,
         assignee=event.assignee or "", reason=event.reason or "", occurred_at=event.occurred_at,
         undone=event.undone.model_dump_json(exclude_none=True) if event.undone else "",
+        verdicts=to_json(verdicts).decode() if verdicts else "",
     )  # fmt: skip

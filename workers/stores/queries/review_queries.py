@@ -220,12 +220,23 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
 
     async def final_decision(self, tenant: str, review_id: str) -> ReviewDecision | None:
         """Return the final decision on a request; ``None`` if there is none, or it was withdrawn."""
+        found = await self.given_decisions(tenant, review_id)
+        final = {ruling: decision for ruling, decision in found if ruling != "second"}
+        return final.get("final") if "withdrawal" not in final else None
+
+    async def given_decisions(self, tenant: str, review_id: str) -> list[tuple[str, ReviewDecision]]:
+        """Return the final decision on a request, its independent reviews and its withdrawal, in order of time.
+
+        Returns:
+            Pairs of the ruling (``final``, ``second`` or ``withdrawal``) and the decision.
+        """
         rows = await self.named_rows(
             f"SELECT ruling, decision FROM {self._database}.review_decisions FINAL WHERE review_id = {{review:String}}"
-            " AND tenant = {tenant:String} AND ruling IN ('final', 'withdrawal')",
+            " AND tenant = {tenant:String} AND ruling IN ('final', 'second', 'withdrawal')"
+            f" ORDER BY decided_at, decision_id LIMIT {MAX_HISTORY}",
             {"review": review_id, "tenant": tenant},
         )
-        return _decision(rows[0]["decision"]) if [row["ruling"] for row in rows] == ["final"] else None
+        return [(row["ruling"], _decision(row["decision"])) for row in rows]
 
     async def claims(self, tenant: str, answer_id: str, completed_at: datetime) -> list[dict[str, Any]]:
         """Return all claims of an answer in their order, with verdicts and evidence."""

@@ -76,12 +76,12 @@ class ReviewTeamQueries(Reading):
         """Return the escalations of requests and those that were undone (``resumed``), in order of time.
 
         Returns:
-            Rows with ``tenant``, ``review_id``, ``kind``, ``by``, ``at`` and ``reason``.
+            Rows with ``tenant``, ``review_id``, ``kind``, ``by``, ``at``, ``reason`` and ``verdicts`` (JSON, or empty).
         """
         if not names:
             return []
         return await self.named_rows(
-            "SELECT tenant, review_id, kind, reviewer AS by, occurred_at AS at, reason"
+            "SELECT tenant, review_id, kind, reviewer AS by, occurred_at AS at, reason, verdicts"
             f" FROM {self._database}.review_events FINAL"
             " WHERE kind IN ('escalated', 'resumed') AND queue != '' AND review_id IN {reviews:Array(String)}"
             " AND (tenant, review_id) IN {names:Array(Tuple(String, String))} ORDER BY occurred_at, kind",

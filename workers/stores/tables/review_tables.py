@@ -132,3 +132,4 @@ class ReviewEventRow(TableRow):
     assignee: Label = ""
     undone: Text = ""
     reason: Text = ""
+    verdicts: Text = ""

@@ -72,6 +72,10 @@ export function showOwnVerdicts() {
   }
 }
 
+/** The reviewer's verdicts on claims, as they are sent. */
+export const ownVerdicts = () =>
+  [...holder.querySelectorAll("[data-verdict]:checked")].map((each) => ({ claim_id: each.dataset.verdict, verdict: each.value }));
+
 /** Show the answer as the model wrote it, or rendered. */
 export function toggleRaw() {
   const view = document.getElementById("answer-view");

@@ -24,6 +24,14 @@ export function beginOutcomes() {
   }
 }
 
+/** Show what corrections of a decided request changed. */
+export function showGivenChanges() {
+  for (const place of document.querySelectorAll("[data-given-changes]")) {
+    const [before, after] = ["before", "after"].map((name) => place.querySelector(`[data-${name}]`).content.textContent);
+    place.replaceChildren(...differences(before, after));
+  }
+}
+
 /** Show what readers get from one decision. */
 export function showOutcome(name) {
   for (const button of choices()) button.setAttribute("aria-pressed", String(button.dataset.outcome === name));

@@ -29,11 +29,17 @@ const VERBS = { assign: "Assign", approve: "Approve", reject: "Reject", escalate
 const rowOf = (id) => document.querySelector(`[data-row="${CSS.escape(id)}"]`);
 const titleOf = (id) => rowOf(id)?.querySelector("th").textContent.trim().slice(0, 80) ?? id;
 
-/** One line a request: its question, its risk, and whether a reader waits. */
-function taken(id) {
+/** One line a request: its question, and what the list says about it, such as risk, score, escalation and a waiting reader. */
+function taken({ review_id: id, shown }) {
   const line = document.createElement("li");
-  const notes = [...rowOf(id).querySelectorAll(".risk, .warn")].map((each) => each.textContent.trim());
-  line.textContent = [titleOf(id), ...notes].join(" · ");
+  const notes = [...rowOf(id).querySelectorAll("[data-note]")].map((each) => each.textContent.replace(/\s+/g, " ").trim());
+  line.append([titleOf(id), ...notes.filter(Boolean)].join(" · "));
+  if (shown) {
+    const text = document.createElement("q");
+    text.dir = "auto";
+    text.textContent = shown;
+    line.append(" · readers get: ", text);
+  }
   return line;
 }
 
@@ -56,7 +62,7 @@ async function preview(event) {
     const refused = outcomes.filter((each) => !each.done);
     const count = outcomes.length - refused.length;
     document.getElementById("bulk-words").textContent = `${count} of ${outcomes.length} requests will be ${words()}.`;
-    document.getElementById("bulk-taken").replaceChildren(...outcomes.filter((each) => each.done).map((each) => taken(each.review_id)));
+    document.getElementById("bulk-taken").replaceChildren(...outcomes.filter((each) => each.done).map(taken));
     document.getElementById("bulk-refused").replaceChildren(
       ...refused.map((each) => {
         const line = document.createElement("li");

@@ -1,12 +1,12 @@
 // The review queue: one request after the other, on keys, with the next one loaded ahead.
 
 import { active } from "./active_time.js";
-import { judge, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw } from "./claims.js";
+import { judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw } from "./claims.js";
 import { complain, parsed, reasonOf, say, send } from "./common.js";
 import { closeCorrection, correctionOpen, discardCorrection, isEdited, openCorrection, showDiffSoon } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
-import { beginOutcomes, nextOutcome } from "./outcomes.js";
+import { beginOutcomes, nextOutcome, showGivenChanges } from "./outcomes.js";
 import { notePaint, wasPainted } from "./painted.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";
 import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
@@ -172,6 +172,7 @@ setInterval(async () => {
 function begin(focus = true) {
   active.reset();
   beginOutcomes();
+  showGivenChanges();
   const draft = draftOf(item().dataset.review);
   if (draft && isOpen()) {
     writeDraft(holder, draft);
@@ -254,10 +255,7 @@ async function decide(action, discarded = false) {
     with_warning: action === "warn",
     corrected_answer: action === "correct" ? corrected.value : null,
     review_duration: active.seconds,
-    claim_verdicts: [...article.querySelectorAll("[data-verdict]:checked")].map((each) => ({
-      claim_id: each.dataset.verdict,
-      verdict: each.value,
-    })),
+    claim_verdicts: ownVerdicts(),
     version: Number(article.dataset.version),
   };
   const words = action === "warn" ? "approved with a warning" : `${action}${action.endsWith("e") ? "d" : "ed"}`;
@@ -357,11 +355,17 @@ async function discards(action) {
   return answer === "discard";
 }
 
-/** Ask why others should decide, then escalate. */
+/** Ask why others should decide, then escalate with the verdicts that were given so far. */
 function escalate() {
   if (busy || !isOpen()) return;
   const review = item().dataset.review;
-  ask("escalation", (field) => leave(review, () => send(`/api/reviews/${review}/escalate`, { reason: field.value.trim() }), "escalated"));
+  const verdicts = ownVerdicts();
+  document.getElementById("escalation-verdicts").textContent = verdicts.length
+    ? `The next reviewer sees your verdicts on ${verdicts.length === 1 ? "one claim" : `${verdicts.length} claims`} as yours.`
+    : "";
+  ask("escalation", (field) =>
+    leave(review, () => send(`/api/reviews/${review}/escalate`, { reason: field.value.trim(), claim_verdicts: verdicts }), "escalated"),
+  );
 }
 
 /** Ask why an answer is rejected unless it was said already, then reject it. */
