@@ -38,6 +38,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/reviews/{review_id}"): ("review", "get_review", "/api/reviews/{review}"),
     ("POST", "/api/reviews/next"): ("review", "next_review", "/api/reviews/next"),
     ("POST", "/api/reviews/bulk"): ("review", "preview_bulk", "/api/reviews/bulk"),
+    ("POST", "/review/remaining"): ("review", "queue", "/review/remaining"),
     ("GET", "/search"): ("read", "search", "/search"),
     ("GET", "/answers/{answer_id:path}"): ("read", "answer", "/answers/{answer}"),
     ("GET", "/citations/{citation_id}"): ("read", "citation", "/citations/{citation}"),

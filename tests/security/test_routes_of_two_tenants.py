@@ -118,6 +118,7 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("POST", "/review/{review_id}/outcome"): (Question("/review/{review}/outcome", 404, DECISION),),
     ("POST", "/review/{review_id}/shown"): (Question("/review/{review}/shown", 404),),
     ("POST", "/review/next"): (Question("/review/next", 204, {}),),
+    ("POST", "/review/remaining"): (Question("/review/remaining", 200, {}),),
     # Last, since the asking tenant has an answer of this name from then on: its token's tenant replaces the body's.
     ("POST", "/v1/answers"): (
         Question("/v1/answers", 403, answer(OURS, ONLY_OURS), {"tenant": OURS}),

@@ -5,7 +5,7 @@ from datetime import date as date_of_day
 from datetime import datetime
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
 from schemas.enriched import ReleaseState
@@ -50,9 +50,15 @@ class Filters(Strict):
     min_risk: RiskLevel | None = Field(default=None, description="Minimum hallucination risk.")
     max_score: Score | None = Field(default=None, description="Maximum gate score; an unknown score counts as 0.")
     assignee: Label | None = Field(
-        default=None, description="Person to whom the requests are assigned; `nobody` for unassigned ones."
+        default=None,
+        description="Person to whom the requests are assigned, in upper or lower case; `nobody` for unassigned ones.",
     )
     state: QueueState = Field(default="open", description="open, decided, or waiting for a blind second review.")
+
+    @field_validator("assignee", mode="before")
+    @classmethod
+    def _without_blanks(cls, given: object) -> object:
+        return (given.strip() or None) if isinstance(given, str) else given
 
 
 class Lock(BaseModel):

@@ -3,6 +3,7 @@
 Every step is an event on a topic. Redis keeps locks, and may lose them.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -17,8 +18,9 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import review_event
-from workers.review.left_requests import Left, LeftRequests
+from workers.review.left_requests import Left, LeftRequests, standing_escalations
 from workers.review.locks import ReviewLocks
+from workers.review.remaining import Remaining, remaining
 from workers.review.review_errors import AlreadyDecided, InvalidDecision, LockedByAnother
 from workers.review.review_models import Filters, Lock, Reviewer, ReviewItem
 from workers.review.review_queue import ReviewQueue, wanted_filters
@@ -26,6 +28,7 @@ from workers.review.second_share import is_turn
 from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.review_queue_rows import QueueFilters
 from workers.stores.tables.review_tables import QueueRow
 
 NAME = "review"
@@ -111,6 +114,47 @@ class ReviewSteps(ReviewQueue):
                 if found is not None:
                     return found
         return await second_review()
+
+    async def remaining(self, filters: Filters, who: Reviewer) -> Remaining:
+        """Return the open requests that ``next`` does not offer a reviewer, by the reason for it.
+
+        Args:
+            filters: part of the queue; without second reviews.
+            who: the reviewer.
+        """
+        recent = list(await self._locks.recent())
+        everything = QueueFilters(tenants=tuple(sorted(who.tenants)))
+        wanted = wanted_filters(filters.model_copy(update={"state": "open"}), who) or everything
+        places, offered, total, all_open = await asyncio.gather(
+            self._store.page(wanted, limit=CANDIDATES, without=recent),
+            self._store.page(
+                wanted, limit=CANDIDATES, without=recent, skipped_by=who.name, skipped_since=self._now() - SKIPPED
+            ),
+            self._store.count(wanted, without=recent),
+            self._store.count(everything, without=recent),
+        )
+        names = [place.key for place in places]
+        escalations, assignees, locks = await asyncio.gather(
+            self._store.escalations(names),
+            self._store.assignees(names),
+            self._locks.known([place.review_id for place in places]),
+        )
+        # What was left a moment ago has no row yet.
+        left = await asyncio.gather(*(self._left.find(place.review_id, who.name) for place in places))
+        kinds = {name: each.kind for name, each in zip(names, left, strict=True) if each is not None}
+        standing = standing_escalations(escalations)
+        return remaining(
+            places,
+            who.name,
+            skipped=set(names) - {place.key for place in offered}
+            | {n for n, kind in kinds.items() if kind == "skipped"},
+            escalated={name for name, each in standing.items() if each.by == who.name}
+            | {name for name, kind in kinds.items() if kind == "escalated"},
+            assignees=assignees,
+            holders={name: lock.holder for name, lock in locks.items()},
+            others=max(0, total - len(places)),
+            outside=max(0, all_open - total),
+        )
 
     def _is_turn_of_second_review(self, who: Reviewer) -> bool:
         """Return ``True`` in the share of a reviewer's requests that keeps up with the targets."""

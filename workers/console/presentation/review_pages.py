@@ -36,6 +36,8 @@ router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 PAGE_SIZE = 50
 FIGURES_DAYS = 7
+MOST_LEFT = 10
+"""Maximum number of requests that are named among those that are left."""
 MOST_TRAIL = 20
 """Maximum number of earlier pages of the list that an address remembers."""
 
@@ -89,6 +91,7 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
     resources.accesses.note_page(principal, "queue", [(item.tenant, item.answer_id) for item in found.items])
     return page(
         "queue.html", request, principal,
+        review_address=address_of(filters.model_copy(update={"state": "open"})) if filters.state == "decided" else address_of(filters),
         found=found, more=_page_address(filters, found.next_cursor, [*trail, cursor]) if found.next_cursor else None,
         previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,
         minima={tenant: gate_range(resources.settings, tenant) for tenant in {item.tenant for item in found.items}},
@@ -164,6 +167,23 @@ async def review_next(
         return Response(status_code=204)
     values = await _review_values(item, principal, resources, ahead=wanted.ahead)
     return page("review_item.html", request, principal, **values)
+
+
+@router.post("/review/remaining")
+async def review_remaining(
+    filters: Filters, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> Response:
+    """Render what is left once ``/review/next`` has nothing for this reviewer, as a page fragment."""
+    if filters.tenant is not None:
+        principal.require_tenant(filters.tenant)
+    left = await service.remaining(filters, Reviewer(principal.name, principal.tenants))
+    named = [*left.skipped[:MOST_LEFT], *left.escalated[:MOST_LEFT]]
+    resources.accesses.note_page(principal, "queue", [(place.tenant, place.answer_id) for place in named])
+    open_ones = filters.model_copy(update={"state": "open"})
+    return page(
+        "remaining.html", request, principal, left=left, filters=filters, address=address_of(open_ones),
+        decided_address=address_of(filters), MOST=MOST_LEFT,
+    )  # fmt: skip
 
 
 @router.post("/review/{review_id}/shown", status_code=204)

@@ -150,10 +150,10 @@ class ReviewTeamQueries(Reading):
         )
 
     def _of_assignee(self, assignee: str) -> str:
-        """Return the condition that a request is assigned to a person, or unassigned."""
-        if assignee == NOBODY:
+        """Return the condition that a request is assigned to a person, in any case, or unassigned."""
+        if assignee.lower() == NOBODY:
             return "(q.tenant, q.review_id) NOT IN " + self._assigned("person != ''")
-        return "(q.tenant, q.review_id) IN " + self._assigned("person = {assignee:String}")
+        return "(q.tenant, q.review_id) IN " + self._assigned("lowerUTF8(person) = lowerUTF8({assignee:String})")
 
     def _not_of_others(self) -> str:
         """Return the condition that a request is not assigned to another person."""

@@ -37,10 +37,9 @@ let renewed = 0; // when the lock of what is shown was taken or renewed
 
 // ---------------------------------------------------------------- loading
 
-function wanted() {
-  const entries = [...new FormData(filters)].filter(([, value]) => value !== "");
-  return { ...Object.fromEntries(entries), without: [...taken, ...done].slice(-500) };
-}
+const chosenFilters = () => Object.fromEntries([...new FormData(filters)].filter(([, value]) => value !== ""));
+
+const wanted = () => ({ ...chosenFilters(), without: [...taken, ...done].slice(-500) });
 
 /** The next request as nodes, or null where there is none. */
 async function fetchNext(isAhead = false) {
@@ -91,7 +90,7 @@ function showNext() {
     try {
       const nodes = await nextRequest();
       if (nodes) show(nodes);
-      else showEmpty();
+      else await showEmpty();
     } catch (error) {
       showAway(error);
     }
@@ -137,15 +136,15 @@ function show(nodes) {
   loadAhead();
 }
 
-function showEmpty() {
-  if (document.getElementById("queue-empty")) return;
-  const empty = document.createElement("p");
-  empty.id = "queue-empty";
-  empty.tabIndex = -1;
-  empty.textContent = "Nothing waits for review.";
+/** Say that nothing is offered, and what is left; what says so already is renewed only where it has changed. */
+async function showEmpty() {
+  const left = parsed((await send("/review/remaining", chosenFilters())).text);
+  const before = document.getElementById("queue-empty");
+  const [empty] = [...left].filter((node) => node.id === "queue-empty");
+  if (before?.outerHTML === empty.outerHTML) return;
   holder.replaceChildren(empty);
   showAddress("");
-  empty.focus();
+  if (!before || before.contains(document.activeElement) || document.activeElement === document.body) empty.focus();
 }
 
 /** An outage is not an empty queue. */
