@@ -38,7 +38,6 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/reviews/{review_id}"): ("review", "get_review", "/api/reviews/{review}"),
     ("POST", "/api/reviews/next"): ("review", "next_review", "/api/reviews/next"),
     ("POST", "/api/reviews/bulk"): ("review", "preview_bulk", "/api/reviews/bulk"),
-    ("POST", "/review/remaining"): ("review", "queue", "/review/remaining"),
     ("GET", "/search"): ("read", "search", "/search"),
     ("GET", "/answers/{answer_id:path}"): ("read", "answer", "/answers/{answer}"),
     ("GET", "/citations/{citation_id}"): ("read", "citation", "/citations/{citation}"),
@@ -48,6 +47,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/review/{review_id}/item"): ("review", "review", "/review/{review}/item"),
     ("POST", "/review/next"): ("review", "review", "/review/next"),
     ("POST", "/review/{review_id}/outcome"): ("review", "review", "/review/{review}/outcome"),
+    ("POST", "/review/remaining"): ("review", "queue", "/review/remaining"),
     ("POST", "/api/reviews/{review_id}/outcome"): ("review", "preview_outcome", "/api/reviews/{review}/outcome"),
 }  # fmt: skip
 """Routes that show what answers say: the token to ask with, what is noted, and what is asked."""
@@ -120,6 +120,9 @@ def asked(
     for route, (token, _, url) in SHOWN.items():
         began = datetime.now(UTC)
         body = DECISION if url.endswith("/outcome") else {} if route[0] == "POST" else None
+        if url.endswith("/remaining"):
+            console.client(token).post(f"/api/reviews/{targets['review']}/skip").raise_for_status()
+            began = datetime.now(UTC)
         if url.endswith("/bulk"):
             body = {"action": "approve", "review_ids": [targets["review"]]}
         answer = console.client(token).request(route[0], url.format(**targets), json=body).raise_for_status()
