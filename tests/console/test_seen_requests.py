@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import logged_in, needs_browser
+from schemas.identifiers import fact_id
+from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 
@@ -111,6 +112,56 @@ def test_a_rejection_asks_for_its_reason_and_says_whether_readers_see_it(
             expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
             assert (bodies[-1]["user_action"], bodies[-1]["reason"]) == ("reject", reason)
         assert len(bodies) == 2
+        assert seen.complaints == []
+
+
+def test_an_approval_of_what_the_reviewer_found_contradicted_asks_why(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "approved-doubts", 2)
+    with logged_in(browser, console, "approver") as (page, seen):
+        bodies: list[Any] = []
+        page.on("request", lambda sent: bodies.append(sent.post_data_json) if sent.url.endswith("/decision") else None)
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        doubts = page.locator("#doubts")
+        expect(doubts).to_contain_text("Contradicted: claim 1.")
+        page.keyboard.press("1")
+        expect(doubts).to_be_empty()
+        page.keyboard.press("2")
+        expect(doubts).to_contain_text("Contradicted: claim 1.")
+        review = shown(page)
+        page.keyboard.press("a")
+        expect(page.locator("#approval")).to_contain_text("You found claim 1 contradicted.")
+        expect(page.locator("#approval-reason")).to_be_focused()
+        assert serious_violations(page) == []
+        page.keyboard.press("Enter")
+        expect(page.locator("#approval")).to_be_visible()
+        page.keyboard.type("outdated source")
+        page.keyboard.press("Enter")
+        expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("1")
+        page.keyboard.press("a")
+        expect(page.locator("#queue-empty")).to_be_focused()
+        assert [(each["user_action"], each["reason"]) for each in bodies] == [
+            ("approve", "outdated_source"), ("approve", None),
+        ]  # fmt: skip
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("window", [{"width": 1280, "height": 600}, {"width": 390, "height": 844}])
+def test_a_request_opens_at_its_question_with_readable_words_below_the_decisions(
+    browser: Browser, console: ConsoleThread, window: dict[str, int]
+) -> None:
+    answer = risky(window["width"], "started")
+    filler = " ".join(f"Zone {number} has its own ring." for number in range(60))
+    console.store([answer.model_copy(update={"answer": f"{filler} {answer.answer}"})])
+    review = fact_id(answer.tenant, answer.answer_id, "review")
+    with logged_in(browser, console, "starter", viewport=window) as (page, seen):
+        page.goto(f"/review/{review}")
+        expect(page.locator("#question")).to_be_focused()
+        assert page.evaluate("scrollY") == 0
+        size = page.locator("#hint-approve").evaluate("each => parseFloat(getComputedStyle(each).fontSize)")
+        assert size >= 14
         assert seen.complaints == []
 
 

@@ -2,7 +2,7 @@
 
 import { small } from "./common.js";
 import { showPassages } from "./passages.js";
-import { buttonOf, holder, keep } from "./review_item.js";
+import { buttonOf, holder } from "./review_item.js";
 
 const OWN_WORDS = { supported: "supported", contradicted: "contradicted", unsupported: "unsupported", cannot_tell: "can't tell" };
 
@@ -57,8 +57,8 @@ export function judge(verdict) {
   const choice = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.value === verdict);
   if (!choice) return;
   choice.checked = true;
-  showOwnVerdicts();
-  keep();
+  // As a click does: the draft is kept, and what depends on verdicts follows.
+  choice.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 /** Show the reviewer's verdict beside each claim, and its sign on the claim's button. */
@@ -71,6 +71,16 @@ export function showOwnVerdicts() {
     holder.querySelector(`[data-own-sign="${CSS.escape(claim)}"]`).textContent = chosen ? ` · you: ${OWN_SIGNS[chosen]}` : "";
   }
 }
+
+const ownOf = (claim) => claim.querySelector("[data-verdict]:checked")?.value;
+
+const numbersOf = (wanted) => claimsOf().flatMap((claim, index) => (wanted(claim) ? [index + 1] : []));
+
+/** Numbers of the claims that the reviewer found contradicted. */
+export const foundContradicted = () => numbersOf((claim) => ownOf(claim) === "contradicted");
+
+/** Numbers of the contradicted claims on which no verdict of the reviewer says otherwise. */
+export const unexplained = () => numbersOf((claim) => (ownOf(claim) ?? claim.dataset.verdictOf) === "contradicted");
 
 /** The reviewer's verdicts on claims, as they are sent. */
 export const ownVerdicts = () =>

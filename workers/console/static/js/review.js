@@ -1,7 +1,7 @@
 // The review queue: one request after the other, on keys, with the next one loaded ahead.
 
 import { active } from "./active_time.js";
-import { judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw } from "./claims.js";
+import { foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unexplained } from "./claims.js";
 import { complain, parsed, reasonOf, say, send } from "./common.js";
 import { closeCorrection, correctionOpen, discardCorrection, isEdited, openCorrection, showDiffSoon } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
@@ -177,13 +177,15 @@ function begin(focus = true) {
     writeDraft(holder, draft);
     if (isEdited()) openCorrection(false);
   }
-  if (focus) scrollTo(0, 0);
   notePaint(() => {
     if (focus && !holder.contains(document.activeElement)) document.getElementById("question").focus({ preventScroll: true });
   });
   showOwnVerdicts();
   beginLayout();
   selectFirst();
+  // The selected claim is led into sight in its own pane; the page begins at its question.
+  if (focus) scrollTo(0, 0);
+  showDoubts();
 }
 
 // ---------------------------------------------------------------- locks
@@ -229,6 +231,32 @@ async function vote(action) {
     complain(error);
   } finally {
     busy = false;
+  }
+}
+
+/** Say which claims speak against an approval that has neither a verdict nor a reason. */
+function showDoubts() {
+  const words = document.getElementById("doubts");
+  if (!words) return;
+  const { reason, user_comment: comment } = said();
+  const numbers = reason || comment ? [] : unexplained();
+  words.textContent = numbers.length
+    ? `Contradicted: ${numbers.length === 1 ? "claim" : "claims"} ${numbers.join(", ")}. To approve all the same, give your verdict or a reason.`
+    : "";
+}
+
+/** Approve, and ask why where the reviewer found a claim contradicted. */
+function approve() {
+  const { reason, user_comment: comment } = said();
+  if (busy || !isOpen()) return;
+  const numbers = foundContradicted();
+  if (reason || comment || !numbers.length || isEdited()) decide("approve");
+  else {
+    document.getElementById("approval-claims").textContent = `You found ${numbers.length === 1 ? "claim" : "claims"} ${numbers.join(", ")} contradicted.`;
+    ask("approval", (field) => {
+      document.getElementById("decision-reason").value = field.value;
+      decide("approve");
+    });
   }
 }
 
@@ -330,7 +358,7 @@ async function reload(review) {
 }
 
 const ACTIONS = {
-  approve: () => decide("approve"),
+  approve,
   warn: () => decide("warn"),
   correct: () => decide("correct"),
   reject,
@@ -401,6 +429,7 @@ for (const name of ["input", "change"]) {
     if (!isOpen()) return;
     keep();
     if (event.target.dataset.verdict) showOwnVerdicts();
+    showDoubts();
     if (event.target.id === "corrected") showDiffSoon();
   });
 }
