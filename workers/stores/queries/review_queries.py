@@ -233,7 +233,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         rows = await self.named_rows(
             f"SELECT ruling, decision FROM {self._database}.review_decisions FINAL WHERE review_id = {{review:String}}"
             " AND tenant = {tenant:String} AND ruling IN ('final', 'second', 'withdrawal')"
-            f" ORDER BY decided_at, decision_id LIMIT {MAX_HISTORY}",
+            f" ORDER BY decided_at, ruling, decision_id LIMIT {MAX_HISTORY}",
             {"review": review_id, "tenant": tenant},
         )
         return [(row["ruling"], _decision(row["decision"])) for row in rows]
