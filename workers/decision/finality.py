@@ -161,7 +161,7 @@ def _content(decision: ReviewDecision) -> str:
         return REJECTION_TEXT if decision.withdraws is None else WITHDRAWAL_TEXT
     if decision.user_action == "correct":
         text = decision.corrected_answer or ""
-        return closed(text) + decision.corrected_references if decision.corrected_references else text
+        return closed(text.rstrip()) + decision.corrected_references if decision.corrected_references else text
     shown = decision.releasable
     body = shown.body if shown is not None and shown.body is not None else decision.original_answer
     if decision.with_warning:
