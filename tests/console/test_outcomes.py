@@ -103,7 +103,7 @@ def test_a_reviewer_sees_what_readers_get_from_each_decision(
         page.keyboard.press("c")
         expect(page.locator("#corrected")).to_be_focused()
         page.locator("#corrected").fill("It needs **2 GiB** [2]. <b>No more.</b>")
-        expect(place.locator("strong:visible")).to_have_text("2 GiB")
+        expect(place.locator("strong:visible").first).to_have_text("2 GiB")
         expect(place.locator(".rendered:visible")).to_contain_text("It needs 2 GiB [2]. <b>No more.</b>")
         expect(place.locator(".rendered:visible")).to_contain_text("Runbook")
         expect(place.locator(".rendered:visible")).not_to_contain_text("Sizing guide")
