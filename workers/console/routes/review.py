@@ -67,7 +67,7 @@ class QueueFacets(BaseModel):
 
 
 class FoundVerdict(Strict):
-    """What a reviewer found about one claim."""
+    """The verdict of a reviewer on one claim."""
 
     claim_id: Identifier
     verdict: Verdict | Literal["cannot_tell"]
