@@ -185,7 +185,7 @@ class AuditFilter:
     def values(self) -> dict[str, Any]:
         """Return the filter as parameters of a query."""
         return {
-            "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person, "state": self.state,
+            "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person.strip(), "state": self.state,
             "model": self.model, "without": list(self.without), "q": self.q, "words": words_of_search(self.q) or [" "],
             **times_of(self.period), **due_values(self.blind),
         }  # fmt: skip
