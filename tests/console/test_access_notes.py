@@ -69,7 +69,7 @@ NOTHING_SHOWN = {
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),
     ("POST", "/api/reviews/{review_id}/skip"), ("POST", "/api/reviews/{review_id}/escalate"),
     ("POST", "/api/reviews/{review_id}/undo"), ("POST", "/api/reviews/{review_id}/decision"),
-    ("POST", "/api/reviews/{review_id}/withdrawal"), ("GET", "/audit"),
+    ("POST", "/api/reviews/{review_id}/withdrawal"), ("POST", "/api/answers/{answer_id:path}/withdrawal"), ("GET", "/audit"),
 }  # fmt: skip
 """Routes that show nothing of what answers say."""
 
