@@ -3,7 +3,7 @@
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,12 @@ TABLES = ("versions", *TIMES, *FIGURES)
 CLOCKS = {"received_at", "stored_at", "inserted_at"}
 """Columns that say when a row was inserted."""
 
+PROCESSED = {
+    "validated_at", "enriched_at", "raised_at", "requested_at", "deadline_at", "request", "computed_at", "failed_at", "started_at",
+    "citations_seconds", "grounding_seconds", "quality_seconds", "seconds_sum", "seconds_max",
+}  # fmt: skip
+"""Columns that say when an answer was processed, and how fast."""
+
 WRITTEN_NOW = {"implicit_feedback": {"created_at"}} | {
     table: {"computed_at"} for table in FIGURES if table.endswith("_hours")
 }
@@ -65,6 +71,7 @@ class Site:
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline, self.deployment, self.run = pipeline, pipeline.deployment, pipeline.runner.run
         self.tables: Contents = {}
+        self.judged: Contents = {}
         self.turns: dict[str, dict[str, Any]] = {}
         self.posteriors: dict[bytes, ModelPosterior] = {}
 
@@ -88,6 +95,7 @@ class Site:
         await until(published, "posteriors", 60)
         await self.deployment.workers[0].terminate()
         self.tables = await tables_of(self.pipeline)
+        self.judged = await tables_of(self.pipeline, PROCESSED)
         self.turns = await turns_of(self.deployment)
         self.posteriors = await last_posteriors(self.deployment)
 
@@ -121,13 +129,13 @@ def differing(done: Rebuilt) -> dict[str, tuple[int, int]]:
     return {name: (part.missing, part.different) for name, part in done.parts.items() if not part.are_none}
 
 
-async def tables_of(pipeline: Pipeline) -> Contents:
-    """Every row of every table, but for when it was written."""
+async def tables_of(pipeline: Pipeline, further: Set[str] = frozenset()) -> Contents:
+    """Every row of every table, but for when it was written and further columns."""
     client = await pipeline.client()
     found = {}
     try:
         for table in TABLES:
-            left_out = CLOCKS | WRITTEN_NOW.get(table, set())
+            left_out = CLOCKS | further | WRITTEN_NOW.get(table, set())
             columns = [
                 name
                 for name, kind in (
@@ -385,7 +393,7 @@ def archive(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def elsewhere(site: Site, path: Path) -> Pipeline:
     """A broker that knows nothing, and no tables."""
-    deployment = Deployment(site.deployment.addresses, path, int8=site.deployment.int8)
+    deployment = Deployment(site.deployment.addresses, path, environment=dict(UNHURRIED), int8=site.deployment.int8)
     async with TopicAdministration(deployment.settings, deployment.addresses.kafka) as administration:
         await administration.create()
     return Pipeline(deployment, site.pipeline.runner, ANSWERS)
@@ -502,3 +510,34 @@ def test_beside_agents_at_work_nothing_is_lost_doubled_or_made_older(site: Site)
     # Judged again, an answer has another time of judgement and nothing else.
     for table in ("claims", "citations", "review_queue", "review_decisions", "feedback"):
         assert [row for row in tables[table] if any(name in row for name in known)] == site.tables[table]
+
+
+def test_another_region_that_has_only_what_others_send_comes_to_the_same(
+    site: Site, archive: Path, tmp_path: Path
+) -> None:
+    """Answers, feedback and decisions on reviews, restored from an archive; workers evaluate them there."""
+    target = site.run(elsewhere(site, tmp_path))
+    deployment = target.deployment
+
+    async def take_over() -> None:
+        await deployment.prepare()
+        await archiving.restore_archive(
+            deployment.settings, deployment.addresses, archive, archiving.RESTORED, lambda *_: None
+        )
+        await deployment.start_worker()
+        client = await target.client()
+        try:
+            await target.rows(client, "answers", len(site.tables["answers"]))
+            await target.settled(client)
+        finally:
+            await client.close()
+        await deployment.workers[0].terminate()
+
+    try:
+        site.run(take_over())
+        now = site.run(tables_of(target, PROCESSED))
+        assert site.run(turns_of(deployment)).keys() == site.turns.keys()
+    finally:
+        site.run(deployment.close())
+    assert {table: rows for table, rows in now.items() if rows != site.judged[table]} == {}
+    assert now["review_decisions"], "decisions that came before their review are kept"
