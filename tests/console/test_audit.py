@@ -210,7 +210,7 @@ def test_one_page_tells_who_released_an_answer_on_what_evidence_what_was_shown_a
     logged.call(logged.resources.analytics.insert("accesses", [access]))
     page = auditor
     page.get_by_role("link", name="Audit").click()
-    page.get_by_label("Words of question or answer, or a part of an answer_id").fill(answer.answer_id)
+    page.get_by_label("Words of question, answer or correction, or a part of an answer_id").fill(answer.answer_id)
     page.get_by_role("button", name="Apply").click()
     page.get_by_role("link", name=answer.answer.query, exact=True).click()
     expect(page.locator(".decision")).to_contain_text("Corrected by anna")

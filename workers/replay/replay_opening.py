@@ -134,7 +134,7 @@ async def open_replay(
             stored=stored,
             embedding=embedding,
             verifier=verifier,
-            outputs=ReplayOutputs(producer, analytics, row, settings.clickhouse.database, memory=options.memory),
+            outputs=ReplayOutputs(producer, analytics, row, settings, memory=options.memory),
             store=store,
             row=row,
             erasures=erasures,

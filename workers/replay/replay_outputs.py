@@ -8,11 +8,13 @@ from schemas.enriched import EnrichedAnswer
 from schemas.headers import event_headers
 from schemas.identifiers import judgement_id, record_key
 from schemas.topics import ANSWERS_ENRICHED, JOINED_REPORTS, MEMORY_TURNS, Topic
+from workers.decision.minima import Minima, minima_of
 from workers.decision.release_events import conversation_turn
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.pipeline.pipeline import EvaluatedAnswer
 from workers.pipeline.reports import report_topic
+from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 from workers.stores.clickhouse.row_reading import ask, in_parameters
@@ -42,17 +44,23 @@ class ReplayOutputs:
         producer: connected producer.
         analytics: connected store.
         row: the replay.
-        database: database of the tables.
+        settings: database of the tables, and the minima of scores.
         memory: send turns to memory.
     """
 
     def __init__(
-        self, producer: ConfirmedProducer, analytics: AnalyticsStore, row: StoredReplay, database: str, *, memory: bool
+        self,
+        producer: ConfirmedProducer,
+        analytics: AnalyticsStore,
+        row: StoredReplay,
+        settings: Settings,
+        *,
+        memory: bool,
     ) -> None:
-        self._producer, self._analytics = producer, analytics
+        self._producer, self._analytics, self._settings = producer, analytics, settings
         self._run, self._version, self._memory = row.run, row.pipeline_version, memory
         self._about = f"{row.run} {row.started_at.isoformat()}"
-        self._rejected = REJECTED.format(database=database)
+        self._rejected = REJECTED.format(database=settings.clickhouse.database)
         self._shadows = {topic.name: shadow(topic, row.run) for topic in SHADOWED}
 
     async def write(self, judged: Sequence[EvaluatedAnswer]) -> None:
@@ -81,7 +89,12 @@ class ReplayOutputs:
         self, judged: Sequence[EvaluatedAnswer], rejected: Container[tuple[str, str]]
     ) -> tuple[list[Output], list[TableRow]]:
         outputs = [output for each in judged for output in self._outputs(each, rejected)]
-        return outputs, [row for each in judged for row in enriched_rows(each.enriched)]
+        return outputs, [row for each in judged for row in enriched_rows(each.enriched, self._minima(each.enriched))]
+
+    def _minima(self, enriched: EnrichedAnswer) -> Minima:
+        settings = self._settings
+        query_type = enriched.answer.query_type
+        return minima_of(settings.gate, settings.grounding, settings.decision, enriched.tenant, query_type)
 
     def _outputs(self, judged: EvaluatedAnswer, rejected: Container[tuple[str, str]]) -> Iterable[Output]:
         enriched = judged.enriched

@@ -398,7 +398,14 @@ async def test_a_decision_carries_all_that_it_decides_on_and_sent_twice_is_one(
     )
     assert [each.model_dump(include=set(verdict)) for each in decision.claim_verdicts] == [verdict]
     assert "first" not in str(decision.user_profile)
-    assert decision.releasable == request.releasable
+    shown = request.releasable
+    assert shown is not None and decision.releasable is not None
+    # The correction cites a source that the answer did not.
+    assert decision.releasable.model_copy(update={"citations": shown.citations}) == shown
+    assert [each["number"] for each in decision.releasable.citations] == [
+        *(each["number"] for each in shown.citations),
+        1,
+    ]
 
 
 async def test_a_verdict_on_a_claim_that_nobody_made_is_refused(console: Console, rows: AnalyticsStore) -> None:

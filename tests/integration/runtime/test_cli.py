@@ -138,10 +138,10 @@ def test_services_that_do_not_answer_are_told_by_address(
     [
         ({"TOUCHSTONE_KAFKA__PARTITIONS": "many"}, "kafka.partitions"),
         ({"TOUCHSTONE_KAFKA__PARTITION": "4"}, "kafka.partition"),
-        ({"TOUCHSTONE_KAFKA": "{broken"}, "kafka"),
+        ({"TOUCHSTONE_KAFKA": "{broken"}, "TOUCHSTONE_KAFKA is not JSON"),
         ({"TOUCHSTONE_KAFAK__PARTITIONS": "4"}, "TOUCHSTONE_KAFAK__PARTITIONS"),
         ({"TOUCHSTONE_GATE__GATE_SCORE": "7", "TOUCHSTONE_LOG_LEVEL": "LOUD"}, "gate.gate_score"),
-        ({"TOUCHSTONE_CLICKHOUSE": "{hunter2"}, "clickhouse"),
+        ({"TOUCHSTONE_CLICKHOUSE": "{hunter2"}, "TOUCHSTONE_CLICKHOUSE is not JSON"),
         ({"TOUCHSTONE_HTTP__METRICS_PORT": "[/b]hunter2[red]"}, "http.metrics_port"),
     ],
     ids=str,

@@ -9,6 +9,7 @@ from schemas.export import example
 from workers.delivery.records import Output, Record
 from workers.pipeline.pipeline import EvaluatedAnswer
 from workers.replay.replay_outputs import ReplayOutputs
+from workers.settings import Settings
 from workers.stores.queries.replay_records import StoredReplay
 from workers.stores.tables.answer_tables import ScoreRow
 from workers.stores.tables.table_row import TableRow
@@ -37,7 +38,7 @@ class Receivers:
 async def test_reports_go_to_the_shadow_of_their_topic_and_scores_to_the_run() -> None:
     receivers: Any = Receivers()
     row = StoredReplay("stricter", "2", "{}", "running", NOW, NOW)
-    outputs = ReplayOutputs(receivers, receivers, row, "database", memory=False)
+    outputs = ReplayOutputs(receivers, receivers, row, Settings(), memory=False)
     value = REPORT.to_bytes()
     record = Record("answers.generated", 0, 0, None, None)
     await outputs.write([EvaluatedAnswer(record, [(REPORT, value)], ENRICHED, ENRICHED.to_bytes())])

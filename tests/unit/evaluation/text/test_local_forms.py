@@ -7,7 +7,7 @@ from workers.evaluation.text.local_forms import local_forms
 from workers.evaluation.text.local_words import content_words
 
 FORMS = (
-    ("de", "Am 3. März um halb acht", "Am 3. march um 7:30"),
+    ("de", "Am 3. März um halb acht", "Am 3. march um 7:30 o'clock"),
     ("de", "1.234,56 Euro in zwei Wochen", "1234.56 euro in 2 weeks"),
     ("de", "anderthalb Stunden, 14.30 Uhr", "1.5 hours, 14:30"),
     ("nl", "dinsdag om half acht 's avonds", "tuesday om 19:30"),

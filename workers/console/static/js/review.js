@@ -182,9 +182,8 @@ function begin(focus = true) {
   });
   showOwnVerdicts();
   beginLayout();
-  selectFirst();
-  // The selected claim is led into sight in its own pane; the page begins at its question.
   if (focus) scrollTo(0, 0);
+  selectFirst();
   showDoubts();
 }
 
