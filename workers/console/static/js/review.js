@@ -181,10 +181,10 @@ function begin(focus = true) {
     if (focus && !holder.contains(document.activeElement)) document.getElementById("question").focus({ preventScroll: true });
   });
   showOwnVerdicts();
+  showDoubts(); // the bar has its height before the selected claim is led above it
   beginLayout();
   if (focus) scrollTo(0, 0);
   selectFirst();
-  showDoubts();
 }
 
 // ---------------------------------------------------------------- locks
