@@ -1,4 +1,4 @@
-"""What is left once a reviewer is offered no request."""
+"""Group the requests that are left once a reviewer is offered none."""
 
 from workers.review.remaining import Remaining, remaining
 from workers.stores.tables.review_tables import QueueRow

@@ -81,7 +81,7 @@ _EXCLUDED: dict[str, frozenset[str]] = {
 """Levels of evidence that exclude a claim's level; "some" supports neither "all" nor "not all"."""
 
 _DENIED_LEVELS = {"most": "few", "many": "few", "few": "most", "some": "not-all", "half": "half"}
-"""What a quantifier of a denied verb says of the verb itself."""
+"""Meaning of a quantifier of a denied verb for the verb itself."""
 
 Row = int | str
 
