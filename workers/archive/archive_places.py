@@ -5,6 +5,7 @@ file is written under a temporary name and then renamed.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -63,6 +64,8 @@ def place_at(address: str | Path) -> ArchivePlace:
     Raises:
         ArchiveUnusable: the kind of address is unknown, it names no bucket, or it contains credentials.
     """
+    if re.match(r"[a-z0-9+]{2,}:/(?!/)", str(address)):
+        raise ArchiveUnusable(f"{address} has one slash behind its colon; use {str(address).replace(':/', '://', 1)}")
     if "://" not in str(address):
         return LocalFolder(Path(address))
     parts = urlsplit(str(address))

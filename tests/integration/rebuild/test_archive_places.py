@@ -87,6 +87,7 @@ def test_a_bucket_that_does_not_exist_is_named(options: str) -> None:
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
+        ("s3:/bucket/touchstone", "one slash behind its colon; use s3://bucket/touchstone"),
         ("s3://", "names no bucket; use s3://bucket/prefix"),
         ("s4://bucket/touchstone", r"no address of an archive \(.*; use a folder, s3://bucket/prefix, gs://, abfs://"),
         ("fsspec+nothing://bucket/touchstone", "no address of an archive"),
