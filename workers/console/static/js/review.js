@@ -10,7 +10,7 @@ import { beginOutcomes, nextOutcome, showGivenChanges } from "./outcomes.js";
 import { notePaint, wasPainted } from "./painted.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";
 import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
-import { beginLayout, toggleGuidelines } from "./review_layout.js";
+import { beginLayout, startOfQuestion, toggleGuidelines } from "./review_layout.js";
 import { addressOf } from "./saved_filters.js";
 import { noteVote, offerUndo, questionOf, undo } from "./undo.js";
 
@@ -185,6 +185,8 @@ function begin(focus = true) {
   beginLayout();
   if (focus) scrollTo(0, 0);
   selectFirst();
+  // A page that was scrolled to the passage begins at its question: no control above stands half behind the line of messages.
+  if (focus && scrollY > 0) scrollTo(0, Math.max(scrollY, startOfQuestion()));
 }
 
 // ---------------------------------------------------------------- locks

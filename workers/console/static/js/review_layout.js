@@ -42,6 +42,13 @@ function fitBar() {
   question.tabIndex = question.scrollHeight > question.clientHeight ? 0 : -1; // a long one is scrolled by keys
 }
 
+/** Return how far the page is scrolled, in px, when the question reaches the line of messages; 0 in a low window. */
+export function startOfQuestion() {
+  const { position, insetBlockStart } = getComputedStyle(document.getElementById("question"));
+  if (position !== "sticky") return 0;
+  return holder.querySelector(".review-item").getBoundingClientRect().top + scrollY - parseFloat(insetBlockStart);
+}
+
 const barSize = new ResizeObserver(fitBar);
 
 /** Prepare the layout of the request that is shown. */
