@@ -78,12 +78,14 @@ class EarlierSentence:
     Attributes:
         turn: position of the turn in the conversation, from 1.
         role: author of the turn.
-        unit: the sentence.
+        unit: the sentence as it is compared: a short answer has the words of its question too.
+        written: the words of the turn.
     """
 
     turn: int
     role: Literal["user", "assistant"]
     unit: EvidenceUnit
+    written: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +115,13 @@ def earlier_sentences(turns: Sequence[Turn], answer_words: frozenset[str]) -> tu
         place = first + unit.number - 1
         turn = turns[place]
         before = turns[place - 1] if place else None
+        written = unit.excerpt
         if turn.role == "assistant" and before is not None and before.role == "user" and place not in seen:
             seen.add(place)
             stated = resolve_short_answer(plain_text(before.content[-MAX_READ:]), unit.text)
             unit = replace(unit, text=stated, words=content_words(stated))
         if not unit.text.rstrip().endswith("?"):
-            found.append(EarlierSentence(place + 1, turn.role, unit))
+            found.append(EarlierSentence(place + 1, turn.role, unit, written))
     return tuple(found[-MAX_UNITS:])
 
 
@@ -264,5 +267,5 @@ def statement_of(sentence: EarlierSentence) -> EarlierStatement:
         turn=sentence.turn,
         role=sentence.role,
         span=Span(start=sentence.unit.start, end=sentence.unit.end),
-        excerpt=sentence.unit.text[:MAX_PASSAGE],
+        excerpt=sentence.written[:MAX_PASSAGE],
     )

@@ -58,6 +58,23 @@ def test_the_turn_and_its_sentence_are_told() -> None:
     assert said.strip() == claim.earlier.excerpt == "My budget is 900 euros."
 
 
+@pytest.mark.parametrize(
+    ("question", "reply", "answer"),
+    [
+        (
+            "May I work from abroad?",
+            "Yes, with the approval of HR, for up to 20 days a year.",
+            "You may work from abroad, with the approval of HR, for up to 30 days a year.",
+        ),
+        ("How many days may I work from abroad?", "20 days a year.", "You may work from abroad for 30 days a year."),
+    ],
+)
+def test_a_short_earlier_answer_is_quoted_in_its_own_words(question: str, reply: str, answer: str) -> None:
+    turns = [Turn(role="user", content=question), Turn(role="assistant", content=reply)]
+    (found,) = grounded(answer, turns, None).earlier_contradictions
+    assert reply[found.earlier.span.start : found.earlier.span.end] == found.earlier.excerpt == reply
+
+
 def test_what_was_said_before_counts_neither_as_verified_nor_as_made_up() -> None:
     both = grounded("The Sableback 14 costs 849 euros. It stays under the 900 euros you set.", BUDGET, LAPTOP)
     alone = grounded("The Sableback 14 costs 849 euros.", BUDGET, LAPTOP)
