@@ -26,18 +26,37 @@ MAX_ELLIPSIS = 12
 _ENDS = r"(?![\w-])"
 _ALONE = r"(?=\s*(?:[,.;:!?–—。，、)]|-\s|$))"
 """Behind words that also begin ordinary statements: "Wrong deliveries are refunded", "Da die Frist abgelaufen ist, …"."""
+_POINTING = (
+    r"(?:(?:(?:i['’]m|i am|we are|we['’]re)\s(?:very\s|really\s)?)?(?:sorry|afraid)|unfortunately|sadly|regrettably|leider|es tut mir leid|tut mir leid|désolée?|malheureusement"
+    r"|lo siento|lamentablemente|mi dispiace|purtroppo|infelizmente|desculpe|helaas|het spijt me)?[\s,;:!–—]*(?:but\s|aber\s|mais\s|pero\s|ma\s|mas\s|maar\s|that\s(?=(?:that|this|it)\b))?"
+)
+"""A courtesy before a pronoun that stands for what was asked."""
+_ABLE = r"(?:possible|allowed|permitted|feasible)"
+_IMPOSSIBLE = (
+    rf"{_POINTING}(?:(?:that|this|it)(?:['’]s|\s(?:is|will be|would be))(?:\s(?:unfortunately|sadly|currently))?\s(?:not\s{_ABLE}|impossible|forbidden|prohibited)"
+    rf"|(?:that|this|it)\s(?:isn['’]t|won['’]t be)\s{_ABLE}|(?:that|this|it)\s(?:cannot|can['’]t|can not)\sbe\sdone"
+    r"|(?:das|dies|es)\s(?:ist|geht)\s(?:leider\s)?(?:nicht(?:\s(?:möglich|erlaubt|gestattet))?|unmöglich|verboten)|(?:das|dies)\sgeht\sleider\snicht"
+    r"|(?:ce|cela|c['’])\s?n['’]est\s(?:malheureusement\s)?pas\s(?:possible|autorisé|permis)|(?:eso\s)?no\s(?:es|está)\s(?:posible|permitido)|non\sè\s(?:possibile|permesso|consentito)"
+    r"|(?:isso\s)?não\sé\s(?:possível|permitido)|dat\sis\s(?:helaas\s)?niet\s(?:mogelijk|toegestaan))"
+)
+"""A sentence that says no to what was asked: "I'm sorry, that is not possible."."""
+_POSSIBLE = (
+    rf"(?:(?:that|this)(?:['’]s|\sis)\s(?:certainly\s|perfectly\s)?{_ABLE}|das\sist\s(?:möglich|erlaubt|gestattet)|(?:c['’]est|cela\sest)\spossible|(?:eso\s)?es\sposible"
+    r"|è\spossibile|(?:isso\s)?é\spossível|dat\sis\smogelijk)"
+)
 _CONSENT = re.compile(
     rf"\W*(?:(?:yes|yep|yeah|ja|jawohl|oui|sì|sí|sim|tak|はい|是的?|对|네|예|نعم){_ENDS}"
-    r"|(?:correct|exactly|indeed|absolutely|certainly|definitely|of course|right|true|that is (?:right|correct|true)|doch|si|да)"
+    rf"|(?:correct|exactly|indeed|absolutely|certainly|definitely|of course|right|true|that is (?:right|correct|true)|{_POSSIBLE}|doch|si|да)"
     rf"{_ALONE})[\s,.;:!–—。，、-]*",
     re.IGNORECASE,
 )
 _DENIAL = re.compile(
     rf"\W*(?:(?:no|nope|nein|non|não|nee|nie|нет|いいえ|不是?|没有|아니요|아니오|لا){_ENDS}"
-    r"|(?:not at all|by no means|definitely not|certainly not|of course not|absolutely not|incorrect|wrong|false|keineswegs)"
+    rf"|(?:not at all|by no means|definitely not|certainly not|of course not|absolutely not|incorrect|wrong|false|keineswegs|{_IMPOSSIBLE})"
     rf"{_ALONE})[\s,.;:!–—。，、-]*",
     re.IGNORECASE,
 )
+_REFUSAL = re.compile(rf"\W*{_IMPOSSIBLE}\W*", re.IGNORECASE)
 _ELLIPSIS = re.compile(
     r"""\W*(?:(?:(?:indeed|certainly|definitely|of\s+course|actually|unfortunately),?\s+)?
       (?:it|he|she|they|you|we|i|this|that|these|those|there)(?:
@@ -187,6 +206,11 @@ def consents(query: str, plain: str) -> bool | None:
 def says_only_polarity(plain: str) -> bool:
     """Return true for yes, no, or a pronoun with an auxiliary verb, which state nothing without a question for yes or no."""
     return any(pattern.fullmatch(plain) for pattern in (_CONSENT, _DENIAL, _ELLIPSIS))
+
+
+def refuses_request(plain: str) -> bool:
+    """Return true if a sentence says only that what was asked is not possible: "I'm sorry, that is not possible."."""
+    return _REFUSAL.fullmatch(plain) is not None
 
 
 def _elliptic(question: str, plain: str) -> bool | None:

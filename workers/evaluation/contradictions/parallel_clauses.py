@@ -50,7 +50,11 @@ _CUT_DUTCH = re.compile(rf"{_CUT.pattern}|\s+en\s+")
 _LISTED = re.compile(
     r"\b(?:respectively|each|both|jeweils|beide|respectivement|respectivamente|rispettivamente)\b", re.IGNORECASE
 )
-_SMALL = STOP_WORDS | frozenset().union(*FUNCTION_WORDS.values()) | word_set("а и но в на с по о a i w z na we uno")
+_SMALL = (
+    STOP_WORDS
+    | frozenset().union(*FUNCTION_WORDS.values())
+    | word_set("а и но в на с по о a i w z na we uno ich du man je tu yo io eu ik")
+)
 _UNTELLING = word_set(
     "give given gave giving get got have has had receive received require required need needed take took taken make made"
 )

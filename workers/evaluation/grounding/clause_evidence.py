@@ -38,11 +38,13 @@ from workers.evaluation.contradictions.dated_values import answer_by_course
 from workers.evaluation.contradictions.denials import answer_by_denial, is_due, is_exception_of
 from workers.evaluation.contradictions.listed_values import belongs_to_other
 from workers.evaluation.contradictions.local_conditions import drops_local_condition
+from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.opposite_words import denial_pattern
 from workers.evaluation.contradictions.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.contradictions.polarity import is_contrary
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import answer_by_relation, relation_mismatch
+from workers.evaluation.relations.contraries import contrary_mismatch
 from workers.evaluation.text.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.local_words import content_words
 
@@ -103,7 +105,8 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
     if is_covered or claim.asked:
-        related = _compare_relations(claim, _chosen(claim, units, has_borders=True))
+        near = _chosen(claim, units, has_borders=True)
+        related = _compare_contraries(claim, near) or _compare_relations(claim, near)
         if related is not None:
             return related
     is_placed = _is_placed(claim, units)
@@ -148,10 +151,25 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         mismatches = tuple(each for each in mismatches if each != "subject")
     if "negation" in mismatches and (
         denies_other_figure(claim.plain, sentences)
-        or any(same(claim.plain, sentence) for same in (is_exception_of, is_due) for sentence in sentences)
+        or any(
+            same(claim.plain, sentence)
+            for same in (is_exception_of, is_due, are_both_needless)
+            for sentence in sentences
+        )
     ):
         mismatches = tuple(each for each in mismatches if each != "negation")
     return ClauseFindings(mismatches)
+
+
+def _compare_contraries(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:
+    """Compare what the evidence excludes; ``None`` if it excludes nothing of the claim."""
+    reply = claim.reply or claim.plain
+    says = consents(claim.asked, reply) if claim.asked else None
+    stated = claim.plain if says is None else without_opening(reply)
+    mismatch = contrary_mismatch(stated, sentences, claim.language)
+    if mismatch is None and says and needs_question(claim.asked, reply):
+        mismatch = contrary_mismatch(claim.asked, sentences, claim.language)
+    return None if mismatch is None else ClauseFindings((mismatch,))
 
 
 def _compare_relations(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:

@@ -7,6 +7,7 @@ from schemas.grounding import Mismatch
 from workers.evaluation.relations.bands import is_in_band
 from workers.evaluation.relations.changed_states import is_state_present
 from workers.evaluation.relations.date_limits import is_side_kept
+from workers.evaluation.relations.duties import is_duty_kept
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.reference_units import is_reference_kept
 from workers.evaluation.relations.restated_values import is_value_kept
@@ -21,6 +22,7 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_value_kept, "number"),
     (is_in_band, "number"),
     (is_side_kept, "date"),
+    (is_duty_kept, "negation"),
     (lambda claim, _, sentences: is_of_whole(claim, sentences), "number"),
     (lambda claim, _, sentences: is_group_right(claim, sentences), "subject"),
 )

@@ -1,0 +1,173 @@
+"""A claim is compared with what the evidence excludes or lays down for others, in whole answers and in each rule."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.harness.whole_answers import is_warned_of
+from workers.evaluation.relations.alternatives import is_addition_kept, is_alternative_kept
+from workers.evaluation.relations.calendar_parts import is_month_right
+from workers.evaluation.relations.duties import is_duty_kept
+from workers.evaluation.relations.equated import is_treatment_kept
+from workers.evaluation.text.local_forms import local_forms
+from workers.evaluation.text.segmentation import segment
+
+
+def _cases(rows: str) -> list[list[str]]:
+    return [row.split(" | ") for row in rows.strip().splitlines()]
+
+
+Rule = Callable[[str, Sequence[str], str], bool | None]
+RIGHT: list[tuple[Rule, str, str, str]] = []
+"""Right claims with the rule that must leave them alone, the language and the evidence."""
+
+
+def _right(rule: Rule, rows: str) -> None:
+    RIGHT.extend((rule, language, context, claim) for language, context, claim in _cases(rows))
+
+
+ALTERNATIVES = _cases("""
+Is the deductible waived if the windscreen is replaced? | Glass damage: the deductible is waived if the windscreen is repaired rather than replaced. | If the windscreen is repaired, you pay no deductible at all. | If the windscreen is replaced, you pay no deductible at all.
+Who signed the lease? | Ann Keller, not Bob Frey, signed the lease of the workshop. | Ann Keller signed the lease of the workshop. | Bob Frey signed the lease of the workshop.
+What should I use to clean the lens? | Instead of alcohol, use a dry cloth to clean the lens. | Use a dry cloth to clean the lens. | Use alcohol to clean the lens.
+Should I clean the lens with alcohol? | Clean the lens with a dry cloth instead of alcohol. | No. | Yes.
+Where is the spring concert held? | The spring concert takes place in the town hall rather than in the church. | The spring concert takes place in the town hall. | The spring concert takes place in the church.
+Womit wird die Fassade gestrichen? | Die Fassade wird mit Kalkfarbe statt mit Dispersionsfarbe gestrichen. | Die Fassade wird mit Kalkfarbe gestrichen. | Die Fassade wird mit Dispersionsfarbe gestrichen.
+Où se tient la réunion ? | La réunion se tient à la mairie et non à l'école. | La réunion se tient à la mairie. | La réunion se tient à l'école.
+Is the chili vegan? | Bean chili with rice. Vegan if served without the sour cream. | The chili is vegan without the sour cream. | The chili is vegan, including the sour cream.
+""")  # fmt: skip
+_right(
+    is_alternative_kept,
+    """
+en | The deductible is waived if the windscreen is repaired rather than replaced. | If the windscreen is replaced, you have to pay the deductible.
+en | The deductible is waived if the windscreen is repaired rather than replaced. | The deductible is not waived if the windscreen is replaced.
+en | Ann Keller, not Bob Frey, signed the lease of the workshop. | Bob Frey did not sign the lease of the workshop.
+en | Ann Keller, not Bob Frey, signed the lease of the workshop. | The lease was signed by Ann Keller instead of Bob Frey.
+en | Clean the lens with a dry cloth instead of alcohol. | Do not clean the lens with alcohol.
+en | Clean the lens with a dry cloth instead of alcohol. | Never use alcohol, but a dry cloth, to clean the lens.
+en | The spring concert takes place in the town hall rather than in the church. The winter concert takes place in the church. | The winter concert takes place in the church.
+en | The bus, not the tram, stops at the zoo. | The tram does not stop at the zoo.
+en | The plan covers the walls, not only the roof. | The plan covers the roof.
+en | Members may borrow books, and not just magazines. | Members may borrow magazines.
+en | Overtime is compensated with time off instead of pay. | Overtime is not paid out.
+en | The fee is 20 euros, not more than last year. | The fee is 20 euros, as last year.
+de | Die Fassade wird mit Kalkfarbe statt mit Dispersionsfarbe gestrichen. | Die Fassade wird nicht mit Dispersionsfarbe gestrichen.
+fr | La réunion se tient à la mairie et non à l'école. | La réunion n'a pas lieu à l'école.
+es | Las llaves se entregan en la recepción en lugar de en el garaje. | Las llaves no se entregan en el garaje.
+""",
+)
+_right(
+    is_addition_kept,
+    """
+en | The tour costs 90 euros without lunch; with lunch it costs 110 euros. | The tour with lunch costs 110 euros.
+en | The chili is vegan without the sour cream. | With the sour cream, the chili is not vegan.
+en | Entry without a ticket is not possible. | Entry with a ticket is possible.
+en | Visitors without a badge must report at the gate. | Visitors with a badge need not report at the gate.
+en | The course can be taken without prior knowledge. | The course can be taken with prior knowledge.
+en | The flat is let without furniture. | The flat is let without any furniture and with a parking space.
+en | The price is 640 euros excluding heating. | The price of 640 euros does not include heating.
+en | Cars without a permit are towed. | Cars with a permit are not towed.
+en | The hotel serves breakfast without meat. The lunch menu is served with meat. | The lunch menu is served with meat.
+de | Das Zimmer kostet 95 Euro ohne Frühstück und 110 Euro mit Frühstück. | Das Zimmer mit Frühstück kostet 110 Euro.
+de | Der Eintritt ist ohne Ausweis nicht möglich. | Der Eintritt ist mit Ausweis möglich.
+fr | La chambre coûte 80 euros sans petit-déjeuner. | La chambre coûte 80 euros, le petit-déjeuner n'est pas compris.
+""",
+)
+
+
+DUTIES = _cases("""
+Do teachers have to announce tests? | Class tests: each must be announced at least one week in advance. | Teachers have to announce class tests at least a week in advance. | Teachers do not have to announce class tests.
+Do I need any documents to register? | To register, proof of residence is required. | You need proof of residence to register. | No documents are needed to register.
+Do I need any documents to register? | To register, proof of residence is required. | You need proof of residence to register. | No documents are needed.
+Must invoices be kept? | Invoices must be kept for ten years. | Invoices have to be kept for ten years. | There is no need to keep invoices.
+Is the newsletter compulsory? | Subscribing to the newsletter is optional. | You do not have to subscribe to the newsletter. | You must subscribe to the newsletter.
+""")  # fmt: skip
+_right(
+    lambda claim, sentences, _: is_duty_kept(claim, "", sentences),
+    """
+en | If you park overnight, you must pay the fee. | You do not have to pay the fee to park for an hour.
+en | All cyclists must wear a helmet on the track. | Visitors need not wear a helmet on the track.
+en | All members must register online. Members over 60 are exempt. | Members over 60 do not have to register online.
+en | Guests need not book the sauna. | Booking the sauna is not necessary.
+en | Proof of residence is required to register. | You do not need an appointment to register.
+en | Luggage over 20 kg must be declared. | Luggage of 10 kg need not be declared.
+en | Invoices must be kept for ten years. | Invoices do not have to be kept on paper.
+en | Children must be accompanied by an adult. | Adults do not need to be accompanied.
+en | A deposit is required for tents. A deposit is not required for chairs. | No deposit is required for chairs.
+en | The form must be signed. A copy is optional. | You do not have to send a copy.
+""",
+)
+TREATMENTS = _cases("""
+Does Switzerland count as an EEA country for the fee waiver? | For the fee waiver, Switzerland is treated like an EEA country. | Yes, for the fee waiver Switzerland is treated like an EEA country. | No, Switzerland does not count, because it is not in the EEA.
+Do part-time staff get the discount? | Part-time staff are treated as full employees for the discount. | Part-time staff count as full employees for the discount. | Part-time staff do not count as full employees for the discount.
+Is a trainee covered? | Trainees are regarded as employees under the policy. | Under the policy, trainees are considered employees. | Under the policy, trainees are not considered employees.
+Gilt der Samstag als Werktag? | Der Samstag gilt als Werktag. | Ja, der Samstag zählt als Werktag. | Nein, der Samstag ist kein Werktag.
+""")  # fmt: skip
+_right(
+    is_treatment_kept,
+    """
+en | Switzerland is treated like an EEA country. | Switzerland is not in the EEA.
+en | Switzerland is treated like an EEA country. | Although Switzerland is not in the EEA, it is treated like an EEA country.
+en | Switzerland is treated like an EEA country. | Switzerland is not an EEA country, but it counts as one.
+en | Travel time does not count as working time. | Travel time is not working time.
+en | Puppies under six months are not treated as dogs for the tax. | Puppies under six months do not count as dogs for the tax.
+en | An e-bike is considered a bicycle. A moped is not considered a bicycle. | A moped is not considered a bicycle.
+en | Saturday counts as a working day. | Sunday does not count as a working day.
+en | Trainees are regarded as employees under the policy. | Trainees are not paid as employees.
+de | Der Samstag gilt als Werktag. | Der Sonntag gilt nicht als Werktag.
+fr | La Suisse est assimilée à un pays de l'EEE. | La Suisse ne fait pas partie de l'EEE.
+""",
+)
+CALENDAR = _cases("""
+When is the bonus paid? | The annual bonus is paid with the April salary. | The annual bonus comes with the April salary. | The annual bonus is paid with the June salary.
+When does the season start? | The sailing season starts in May. | The sailing season begins in May. | The sailing season starts in March.
+When are the hedges cut? | The hedges are cut in autumn. | The hedges are cut in the autumn. | The hedges are cut in spring.
+Wann wird das Weihnachtsgeld gezahlt? | Das Weihnachtsgeld wird mit dem Novembergehalt gezahlt. | Das Weihnachtsgeld wird mit dem Gehalt für November gezahlt. | Das Weihnachtsgeld wird mit dem Dezembergehalt gezahlt.
+Quand la prime est-elle versée ? | La prime est versée avec le salaire d'avril. | La prime est payée avec le salaire d'avril. | La prime est versée avec le salaire de juin.
+¿Cuándo se paga la prima? | La prima se paga con el sueldo de abril. | La prima se abona con el sueldo de abril. | La prima se paga con el sueldo de junio.
+""")  # fmt: skip
+_right(
+    is_month_right,
+    """
+en | The annual bonus is paid with the April salary. | The annual bonus is not paid with the June salary.
+en | The pool is open in summer. | The pool is closed in winter.
+en | The sailing season runs from May to September. | The sailing season includes July.
+en | The sailing season runs from May to September. | The sailing season runs on in July.
+en | The sailing season starts in May. The skiing season starts in December. | The skiing season starts in December.
+en | The hedges are cut in October. | The hedges are cut in autumn.
+en | The fee is due on 15 March 2024. | The fee is due in March.
+en | The payment is due one month after the April invoice. | The payment is due in May.
+en | The report appears in March and September. | The report appears in September.
+en | The courses start before June. | The courses start in May.
+en | Applications are accepted in June. | Applications may be sent in June.
+en | The spring concert takes place in May. | The concert takes place in May.
+en | The fair is held every June. The book fair is held in October. | The book fair is held in October.
+de | Das Weihnachtsgeld wird mit dem Novembergehalt gezahlt. | Das Weihnachtsgeld wird im November gezahlt.
+de | Die Prüfung ist im Mai. | Die Prüfung ist am 12. Mai.
+fr | La piscine est ouverte en été. | La piscine est fermée en hiver.
+fr | La prime a été versée en avril. | La prime a été versée en avril.
+""",
+)
+
+
+REFUSALS = _cases("""
+Can I bring my dog on the tour? | Dogs are welcome on the tour. | Yes, that is possible. | I'm sorry, that is not possible.
+Can I pay by invoice? | Payment by invoice is possible for companies and private customers. | Yes, you can pay by invoice. | Unfortunately, that is not possible.
+Can I park at the hotel? | Guests can park at the hotel free of charge. | Yes, guests can park at the hotel. | I'm sorry, but that's not possible.
+Can I smoke in the room? | Smoking is not allowed in the rooms. | Sorry, that is not allowed. | Yes, that is allowed.
+Kann ich mit Karte zahlen? | Sie können mit Karte zahlen. | Ja, das ist möglich. | Das ist leider nicht möglich.
+""")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "context", "right", "wrong"), [*ALTERNATIVES, *DUTIES, *TREATMENTS, *CALENDAR, *REFUSALS]
+)
+def test_what_the_evidence_excludes_is_noticed(query: str, context: str, right: str, wrong: str) -> None:
+    assert not is_warned_of(right, query, context)
+    assert is_warned_of(wrong, query, context)
+
+
+@pytest.mark.parametrize(("rule", "language", "context", "claim"), RIGHT)
+def test_right_claims_in_other_words_are_left_alone(rule: Rule, language: str, context: str, claim: str) -> None:
+    sentences = [local_forms(each.text, language) for each in segment(context)]
+    assert rule(local_forms(claim, language), sentences, language) is not False

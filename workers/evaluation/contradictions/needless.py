@@ -1,0 +1,24 @@
+"""Read which texts say that something need not be done, and which say that it must be done."""
+
+import re
+
+NEEDLESS = re.compile(
+    r"\b(?:need not|needn['’]t|(?:do|does|did|will)(?: not|n['’]t) (?:have|need) to|(?:is|are|was|were)(?: not|n['’]t) (?:\w+ )?(?:required|obliged|necessary|needed|mandatory|compulsory|obligatory)"
+    r"|(?:not|never) (?:required|necessary|needed|mandatory|obliged|compulsory|obligatory)|no need|no obligation|(?:do|does)(?: not|n['’]t) (?:need|require)"
+    r"|optional|voluntary|unnecessary|(?:needs?|requires?) no)\b"
+    r"|\bno (?:[\w-]+ ){1,3}?(?:is|are|was|were) (?:required|needed|necessary)\b|\bnothing (?:is|needs to be) (?:required|needed|\w+ed)\b",
+    re.IGNORECASE,
+)
+"""Phrases for what need not be done or shown."""
+REQUIRED = re.compile(
+    r"\b(?:must(?! not)|shall(?! not)|ha(?:s|ve) to|needs? to|(?:is|are) (?:\w+ly )?(?:required|needed|mandatory|compulsory|obligatory|obliged|necessary)|requires?|needs?)\b",
+    re.IGNORECASE,
+)
+"""Phrases for what must be done or shown."""
+
+
+def are_both_needless(claim: str, evidence: str) -> bool:
+    """Return true if two texts say that something need not be done: "is optional" and "you do not have to"."""
+    return bool(NEEDLESS.search(claim) and NEEDLESS.search(evidence)) and not (
+        REQUIRED.search(NEEDLESS.sub(" ", claim)) or REQUIRED.search(NEEDLESS.sub(" ", evidence))
+    )
