@@ -2,12 +2,14 @@
 
 import csv
 import io
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import fact_id
 from tests.console.test_audit_records import plain, time_words
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
@@ -22,7 +24,7 @@ PAGE = {"Accept": "text/html"}
 
 @pytest.fixture(scope="module")
 def answers(console: ConsoleThread) -> dict[str, EnrichedAnswer]:
-    """A withdrawn approval, an escalated request, one that was escalated and decided, one that was closed, a fallback."""
+    """A withdrawn approval, an escalated request, one that was escalated and decided, closed, or rejected, a fallback."""
     unsupported = plain("endings-fallback").model_copy(
         update={
             "tenant": TENANT, "risk_mode": "gatekeeper", "query": "Which colour has the roof of the barn?",
@@ -31,8 +33,8 @@ def answers(console: ConsoleThread) -> dict[str, EnrichedAnswer]:
     )  # fmt: skip
     found = dict(
         zip(
-            ("withdrawn", "escalated", "passed on", "closed", "fallback"),
-            console.store([*(risky(number, TENANT) for number in range(4)), unsupported]),
+            ("withdrawn", "escalated", "passed on", "closed", "refused", "fallback"),
+            console.store([*(risky(number, TENANT) for number in range(5)), unsupported]),
             strict=True,
         )
     )
@@ -62,6 +64,7 @@ def answers(console: ConsoleThread) -> dict[str, EnrichedAnswer]:
     for name in ("escalated", "passed on"):
         event(name, "escalated", 1, queue="experts", deadline=DEADLINE, reason="legal question")
     said("passed on", 2)
+    said("refused", 2, action="reject")
     event("closed", "unassigned", 1)
     return found
 
@@ -95,6 +98,8 @@ def test_a_withdrawal_ends_the_row_of_the_decision_in_lists_and_files(
         assert by_ruling["final"]["outcome"] == words
         assert by_ruling["final"]["ended_at"][:19] == f"{end:%Y-%m-%dT%H:%M:%S}"
         assert by_ruling["withdrawal"]["state"] == "withdrawn"
+        assert [row["ruling"] for row in rows if row["action"] == "reject"] == []
+        assert by_ruling["withdrawal"]["action"] == "withdraw"
         assert not by_ruling["withdrawal"]["ended_at"]
     detail = console.client().get(f"/api/answers/{answer.answer_id}").json()
     assert [each["detail"] for each in detail["history"] if each["what"] == "decided"] == [f"{words} “Looks right.”"]
@@ -119,6 +124,37 @@ def test_the_headline_of_a_withdrawal_has_its_time_and_the_word(
     found = console.client().get("/search", params={"tenant": TENANT, "state": "withdrawn"}, headers=PAGE).text
     assert "state withdrawn" in found
     assert "state rejected" not in found
+
+
+def test_the_request_of_a_withdrawn_decision_names_decision_and_withdrawal(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    answer = answers["withdrawn"]
+    client, review = console.client(), fact_id(TENANT, answer.answer_id, "review")
+    at, end = (time_words(answer.enriched_at + timedelta(minutes=minutes)) for minutes in (5, 9))
+    page = client.get(f"/review/{review}", headers=PAGE).raise_for_status().text
+    headline = " ".join(page.partition('class="card decision">')[2].partition("</p>")[0].split())
+    words = re.sub(r"<[^>]+>", "", headline)
+    assert words.startswith(f"Approved by anna on {at}; withdrawn by cleo on {end}, because of: wrong figure.")
+    assert "ask an auditor" not in page
+    assert 'class="state withdrawn"' in page
+    assert "rejected" not in page.lower()
+    assert "reject (" not in page
+    item = client.get(f"/api/reviews/{review}").raise_for_status().json()
+    assert (item["action"], item["state"], item["decided_by"]) == ("withdraw", "withdrawn", "cleo")
+    rows = client.get("/queue", params={"tenant": TENANT, "state": "decided"}, headers=PAGE).raise_for_status().text
+    assert "withdrawn by cleo" in rows
+    assert "rejected by cleo" not in rows
+
+
+def test_an_approved_request_names_the_way_to_withdraw_it_and_a_rejected_one_does_not(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    for name, advised in (("passed on", True), ("refused", False)):
+        review = fact_id(TENANT, answers[name].answer_id, "review")
+        page = console.client().get(f"/review/{review}", headers=PAGE).raise_for_status().text
+        assert ("ask an auditor to withdraw" in page) == advised
+        assert "to answer the question again" in page
 
 
 def test_an_escalation_is_named_at_the_top_with_its_deadline(

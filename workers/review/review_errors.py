@@ -5,11 +5,23 @@ from typing import ClassVar, Literal
 
 from workers.errors import TouchstoneError
 
-FINAL_ADVICE = (
-    "A published decision is final. If it was wrong, ask an auditor to withdraw the answer, and ask the people who run"
-    " the application to answer the question again: the new answer gets a review of its own."
+_ASK_AGAIN = (
+    "ask the people who run the application to answer the question again: the new answer gets a review of its own."
 )
-"""Advice on a published decision, which only an auditor can withdraw."""
+WITHDRAW = "withdraw"
+"""Action of a withdrawal in lists and pages; its record is a rejection that names what it withdraws."""
+
+
+def final_advice(action: str | None) -> str:
+    """Return the advice on a published decision, which an auditor can withdraw while readers have its answer.
+
+    Args:
+        action: what was decided; ``None`` if the evaluation made the answer final.
+    """
+    if action == WITHDRAW:
+        return f"A withdrawal is final. If readers still need an answer, {_ASK_AGAIN}"
+    withdrawn = "" if action == "reject" else "ask an auditor to withdraw the answer, and "
+    return f"A published decision is final. If it was wrong, {withdrawn}{_ASK_AGAIN}"
 
 
 class ReviewConflict(TouchstoneError):

@@ -170,7 +170,9 @@ class ReviewSummary(BaseModel):
     assignee: str | None = Field(default=None, description="Person to whom the request is assigned.")
     decided_by: str | None = None
     decided_at: datetime | None = None
-    action: str | None = None
+    action: str | None = Field(
+        default=None, description="What was decided; withdraw if the answer was taken back, by decided_by."
+    )
 
 
 class ReviewItem(ReviewSummary):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from schemas.review import ReviewRequest
+from workers.decision.finality import WITHDRAWAL_REVISION
 from workers.privacy.record_masking import Privacy
 from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
 from workers.review.cursors import decided_cursor, open_cursor, write_cursor
@@ -16,7 +17,7 @@ from workers.review.deadlines import deadline_action, last_action
 from workers.review.left_requests import standing_escalations
 from workers.review.locks import SECOND, DecisionMark, ReviewLocks, is_second
 from workers.review.reader_outcomes import reader_outcomes
-from workers.review.review_errors import UnknownReview
+from workers.review.review_errors import WITHDRAW, UnknownReview
 from workers.review.review_models import (
     ClaimView,
     Disagreement,
@@ -347,9 +348,10 @@ class ReviewQueue:
             )
         }  # fmt: skip
         closed = not place.is_open and not second
+        state = "open" if second else "withdrawn" if shown_action(place) == WITHDRAW else place.state
         target = self._settings.target_of(place.tenant)
         return ReviewSummary(
-            **columns | ({"state": "open"} if second else {}),
+            **columns | {"state": state},
             query=place.title,
             version=place.rank,
             second_review=second,
@@ -361,8 +363,13 @@ class ReviewQueue:
             assignee=None if second else assignee,
             decided_by=place.decided_by if closed else None,
             decided_at=place.decided_at if closed else None,
-            action=place.action if closed else None,
+            action=shown_action(place) if closed else None,
         )
+
+
+def shown_action(place: QueueRow) -> str:
+    """Return what was decided on a request; that of an answer that was taken back is ``withdraw``."""
+    return WITHDRAW if place.rank == WITHDRAWAL_REVISION else place.action
 
 
 def wanted_filters(filters: Filters, who: Reviewer) -> QueueFilters | None:

@@ -21,11 +21,11 @@ from workers.review.pending import PendingDecisions
 from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank
 from workers.review.released_requests import released_request
 from workers.review.review_errors import (
-    FINAL_ADVICE,
     AlreadyDecided,
     InvalidDecision,
     RequestChanged,
     TooLate,
+    final_advice,
 )
 from workers.review.review_models import (
     DecisionBody,
@@ -34,6 +34,7 @@ from workers.review.review_models import (
     Reviewer,
     WithdrawalBody,
 )
+from workers.review.review_queue import shown_action
 from workers.review.review_steps import RESUMED, ReviewSteps, decided_by, locked_by
 from workers.review.shared_state import SharedState
 from workers.settings import Settings
@@ -233,8 +234,9 @@ class ReviewService(ReviewSteps):
         by, at = await self._known_decision(place, who)
         question = f"“{shorten(place.title, QUESTION_LENGTH, placeholder='…') or place.answer_id}”"
         if marks or by == who.name:
+            action = shown_action(place) if by else next(mark.action for mark in marks.values())
             raise TooLate(
-                f"the decision on {question} is already published, so it was not undone. {FINAL_ADVICE}", by, at
+                f"the decision on {question} is already published, so it was not undone. {final_advice(action)}", by, at
             )
         if left is not None:
             raise TooLate(

@@ -70,7 +70,9 @@ class LoggedDecision(View):
     decided_by: str = Field(
         description="Name of the access token; policy for a decision by deadline, pipeline for an automatic release."
     )
-    action: str = Field(description="What was decided, also if it was undone; empty for steps and automatic releases.")
+    action: str = Field(
+        description="What was decided, also if it was undone; withdraw for a withdrawal, empty for steps and automatic releases."
+    )
     ruling: str = Field(
         description="final, second (a second opinion), vote, late (without effect), withdrawal, undone, skipped, escalated, resumed "
         "(a skip or escalation undone), given (to a person), unassigned (closed without a decision), or automatic (released, "

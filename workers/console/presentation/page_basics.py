@@ -36,7 +36,7 @@ from workers.console.routes.overview import PERIODS
 from workers.evaluation.text.empty_texts import is_blank
 from workers.evaluation.text.visible_text import visible
 from workers.review.reader_outcomes import change_of
-from workers.review.review_errors import FINAL_ADVICE
+from workers.review.review_errors import WITHDRAW, final_advice
 from workers.review.review_models import USUAL_REASONS
 from workers.settings.scopes import Scope
 
@@ -49,7 +49,7 @@ ENVIRONMENT = Environment(
 )
 GIVEN = {"final": "Decided", "second": "Independent review", "withdrawal": "Withdrawn"}
 """Words for the rulings of decisions that the page of a request shows."""
-DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected"}
+DECIDED = {"approve": "Approved", "reject": "Rejected", "correct": "Corrected", WITHDRAW: "Withdrawn"}
 """Words for final decisions."""
 
 OUTCOMES = (
@@ -117,7 +117,7 @@ ENVIRONMENT.filters |= {
     "visible": visible, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "MODES": MODES, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "FINAL_ADVICE": FINAL_ADVICE, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "VERDICTS": VERDICTS, "MODES": MODES, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
     "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 

@@ -51,8 +51,9 @@ _KINDS = ", ".join(f"'{kind}'" for kind in STEPS)
 _DECISIONS = (
     f"""
 FROM (
-    SELECT decided_at, decision_id, tenant, answer_id, review_id, ruling, action, decided_by, reason, model_id,
-           review_duration, JSONExtractString(decision, 'user_comment') AS comment,
+    SELECT decided_at, decision_id, tenant, answer_id, review_id, ruling,
+           if(ruling = 'withdrawal', 'withdraw', action) AS action, decided_by, reason, model_id, review_duration,
+           JSONExtractString(decision, 'user_comment') AS comment,
            JSONExtractBool(decision, 'with_warning') AS with_warning,
            JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
            multiIf(ruling = 'withdrawal', 'withdrawn', ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',

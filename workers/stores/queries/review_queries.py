@@ -255,7 +255,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             " if(reason = '', queue, concat(queue, ': ', reason))) AS detail FROM "
             f"{self._database}.review_events FINAL"
             " WHERE review_id = {review:String} AND tenant = {tenant:String} UNION ALL"
-            " SELECT concat(action, if(ruling IN ('final', 'vote'), '', concat(' (', ruling, ')'))), decided_by,"
+            " SELECT multiIf(ruling = 'withdrawal', 'withdrawn', ruling IN ('final', 'vote'), action, concat(action, ' (', ruling, ')')), decided_by,"
             f" decided_at, reason FROM {self._database}.review_decisions FINAL"
             " WHERE review_id = {review:String} AND tenant = {tenant:String})"
             f" ORDER BY at, kind, by LIMIT {MAX_HISTORY}",
