@@ -77,9 +77,9 @@ RECORDS = 13.2
 TABLE_BYTES = {
     "answers": 583, "claims": 537, "citations": 223, "citations_by_id": 154, "sources": 95, "citation_logs": 391,
     "alerts": 113, "reviews": 523, "review_queue": 83, "feedback": 234, "implicit_feedback": 78, "rewards": 163,
-    "answer_facts": 155, "reward_facts": 42,
+    "answer_facts": 155, "reward_facts": 42, "answer_places": 17,
 }  # fmt: skip
-"""Bytes of an answer in each table of ClickHouse, compressed and merged."""
+"""Bytes of an answer in each table of ClickHouse, compressed and merged. Those of ``answer_places`` are of a million rows."""
 
 ROWS = 11.7
 """Rows of an answer that workers insert into ClickHouse."""

@@ -27,6 +27,9 @@ WITH
         FROM {database:Identifier}.answer_facts FINAL
         WHERE ({tenant:String} = '' OR tenant = {tenant:String})
           AND run = if({run:String} = 'current', 'live', {run:String})
+          AND (tenant, run, hour, answer_key) NOT IN (
+              SELECT tenant, run, hour, answer_key FROM {database:Identifier}.answer_moves FINAL WHERE moved
+          )
           AND hour >= greatest(toStartOfHour({from:DateTime64(3, 'UTC')}), enough_since)
           AND completed_at >= {from:DateTime64(3, 'UTC')} AND completed_at < {to:DateTime64(3, 'UTC')}
           AND ({below:Float64} > 1 OR grounding_score < {below:Float64})

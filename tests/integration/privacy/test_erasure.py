@@ -116,7 +116,7 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     # The worst answers of an hour are listed when ClickHouse comes by.
     assert {table: count for table, count in done.rows.items() if count and table != "worst_hours"} == {
         "answers": 1, "claims": 1, "citation_logs": 1, "rewards": 1, "feedback": 2, "dead_letters": 2,
-        "answer_facts": 1, "reward_facts": 1,
+        "answer_facts": 1, "reward_facts": 1, "answer_places": 1,
     }  # fmt: skip
     for table in ("answers", "claims", "citation_logs", "rewards"):
         left = await client.query(f"SELECT {BY_ANSWER[table]} FROM {deployment.name}.{table} ORDER BY 1")
@@ -169,7 +169,7 @@ async def test_the_role_of_the_eraser_has_every_right_that_an_erasure_needs(
 
 
 async def test_every_table_with_rows_of_answers_is_looked_at(deployment: Deployment, client: AsyncClient) -> None:
-    names = "'answer_id', 'query_id', 'response_id', 'user_id', 'session_id'"
+    names = "'answer_id', 'answer_key', 'query_id', 'response_id', 'user_id', 'session_id'"
     tables = await client.query(
         "SELECT DISTINCT c.table FROM system.columns AS c JOIN system.tables AS t ON t.database = c.database AND t.name = c.table"
         f" WHERE c.database = '{deployment.name}' AND c.name IN ({names}) AND t.engine != 'MaterializedView'"

@@ -141,6 +141,33 @@ async def test_a_row_that_the_store_has_in_a_later_revision_stays(deployment: De
     )
 
 
+async def test_an_answer_that_has_moved_to_another_hour_counts_there_after_a_rebuild(
+    deployment: Deployment, client: AsyncClient
+) -> None:
+    """In the order of the log, in reverse, with one row of two missing, and from nothing."""
+    now = datetime.now(UTC).replace(minute=30)
+    times = [now - timedelta(days=3), now - timedelta(days=2, hours=5)]
+    rows = [
+        ROW | {"answer_id": name, "rank": 4, "completed_at": times[number].isoformat(),
+               "enriched_at": (now + timedelta(seconds=number)).isoformat()}
+        for name, numbers in (("in order", (0, 1)), ("late", (1, 0)))
+        for number in numbers
+    ]  # fmt: skip
+    values = [AnalyticsRow(table="answers", columns=row).to_bytes() for row in rows]
+    await deployment.send([(b"key", value) for value in values], FEEDBACK_ANALYTICS)
+    hour = times[1].replace(minute=0, second=0, microsecond=0, tzinfo=None)
+    counted = f"SELECT hour, sum(answers) AS n FROM {deployment.name}.answer_hours FINAL GROUP BY hour HAVING n > 0 ORDER BY hour"
+    for damage in (
+        "SELECT 1", f"ALTER TABLE {deployment.name}.answers DELETE WHERE completed_at < '{hour:%F %T}' SETTINGS mutations_sync = 2",
+        f"TRUNCATE TABLE {deployment.name}.answer_facts", f"TRUNCATE TABLE {deployment.name}.answer_places",
+        f"TRUNCATE TABLE {deployment.name}.answer_moves", f"DROP TABLE {deployment.name}.answer_places SYNC",
+        f"DROP DATABASE {deployment.name} SYNC",
+    ):  # fmt: skip
+        await client.command(damage)
+        assert (await run(deployment, Store.CLICKHOUSE)).is_verified
+        assert (await client.query(counted)).result_rows == [(hour, 2)], damage
+
+
 async def test_who_is_erased_meanwhile_has_to_be_forgotten_again(deployment: Deployment) -> None:
     source = RecordSource(deployment.settings, deployment.addresses, None, lambda *_: None)
     await source.start()

@@ -48,6 +48,8 @@ ENGINES = {
     "source_hours": "ReplicatedReplacingMergeTree(computed_at)",
     "stage_hours": "ReplicatedReplacingMergeTree(computed_at)",
     "worst_hours": "ReplicatedReplacingMergeTree(computed_at)",
+    "answer_places": "ReplicatedReplacingMergeTree(revision)",
+    "answer_moves": "ReplicatedReplacingMergeTree(computed_at)",
     "reward_facts": "ReplicatedReplacingMergeTree(revision)",
     "reward_hours": "ReplicatedReplacingMergeTree(computed_at)",
 }

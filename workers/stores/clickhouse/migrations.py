@@ -34,6 +34,8 @@ _CONTRACTING = re.compile(
 
 _CREATED = re.compile(r"CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS \{database\}\.(\w+)")
 
+_TABLE = re.compile(r"CREATE TABLE IF NOT EXISTS \{database\}\.(\w+)")
+
 REGISTER = """
 CREATE TABLE IF NOT EXISTS {database}.schema_migrations
 (
@@ -250,9 +252,11 @@ async def remake(client: AsyncClient, database: str) -> list[str]:
             )
         try:
             render = await renderer(client, database)
-            for migration in read_migrations():
-                for statement in migration.statements:
-                    await _run(client, database, statement, render)
+            statements = [statement for migration in read_migrations() for statement in migration.statements]
+            # Missing tables first: an earlier statement may insert rows, and a view needs the table that it fills.
+            lost = [each for each in statements if (made := _TABLE.match(each)) and made[1] in missing]
+            for statement in (*lost, *statements):
+                await _run(client, database, statement, render)
         except Error as error:
             raise MigrationError(f"{', '.join(missing)} cannot be created again: {error}") from error
     return missing

@@ -3,9 +3,9 @@
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 REFRESHED = (
-    "answer_hours_refresh", "source_hours_refresh", "stage_hours_refresh", "worst_hours_refresh", "reward_hours_refresh",
+    "answer_moves_refresh", "answer_hours_refresh", "source_hours_refresh", "stage_hours_refresh", "worst_hours_refresh", "reward_hours_refresh",
 )  # fmt: skip
-"""Views that write the hourly figures."""
+"""Views that write the hourly figures. The first one finds answers that have moved to another hour."""
 
 
 async def refresh_rollups(client: AsyncClient, database: str) -> None:

@@ -113,6 +113,7 @@ class Derived:
         time: start of the retention, in columns of the source.
         columns: columns of both tables that are compared.
         counted: condition on rows of the table that count.
+        computed: values of columns of the table by name, in columns of the source.
         detail: types of further columns of the source by name, which the table holds as JSON in its column ``detail``.
     """
 
@@ -122,16 +123,17 @@ class Derived:
     time: str
     columns: tuple[str, ...]
     counted: str = "1"
+    computed: Mapping[str, str] = field(default_factory=dict)
     detail: Mapping[str, str] = field(default_factory=dict)
 
     def hashed_source(self) -> str:
         """Return the SQL hash of the compared columns of a source row."""
-        return _hashed((*self.columns, *self.detail))
+        return _hashed((*self.columns, *self.computed.values(), *self.detail))
 
     def hashed(self) -> str:
         """Return the SQL hash of the compared columns of a row of the table."""
         held = (f"JSONExtract(detail, {_text(name)}, {_text(kind)})" for name, kind in self.detail.items())
-        return _hashed((*self.columns, *held))
+        return _hashed((*self.columns, *self.computed, *held))
 
 
 def _hashed(columns: Sequence[str]) -> str:
@@ -155,6 +157,10 @@ _DETAIL = (
 
 DERIVED = (
     Derived("answer_facts", "answers", "1", "toStartOfHour(completed_at)", _shared(AnswerRow, AnswerFactRow)),
+    Derived(
+        "answer_places", "answers", "1", "toStartOfHour(completed_at)", ("tenant", "run"),
+        computed={"answer_key": "sipHash64(answer_id)", "hour": "toStartOfHour(completed_at)"},
+    ),
     Derived(
         "reward_facts", "rewards", "1", "toStartOfHour(answered_at)", _shared(RewardRow, RewardFactRow), "counts"
     ),
@@ -271,7 +277,7 @@ class Staging:
         if found.are_none:
             return found
         keys = await self._rows(
-            f"SELECT toString(tuple({', '.join(derived.columns[:3])})) FROM {self._database}.{derived.source} FINAL "
+            f"SELECT toString(tuple({', '.join((*derived.columns, *derived.computed.values())[:3])})) FROM {self._database}.{derived.source} FINAL "
             f"WHERE {self._fills(derived)} AND {derived.hashed_source()} IN ({_wrong(self._derived(derived))}) "
             f"LIMIT {SHOWN}"
         )

@@ -10,7 +10,7 @@ from typing import Any
 from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
-from workers.stores.queries.claim_queries import CLAIMS, OF_ANSWER
+from workers.stores.queries.claim_queries import CLAIMS, NOT_MOVED, OF_ANSWER
 from workers.stores.queries.corrected_texts import CORRECTIONS, corrected_answers
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
@@ -19,7 +19,7 @@ from workers.stores.tables.table_row import select_rows
 _ONE = """
 WHERE answer_id = {{answer_id:String}} AND run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-ORDER BY rank DESC, completed_at DESC LIMIT 1
+ORDER BY rank DESC, enriched_at DESC, completed_at DESC LIMIT 1
 """
 FOUND = select_rows(AnswerRow) + _ONE
 EXISTS = "SELECT tenant, model_id, query_type, session_id FROM {database}.answers FINAL" + _ONE
@@ -105,6 +105,7 @@ WHERE run = {{run:String}}
        OR (tenant, answer_id) IN (SELECT tenant, answer_id FROM {{database}}.review_decisions
            WHERE {{{{seen:String}}}} != '' AND ruling = 'final' AND action = 'approve'
              AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS})))
+  AND {NOT_MOVED}
 """
     + """
   AND completed_at >= {{since:DateTime64(3, 'UTC')}} AND completed_at < {{until:DateTime64(3, 'UTC')}}

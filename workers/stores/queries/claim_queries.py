@@ -1,4 +1,4 @@
-"""Statements that select the claims of one answer."""
+"""Statements about the rows of an answer that count: its claims, and its newest day."""
 
 from workers.stores.tables.answer_tables import ClaimRow
 from workers.stores.tables.table_row import select_rows
@@ -7,6 +7,13 @@ from workers.stores.tables.table_row import select_rows
 OF_ANSWER = """
 tenant = {{tenant:String}} AND toDate(completed_at) = toDate({{completed_at:DateTime64(3, 'UTC')}})
 AND answer_id = {{answer_id:String}}
+"""
+
+# An answer that came again with another day has a row for each day. It counts with its newest revision alone.
+NOT_MOVED = """
+(tenant, run, toDate(completed_at), sipHash64(answer_id)) NOT IN (
+    SELECT tenant, run, toDate(hour), answer_key FROM {database}.answer_moves FINAL GROUP BY 1, 2, 3, 4 HAVING min(moved)
+)
 """
 
 # An earlier evaluation may have found other claims. Their rows then keep the earlier version.

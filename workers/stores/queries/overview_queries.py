@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
+from workers.stores.queries.claim_queries import NOT_MOVED
 
 # The cost of an answer is NULL where its model has no price or its tokens are unknown: nothing is free by mistake.
-JUDGED = """
+JUDGED = f"""
 SELECT *, dateDiff('millisecond', completed_at, enriched_at) / 1000 AS delay_seconds,
-       indexOf({{priced:Array(String)}}, toString(model_id)) AS place,
-       if(place = 0, NULL, (prompt_tokens * {{inputs:Array(Float64)}}[place]
-                            + completion_tokens * {{outputs:Array(Float64)}}[place]) / 1000000) AS answer_cost
-FROM {database}.answers FINAL
-WHERE run = 'live' AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-  AND enriched_at >= {{since:DateTime64(3, 'UTC')}} AND enriched_at < {{until:DateTime64(3, 'UTC')}}
+       indexOf({{{{priced:Array(String)}}}}, toString(model_id)) AS place,
+       if(place = 0, NULL, (prompt_tokens * {{{{inputs:Array(Float64)}}}}[place]
+                            + completion_tokens * {{{{outputs:Array(Float64)}}}}[place]) / 1000000) AS answer_cost
+FROM {{database}}.answers FINAL
+WHERE run = 'live' AND (empty({{{{tenants:Array(String)}}}}) OR tenant IN {{{{tenants:Array(String)}}}})
+  AND enriched_at >= {{{{since:DateTime64(3, 'UTC')}}}} AND enriched_at < {{{{until:DateTime64(3, 'UTC')}}}}
+  AND {NOT_MOVED}
 """
 FIGURES = """
     count() AS answers,

@@ -41,9 +41,12 @@ def _named(tables: Iterable[type[TableRow]]) -> dict[str, str]:
     return {each.table: name for each in tables for name in names if name in column_names(each)}
 
 
+KEY = "answer_key"
+"""Column with the hash of an answer's identifier, in tables that do not hold the identifier itself."""
+
 BY_ANSWER = (
     _named(each for each in (*WRITTEN, *FILLED, *FACTS) if each not in _LINKS)
-    | {"worst_hours": "answer_id"}
+    | {"worst_hours": "answer_id", "answer_places": KEY, "answer_moves": KEY}
     | _named(_LINKS)
 )
 """Tables with rows of an answer, and the column that names it. The tables that link an answer to a
@@ -85,6 +88,7 @@ SELECT tenant, run, hour, place, computed_at + toIntervalMillisecond(1) FROM {da
 WHERE tenant = {{tenant:String}} AND answer_id IN {{answers:Array(String)}}
 """
 OF_ANSWERS = "tenant = {{tenant:String}} AND {column} IN {{answers:Array(String)}}"
+OF_KEYS = "tenant = {{tenant:String}} AND {column} IN arrayMap(name -> sipHash64(name), {{answers:Array(String)}})"
 
 
 class PersonStore(Reading):
@@ -122,7 +126,9 @@ class PersonStore(Reading):
             of_answers = {"tenant": tenant, "answers": chosen}
             await self._command(EMPTIED.format(database=self._database), of_answers, "worst_hours")
             for table, column in BY_ANSWER.items():
-                removed[table] += await self._delete(table, OF_ANSWERS.format(column=column), of_answers)
+                removed[table] += await self._delete(
+                    table, (OF_KEYS if column == KEY else OF_ANSWERS).format(column=column), of_answers
+                )
         removed["feedback"] += await self._delete("feedback", GIVEN, person)
         return removed
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from workers.stores.tables.answer_tables import (
     AlertRow,
     AnswerFactRow,
+    AnswerMoveRow,
+    AnswerPlaceRow,
     AnswerRow,
     CitationByIdRow,
     CitationLogRow,
@@ -33,8 +35,8 @@ WRITTEN: tuple[type[TableRow], ...] = (
 )  # fmt: skip
 """Tables that workers insert into."""
 
-FACTS: tuple[type[TableRow], ...] = (AnswerFactRow, RewardFactRow)
-"""Tables with the figures of single answers. Views fill them row by row."""
+FACTS: tuple[type[TableRow], ...] = (AnswerFactRow, RewardFactRow, AnswerPlaceRow, AnswerMoveRow)
+"""Tables with the figures of single answers and the hours in which these count. Views fill them."""
 
 FILLED: tuple[type[TableRow], ...] = (CitationByIdRow, PromotedHourRow)
 """Other tables that views fill. They have no retention setting of their own."""

@@ -282,6 +282,33 @@ class CitationByIdRow(TableRow):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPlaceRow(TableRow):
+    """Hold an hour of an answer with its newest revision there. A view fills the table."""
+
+    table: ClassVar[str] = "answer_places"
+    kept_from: ClassVar[str] = "hour"
+    tenant: Label
+    run: Label
+    answer_key: UInt64
+    hour: Hour
+    revision: UInt64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerMoveRow(TableRow):
+    """Hold an hour of an answer that has several, and say if the answer counts in another one. A view fills the table."""
+
+    table: ClassVar[str] = "answer_moves"
+    kept_from: ClassVar[str] = "hour"
+    tenant: Label
+    run: Label
+    hour: Hour
+    answer_key: UInt64
+    moved: Flag
+    computed_at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFactRow(TableRow):
     """Hold the figures of an answer, for hourly sums. A view fills the table."""
 
