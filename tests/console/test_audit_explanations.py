@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ from tests.console.test_audit_records import plain
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
-from workers.console.presentation.words import MODES, SCORES
+from tests.harness.reviews import store_decision
+from workers.console.presentation.words import ACTIVE_TIME, MODES, SCORES
+from workers.decision.release_events import review_request
 from workers.stores.clickhouse.feedback_rows import feedback_row
 
 TENANT = "explained"
@@ -96,6 +99,27 @@ def test_what_reviewers_did_is_no_feedback_of_readers(
     assert "rating: 5" in given
     assert "rating: 1" not in given
     assert "reject" not in given
+
+
+def test_the_active_time_of_a_review_has_a_unit_and_a_definition(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    (answer,) = console.store([risky(4, TENANT)])
+    request = review_request(answer, answer.enriched_at, deadline_hours=24)
+    assert request is not None
+    said = {"by": "anna", "at": answer.enriched_at, "action": "approve", "duration": 42.4}
+    console.call(store_decision(console.resources.analytics, request, **said))
+    (card,) = re.findall(r'<p class="card decision">.*?</p>', html(console, answer))
+    assert "of the review: 42 s." in card
+    assert ACTIVE_TIME in card
+    audit = console.client("admin").get("/audit/decisions", params={"tenant": TENANT}, headers=PAGE)
+    page = " ".join(audit.raise_for_status().text.split())
+    assert (
+        f"<code>review_duration</code> of the files is the active time of the review in seconds. {ACTIVE_TIME}" in page
+    )
+    assert "active time 42 s" in page
+    (row,) = exported(console, "decisions", answer_id=answer.answer_id, state="released")
+    assert row["review_duration"] == "42.4"
 
 
 def test_needed_values_are_those_of_the_decision(console: ConsoleThread) -> None:

@@ -60,7 +60,7 @@ def answers(console: ConsoleThread) -> dict[str, EnrichedAnswer]:
         assert request is not None
         at = answer.enriched_at + timedelta(minutes=minutes)
         if kind == "undone":
-            values = {"undone": decided(request, by=by, profile={}, at=at, **values)}
+            values = {"undone": decided(request, by=by, profile={}, at=at - timedelta(minutes=1), **values)}
         made = review_event(kind, request.review_id, answer.answer_id, TENANT, by=by, at=at, **values)
         console.call(store.store([review_event_row(made)]))
 
@@ -172,7 +172,10 @@ def test_an_undone_decision_keeps_what_was_decided(console: ConsoleThread, answe
     assert (row["answer_id"], row["action"], row["reason"], row["comment"], row["corrected_answer"]) == (
         answer.answer_id, "correct", "wrong_figure", "Typo", "It needs 3 GiB [1].",
     )  # fmt: skip
-    assert row["outcome"] == "Corrected by anna and undone before it took effect; nothing changed for readers."
+    made = time_words(answer.enriched_at + timedelta(minutes=1))
+    assert (
+        row["outcome"] == f"Corrected by anna on {made} and undone before it took effect; nothing changed for readers."
+    )
     history = console.client().get(f"/api/answers/{answer.answer_id}").json()["history"]
     (undone,) = [each["detail"] for each in history if each["what"] == "decision undone"]
     assert undone.startswith(row["outcome"])
@@ -309,10 +312,10 @@ def test_readings_of_an_answer_stand_apart_from_lists(
     answer = answers["rejected"]
     accesses = [
         {
-            "access_id": f"recorded-{what}", "at": datetime.now(UTC), "who": who, "via": "session", "what": what,
-            "tenant": TENANT, "answers": [answer.answer_id],
+            "access_id": f"recorded-{what}", "at": answer.enriched_at + timedelta(minutes=minutes), "who": who,
+            "via": "session", "what": what, "tenant": TENANT, "answers": [answer.answer_id],
         }
-        for who, what in (("lister", "queue"), ("reader", "review"), ("browser", "citation"))
+        for who, what, minutes in (("lister", "queue", 6), ("reader", "review", 1), ("browser", "citation", 6), ("early", "answer", -1))
     ]  # fmt: skip
     console.call(console.resources.analytics.insert("accesses", accesses))
     with logged_in(browser, console) as (page, seen):
@@ -321,6 +324,12 @@ def test_readings_of_an_answer_stand_apart_from_lists(
         expect(read).to_contain_text("reader")
         expect(read).to_contain_text("browser")
         expect(read).not_to_contain_text("lister")
+        # Each row names the version of that time, by its number among the texts that readers were shown.
+        for who, version in (("early", "an earlier evaluation"), ("reader", "1: warned"), ("browser", "2: rejected")):
+            expect(read.get_by_role("row", name=who).get_by_role("cell").nth(1)).to_have_text(version)
+        expect(page.locator("#shown h3")).to_contain_text(
+            ["Version 1: warned by pipeline", "Version 2: rejected by anna"]
+        )
         page.get_by_text("Lists that showed the beginning of it").click()
         expect(page.locator("#listed")).to_contain_text("lister")
         expect(page.locator("#listed")).not_to_contain_text("reader")

@@ -19,6 +19,8 @@ from workers.settings.release import ReviewTarget
 from workers.stores.clickhouse.feedback_rows import feedback_row
 
 TENANT = "unseen"
+PENDING = "unseen-pending"
+"""Tenant of the request with an undone review: where the agent analytics runs, the audit keeps each undone decision."""
 COMMENT, REASON, CORRECTION = "the-comment-of-the-first", "reason-of-the-first", "The pump weighs 8 kg, says anna."
 TOLD = re.compile(
     rf"{COMMENT}|{REASON}|says anna|[Cc]orrected(</strong>)? by|by <strong>first|decided_by\W+first|first-unseen has"
@@ -50,9 +52,9 @@ PAGES = (
 )
 
 
-def pump(name: str, minutes: int) -> GeneratedAnswer:
+def pump(name: str, minutes: int, tenant: str = TENANT) -> GeneratedAnswer:
     return GeneratedAnswer(
-        answer_id=f"unseen-{name}", tenant=TENANT, session_id="unseen-session",
+        answer_id=f"unseen-{name}", tenant=tenant, session_id="unseen-session",
         query="How much does the pump weigh?", answer="The pump weighs 12 kg [1].",
         contexts=[ContextChunk(chunk_id="c1", content="The pump weighs 8 kg and pumps 30 l a minute.")],
         risk_mode="gatekeeper", completed_at=datetime.now(UTC) - timedelta(minutes=minutes),
@@ -63,6 +65,12 @@ def pump(name: str, minutes: int) -> GeneratedAnswer:
 def corrected(console: ConsoleThread) -> EnrichedAnswer:
     """An answer that the first reviewer has corrected, and the next turn of its session."""
     answer, _ = console.store([pump("answer", 9), pump("later", 8)])
+    correct(console, answer)
+    return answer
+
+
+def correct(console: ConsoleThread, answer: EnrichedAnswer) -> None:
+    """Store a correction by the first reviewer, with a vote of another one and the feedback that it gives."""
     request = review_request(answer, answer.enriched_at, deadline_hours=24)
     assert request is not None
     said: dict[str, Any] = {
@@ -75,17 +83,19 @@ def corrected(console: ConsoleThread) -> EnrichedAnswer:
     fed_back = review_event(decided(request, profile={}, **said))
     assert fed_back is not None
     console.call(store.store([feedback_row(fed_back)]))
-    return answer
 
 
 @pytest.fixture(autouse=True)
 def three_reviews(console: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three people review each request of the tenant."""
-    monkeypatch.setitem(console.settings.review.tenants, TENANT, ReviewTarget(second_share=1.0, reviews=3))
+    """Three people review each request of the tenants."""
+    for tenant in (TENANT, PENDING):
+        monkeypatch.setitem(console.settings.review.tenants, tenant, ReviewTarget(second_share=1.0, reviews=3))
 
 
-def body_of(console: ConsoleThread, person: str, address: str) -> str:
-    names = {"answer": "unseen-answer", "later": "unseen-later", "review": fact_id(TENANT, "unseen-answer", "review")}
+def body_of(
+    console: ConsoleThread, person: str, address: str, tenant: str = TENANT, name: str = "unseen-answer"
+) -> str:
+    names = {"answer": name, "later": "unseen-later", "review": fact_id(tenant, name, "review")}
     accept = {} if address.startswith("/api") else {"Accept": "text/html"}
     response = console.client(person).get(address.format(**names), headers=accept)
     assert response.status_code == 200, response.text
@@ -111,23 +121,31 @@ def test_the_decision_is_told_to_who_has_reviewed_and_who_may_not(
         assert bool(TOLD.findall(body_of(console, "admin", address))) == tells
 
 
+@pytest.fixture(scope="module")
+def reviewed(console: ConsoleThread) -> EnrichedAnswer:
+    """Another answer that the first reviewer has corrected, of a tenant of its own."""
+    (answer,) = console.store([pump("pending", 9, PENDING)])
+    correct(console, answer)
+    return answer
+
+
 @pytest.fixture
-def pending(console: ConsoleThread, corrected: EnrichedAnswer) -> Iterator[str]:
-    """The request, while the second review of another person can still be undone."""
-    review = fact_id(TENANT, corrected.answer_id, "review")
-    other = console.client("other-unseen")
+def pending(console: ConsoleThread, reviewed: EnrichedAnswer) -> Iterator[str]:
+    """The name of that answer, while the second review of another person can still be undone."""
+    review = fact_id(PENDING, reviewed.answer_id, "review")
+    other = console.client("other-pending")
     with unhurried_undo(console):
         assert other.post(f"/api/reviews/{review}/decision", json={"user_action": "reject"}).status_code == 202
-    yield review
+    yield reviewed.answer_id
     assert other.post(f"/api/reviews/{review}/undo").status_code == 204
 
 
 @pytest.mark.parametrize("address", ["/review/{review}", "/api/reviews/{review}", "/api/answers/{answer}"])
-def test_a_review_that_is_made_this_moment_uncovers_nothing(
-    console: ConsoleThread, pending: str, monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
-    for person in ("second-unseen", "other-unseen"):
-        assert TOLD.findall(body_of(console, person, address)) == []
+def test_a_review_that_is_made_this_moment_uncovers_nothing(console: ConsoleThread, pending: str, address: str) -> None:
+    for person in ("second-pending", "other-pending"):
+        assert TOLD.findall(body_of(console, person, address, PENDING, pending)) == []
+    # The words that are looked for are there for somebody who may not review the request.
+    assert TOLD.findall(body_of(console, "read", "/api/answers/{answer}", PENDING, pending))
 
 
 def test_a_refusal_does_not_name_the_first_reviewer(console: ConsoleThread, corrected: EnrichedAnswer) -> None:

@@ -11,6 +11,7 @@ from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
+from tests.harness.held_answers import risky
 from workers.decision.finality import REJECTION_TEXT, released_by
 from workers.decision.release_events import review_request
 
@@ -112,6 +113,37 @@ def test_a_reviewer_sees_what_readers_get_from_each_decision(
         assert page.evaluate("document.documentElement.scrollWidth") <= window["width"]
         assert serious_violations(page) == []
         assert seen.complaints == []
+
+
+@needs_browser
+def test_a_correction_of_an_answer_without_markers_keeps_the_references_of_what_it_keeps(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    kept = "After a crash it is restarted by the operator."
+    answer = risky(6, "outcomes").model_copy(update={"answer": f"Ingester 6 needs 16 GiB of memory. {kept}"})
+    (stored,) = console.store([answer])
+    with logged_in(browser, console, "foreseeing") as (page, seen):
+        page.goto(f"/review/{review_of(stored)}")
+        expect(page.locator("#outcome-shown .rendered:visible")).to_contain_text("Sizing guide")
+        page.keyboard.press("c")
+        page.locator("#corrected").fill(f"Ingester 6 needs 2 GiB of memory. {kept}")
+        shown = page.locator("#outcome-shown .rendered:visible")
+        expect(shown).to_contain_text("2 GiB")
+        expect(shown).to_contain_text("Sizing guide")
+        page.locator("#corrected").fill("It is not known.")
+        expect(shown).to_contain_text("It is not known.")
+        expect(shown).not_to_contain_text("Sizing guide")
+        page.locator("#corrected").fill(f"Ingester 6 needs 2 GiB of memory. {kept}")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("orrected")
+        assert seen.complaints == []
+    (decision,) = decisions_on(values, stored.answer_id)
+    released = released_by(decision)
+    assert released.content is not None
+    assert released.content.startswith(
+        f"Ingester 6 needs 2 GiB of memory. {kept}\n\n## References\n\n[1] **Document**: Sizing guide"
+    )
+    assert [each["title"] for each in released.citations] == ["Sizing guide"]
 
 
 BLANKS = ["", " \n\t ", "\u200b\u00a0\u2028", "\ufeff"]

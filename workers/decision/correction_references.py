@@ -1,12 +1,17 @@
-"""Rebuild the list of references below a corrected answer: the sources that the correction cites."""
+"""Rebuild the list of references below a corrected answer: the sources that the correction cites.
 
-from collections.abc import Mapping
+The list also has the sources that the formatted answer proposes for sentences without a marker, if the correction keeps
+those sentences: the editor shows the answer as the model wrote it, without the proposed markers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.base import Metadata
 from schemas.citations import Citation
 from schemas.review import ReviewRequest
-from workers.decision.finality import still_cited
+from workers.decision.finality import marked_places, still_cited
 from workers.decision.reference_list import (
     HEADING,
     Style,
@@ -18,8 +23,13 @@ from workers.decision.reference_list import (
 from workers.evaluation.citations.citation_finder import cite
 from workers.evaluation.citations.resolution import SourceIndex, resolve
 from workers.evaluation.text.markers import find_markers
+from workers.evaluation.text.segmentation import segment
 
 SHARED_FIELDS = frozenset(ContextChunk.model_fields) - {"tool"}
+_LINKED = re.compile(r"\[(\[[^\[\]\n]*\])\]\((?:<[^<>\n]*>|[^()\s]*)\)")
+_MARK = re.compile(r"\[(?:\\.|[^\[\]\\])*\](?!\()")
+"""A marker with its link, and a marker or another mark in brackets."""
+_WORD = re.compile(r"\w+")
 
 
 def correction_references(
@@ -27,8 +37,9 @@ def correction_references(
 ) -> tuple[str, list[Metadata]]:
     """Return the list of references below a correction, and the citations that a user interface may need for it.
 
-    Entries of the original list stay as they are where the correction still cites their sources. Sources that it cites
-    newly get entries of their own. Calculations are left out: they derive figures of the original answer.
+    Entries of the original list stay as they are where the correction still cites their sources, or keeps a sentence for
+    which they were proposed. Sources that it cites newly get entries of their own. Calculations are left out: they derive
+    figures of the original answer.
 
     Args:
         request: the review request.
@@ -37,7 +48,7 @@ def correction_references(
         rules: addresses of sources, see ``source_address``.
 
     Returns:
-        The list, empty if the correction cites nothing or has a list of its own, and the citations of the original
+        The list, empty if the correction rests on no source or has a list of its own, and the citations of the original
         answer followed by the new ones.
     """
     shown = request.releasable
@@ -49,9 +60,36 @@ def correction_references(
     if HEADING.strip() in text:
         return "", citations
     original = entries_of(shown.references) if shown is not None else {}
+    kept |= _proposed(request, text)
     entries = {number: original[number] for number in kept if number in original}
     entries |= entries_of(format_references(new, style=style, rules=rules))
     return list_of_entries(entries, style), citations
+
+
+def _proposed(request: ReviewRequest, text: str) -> set[int]:
+    """Return the sources that the formatted answer proposes for sentences that a text keeps without a marker."""
+    shown = request.releasable
+    if shown is None or shown.body is None:
+        return set()
+    written = _sources_of_sentences(request.answer, shown.citations)
+    formatted = _sources_of_sentences(shown.body, shown.citations)
+    kept = [words for words, cited in _sources_of_sentences(text, shown.citations).items() if not cited]
+    # A sentence that cited sources by itself has lost its markers to the reviewer.
+    return {number for words in kept if written.get(words) == set() for number in formatted.get(words, ())}
+
+
+def _sources_of_sentences(text: str, known: Sequence[Metadata]) -> dict[str, set[int]]:
+    """Return the numbers of the sources that each sentence of a text cites, by its words without marks."""
+    found: dict[str, set[int]] = {}
+    marked = marked_places(text, known)
+    for sentence in segment(text):
+        words = " ".join(_WORD.findall(_MARK.sub(" ", _LINKED.sub(r"\1", sentence.text))))
+        places = {place for start, places in marked if sentence.start <= start < sentence.end for place in places}
+        numbers = {known[place - 1].get("number") for place in places}
+        found.setdefault(words, set()).update(number for number in numbers if isinstance(number, int))
+    # A sentence of marks alone says nothing.
+    found.pop("", None)
+    return found
 
 
 def _cited(request: ReviewRequest, text: str) -> list[Citation]:

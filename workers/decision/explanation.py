@@ -59,7 +59,10 @@ class DecisionView(BaseModel):
     reason: str
     comment: str
     corrected_answer: str | None
-    review_duration: float = Field(description="Seconds of active review.")
+    review_duration: float = Field(
+        description="Active time of the review in seconds: the time in which its page was in sight and used before the decision; "
+        "a pause counts for up to a minute. 0 for decisions of programs and deadlines."
+    )
     verdicts: dict[str, str] = Field(description="Verdicts of the reviewer by claim_id.")
 
 

@@ -40,6 +40,7 @@ from schemas.memory import ConversationTurn
 from schemas.release import ReleasedAnswer
 from schemas.review import POLICY, WITHDRAWN, ReviewDecision
 from workers.decision.mitigation import mitigate
+from workers.decision.reference_list import entries_of
 from workers.evaluation.citations.resolution import SourceIndex, resolve
 from workers.evaluation.text.markdown import closed
 from workers.evaluation.text.markers import find_markers
@@ -171,23 +172,32 @@ def _content(decision: ReviewDecision) -> str:
 
 
 def _citations(decision: ReviewDecision) -> list[Metadata]:
-    """Return the citations of the displayed text; for a correction, those with a remaining marker."""
+    """Return the citations of the displayed text; for a correction, those with a remaining marker or reference."""
     shown = decision.releasable
     if shown is None or decision.user_action == "reject":
         return []
     if decision.user_action == "approve":
         return shown.citations
-    return still_cited(decision.corrected_answer or "", shown.citations)
+    listed = entries_of(decision.corrected_references)
+    cited = still_cited(decision.corrected_answer or "", shown.citations)
+    return [each for each in shown.citations if each in cited or each.get("number") in listed]
 
 
 def still_cited(text: str, citations: Sequence[Metadata]) -> list[Metadata]:
     """Return the citations that a corrected text still cites, by number or by the name of their source."""
+    places = {place for _, named in marked_places(text, citations) for place in named}
+    return [citations[place - 1] for place in sorted(places)]
+
+
+def marked_places(text: str, citations: Sequence[Metadata]) -> list[tuple[int, set[int]]]:
+    """Return the offset of each marker of a text, and the places from 1 on of the citations that it names."""
     numbers = [number for each in citations if isinstance(number := each.get("number"), int)]
-    markers = find_markers(text, max(numbers, default=0))
     index = SourceIndex([_named_source(citation, place) for place, citation in enumerate(citations)])
-    cited = {number for marker in markers for number in marker.numbers}
-    named = {place for marker in markers if not marker.numbers for place in resolve(marker, index)[0]}
-    return [each for place, each in enumerate(citations, 1) if each.get("number") in cited or place in named]
+    found = []
+    for marker in find_markers(text, max(numbers, default=0)):
+        numbered = {place for place, each in enumerate(citations, 1) if each.get("number") in marker.numbers}
+        found.append((marker.start, numbered if marker.numbers else set(resolve(marker, index)[0])))
+    return found
 
 
 def _named_source(citation: Metadata, place: int) -> ContextChunk:

@@ -34,7 +34,7 @@ def test_every_rule_of_the_table_has_a_condition() -> None:
         ("released", [AUDIT], "observer", "Every rule passed: released, with a review. It is part of the random sample that people review."),
         ("held", ["refusal"], "gatekeeper", "The rule “refusal” decided: held, with a review."),
         ("held", ["refusal", "no_contexts"], "gatekeeper", "The rules “refusal” and “no contexts” decided: held, with a review."),
-        ("fallback", ["no_evidence", "invalid_citation"], "gatekeeper", "The rule “no evidence” decided: fallback"),
+        ("fallback", ["no_evidence", "invalid_citation"], "gatekeeper", "The rule “no claim that the sources support” decided: fallback"),
         ("released", ["degraded"], "observer", "No failed rule keeps the answer from readers: released. Noted: “degraded”."),
         ("released", ["refusal", "degraded"], "observer", "No failed rule keeps the answer from readers: released, with a review. The rule “refusal” asked for the review. Noted: “degraded”."),
         ("warned", ["refusal", "medium_hallucination_risk"], "observer", "The rule “medium risk of hallucination” decided: warned, with a review. The rule “refusal” asked for the review."),
@@ -83,7 +83,7 @@ def test_a_rule_whose_value_was_never_measured_has_not_passed() -> None:
 def test_a_fallback_has_no_review_that_a_rule_asked_for() -> None:
     failed = {name: Fact(True, True) for name in ("no_evidence", "refusal")}
     explanation = explained("fallback", [*failed], **failed).model_copy(update={"review": False})
-    assert winning_words(explanation) == "The rule “no evidence” decided: fallback."
+    assert winning_words(explanation) == "The rule “no claim that the sources support” decided: fallback."
     rules = {rule.name: rule.result for rule in rules_in_words(explanation)}
     assert rules["no evidence"] == "failed: fallback"
     assert "review" not in rules["refusal"]

@@ -73,6 +73,53 @@ def test_a_correction_has_the_references_of_the_sources_that_it_cites(
     assert [each["number"] for each in released.citations] == numbers
 
 
+FORMATTED = "Loki needs 2 GiB [1]. It runs on ARM [[3]](https://g/3). Notes say so [2].\n\n- A ring has three members [Source: guides/g-2]."
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Loki needs 2 GiB. It runs on ARM. Notes say so [2].\n\n- A ring has three members.", [1, 2, 3]),
+        ("Loki needs 4 GiB. It runs on ARM.", [3]),
+        ("* Loki  needs 2 GiB.\n* It does not run on ARM.", [1]),
+        ("A ring has three members.", [2]),
+        ("Loki needs 2 GiB [3].", [3]),
+        ("Notes say so.", []),
+        ("[ ] .", []),
+    ],
+)
+def test_a_sentence_without_a_marker_keeps_the_source_that_the_formatted_answer_proposes(
+    text: str, numbers: list[int]
+) -> None:
+    asked = request()
+    assert asked.releasable is not None
+    contexts = [
+        ContextChunk.model_validate(
+            each.model_dump(include={"chunk_id", "content", "source_name"})
+            | {"source_table": "guides", "record_id": f"g-{each.number}"}
+        )
+        for each in asked.contexts
+    ]
+    answer = GeneratedAnswer(answer_id="a", query="?", answer=FORMATTED, contexts=contexts, completed_at=AT)
+    citations = cite(answer, [1, 2, 3])
+    shown = asked.releasable.model_copy(
+        update={
+            "body": FORMATTED, "citations": format_interactive(citations), "references": format_references(citations),
+        }
+    )  # fmt: skip
+    written = "Loki needs 2 GiB. It runs on ARM. Notes say so [2].\n\n- A ring has three members."
+    asked = asked.model_copy(update={"answer": written, "releasable": shown})
+    references, known = correction_references(asked, text)
+    assert list(entries_of(references)) == numbers
+    decision = decided(
+        asked.model_copy(update={"releasable": shown.model_copy(update={"citations": known})}), by="anna", profile={}, at=AT,
+        action="correct", corrected_answer=text, corrected_references=references,
+    )  # fmt: skip
+    released = released_by(decision)
+    assert released.content == text + references
+    assert [each["number"] for each in released.citations] == numbers
+
+
 def test_a_correction_with_a_list_of_its_own_gets_no_second_one() -> None:
     text = "It needs 4 GiB [1].\n\n## References\n\n[1] The guide\n"
     references, citations = correction_references(request(), text)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
 from schemas.feedback import FeedbackEvent
-from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words, time_words
+from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, ShownText, outcome_words, time_words
 from workers.console.presentation.words import review_event_words, words_of
 from workers.decision.finality import state_after
 from workers.feedback.observed_events import REVIEWER
@@ -60,6 +60,24 @@ def contrary_words(stored: StoredAnswer) -> list[str]:
         *_escalation(stored, waits=False),
         *(outcome_words(_recorded(row)) for row in others),
     ]
+
+
+def version_words(shown: Sequence[ShownText], at: datetime, *, withdrawn: bool) -> str:
+    """Return the version of an answer at a time: its number and state among the texts that readers were shown.
+
+    Args:
+        shown: those texts, the first one first; empty if they are hidden.
+        at: the time.
+        withdrawn: the last text is that of a withdrawal.
+    """
+    if not shown:
+        return "hidden"
+    numbers = [number for number, text in enumerate(shown, 1) if text.since <= at]
+    # Of an evaluation that a more complete one replaced, only the later text is kept.
+    if not numbers:
+        return "an earlier evaluation"
+    last = numbers[-1]
+    return f"{last}: {'withdrawn' if withdrawn and last == len(shown) else shown[last - 1].state}"
 
 
 def _escalation(stored: StoredAnswer, *, waits: bool) -> Iterator[str]:
@@ -129,7 +147,10 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
             continue
         undone = from_json(event["undone"] or "{}")
         target = event["assignee"] if kind == "given" else event["queue"]
-        record = Recorded(kind, undone.get("action", ""), "", by, at, undone.get("with_warning", False), target)
+        record = Recorded(
+            kind, undone.get("action", ""), "", by, at, undone.get("with_warning", False), target,
+            made=datetime.fromisoformat(undone["decided_at"]) if undone else None,
+        )  # fmt: skip
         what = "decision undone" if kind == "undone" else f"review {'assigned' if kind == 'given' else kind}"
         corrected = undone.get("corrected_answer")
         said = _said(undone.get("reason") or event["reason"], undone.get("comment"))

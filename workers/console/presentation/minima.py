@@ -14,12 +14,17 @@ def minima_of(settings: Settings, tenant: str, query_type: str | None) -> Mappin
     return decided_minima(settings.gate, settings.grounding, settings.decision, tenant, query_type)._asdict()
 
 
-def beside(value: float, minimum: float | None) -> str:
-    """Return a score with two decimals, or with more if it would look like the minimum that it does not reach."""
-    if minimum is None or value >= minimum:
-        return f"{value:.2f}"
-    texts = (f"{value:.{places}f}" for places in range(2, MOST_PLACES))
-    return next((text for text in texts if float(text) < minimum), f"{value:.{MOST_PLACES}f}")
+def beside(value: float, *minima: float | None) -> str:
+    """Return a score with two decimals, or with as many as show which of its minima it reaches.
+
+    Args:
+        value: the score, 0..1.
+        minima: minima that stand beside it; ``None`` for one that does not exist.
+    """
+    needed = [minimum for minimum in minima if minimum is not None]
+    texts = (f"{value:.{places}f}" for places in range(2, MOST_PLACES + 1))
+    shown = (text for text in texts if all((float(text) >= each) == (value >= each) for each in needed))
+    return next(shown, repr(value))
 
 
 def whole(minimum: float) -> str:

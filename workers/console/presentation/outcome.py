@@ -76,6 +76,7 @@ class Recorded(NamedTuple):
         target: queue of an escalation, or person of an assignment.
         until: time of the decision that followed an automatic release, UTC; null without one.
         withdrawn: time at which the answer was withdrawn, UTC; null if it was not.
+        made: time at which an undone decision was made, UTC; null if it is not known.
     """
 
     ruling: str
@@ -87,6 +88,7 @@ class Recorded(NamedTuple):
     target: str = ""
     until: datetime | None = None
     withdrawn: datetime | None = None
+    made: datetime | None = None
 
     @property
     def ended(self) -> datetime | None:
@@ -114,7 +116,8 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
                 f"{SEEN_AS.get(record.state, UNCHANGED)} from {time_words(record.at)}{until}."
             )
         case "undone":
-            known = f"{done} and undone" if record.action else f"Decided and undone by {who}"
+            made = f" on {time_words(record.made)}" if record.made else ""
+            known = f"{done}{made} and undone" if record.action else f"Decided and undone by {who}"
             return f"{known} before it took effect; {UNCHANGED}."
         case "withdrawal":
             return f"Withdrawn by {who}; {_seen(record, before)}."

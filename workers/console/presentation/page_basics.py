@@ -23,6 +23,7 @@ from workers.console.presentation.rendering import citation_kind, markdown, web_
 from workers.console.presentation.rule_words import rules_in_words, winning_words
 from workers.console.presentation.verdicts import ESTIMATE, MEANINGS, OWN_VERDICTS, VERDICTS, score_words, shade_of
 from workers.console.presentation.words import (
+    ACTIVE_TIME,
     MODES,
     SCORES,
     SHOWN_BY,
@@ -73,8 +74,8 @@ VIA = {"token": "by program", "session": "in the browser"}
 """Words for the ways by which somebody was shown an answer."""
 
 
-def _score(value: float | None, minimum: float | None = None) -> str:
-    return "–" if value is None else beside(value, minimum)
+def _score(value: float | None, *minima: float | None) -> str:
+    return "–" if value is None else beside(value, *minima)
 
 
 def _money(value: float | None) -> str:
@@ -117,7 +118,7 @@ ENVIRONMENT.filters |= {
     "visible": visible, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "MODES": MODES, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
+    "VERDICTS": VERDICTS, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
     "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from schemas.citations import CitationDetail
 from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
+from workers.console.presentation.answer_history import version_words
 from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
 from workers.console.presentation.rendering import (
     answer_runs,
@@ -129,7 +130,11 @@ async def answer(
         reading, lists = await asyncio.gather(
             *(resources.audit.listed("accesses", kind, MOST_ACCESSES) for kind in kinds)
         )
-        looked = {"reading": reading, "list": lists}
+        withdrawn = detail.withdrawal is not None
+        looked = {
+            name: [row | {"version": version_words(detail.shown, row["at"], withdrawn=withdrawn)} for row in rows]
+            for name, rows in (("reading", reading), ("list", lists))
+        }
     digests = sorted(set(uncited_digests(stored).values()))
     contents = await resources.citations.contents(detail.tenant, digests) if digests else {}
     explanation = explanation_of(stored, resources.settings)

@@ -22,6 +22,7 @@ SCORES: Mapping[str, str] = {
 """Explanation of each score that a page shows."""
 
 REASON_WORDS: Mapping[str, str] = {
+    "no_evidence": "no claim that the sources support",
     "grounding_below_minimum": "too little support in the sources",
     "gate": "overall score",
     "gate_score_below_minimum": "overall score below the minimum",
@@ -30,7 +31,7 @@ REASON_WORDS: Mapping[str, str] = {
     "medium_hallucination_risk": "medium risk of hallucination",
     "failed_tool": "failed call of a tool that the answer does not admit",
     "text_not_sent": "texts that the gateway did not send",
-    "words_not_compared": "claims in other words or another language than the sources",
+    "words_not_compared": "claims whose words could not be compared with the sources",
     "low_citation_coverage": "few claims with a citation",
     AUDIT: "random sample for quality control",
 }
@@ -61,6 +62,9 @@ MODES: Mapping[str, str] = {
     "observer": "The application does not wait: it may have shown the answer before it was evaluated. The verdict warns, and asks for reviews.",
 }
 """Explanation of each mode in which an answer is decided."""
+
+ACTIVE_TIME = "The time in which the page of the request was in sight and used before the decision; a pause counts for up to a minute. Decisions of programs and deadlines have none."
+"""Explanation of the active time of a review."""
 
 USUAL_QUEUE = "default"
 

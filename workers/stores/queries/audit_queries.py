@@ -57,7 +57,8 @@ FROM (
            JSONExtractBool(decision, 'with_warning') AS with_warning,
            JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
            multiIf(ruling = 'withdrawal', 'withdrawn', ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
-                   action = 'correct', 'replaced', 'rejected') AS state, '' AS target
+                   action = 'correct', 'replaced', 'rejected') AS state, '' AS target,
+           CAST(NULL, 'Nullable(DateTime64(3, \\'UTC\\'))') AS made
     FROM {{database}}.review_decisions FINAL
     UNION ALL
     -- A decision that was undone in time reached no topic; the event about it did, and keeps what was decided.
@@ -65,7 +66,8 @@ FROM (
            JSONExtractString(undone, 'reason'), model, 0,
            if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
-           if(kind = 'given', assignee, queue)
+           if(kind = 'given', assignee, queue),
+           parseDateTime64BestEffortOrNull(JSONExtractString(undone, 'decided_at'), 3, 'UTC')
     FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})) AS events
     ANY LEFT JOIN (
         SELECT tenant, review_id, model_id AS model FROM {{database}}.review_queue
@@ -73,7 +75,7 @@ FROM (
     ) AS places USING (tenant, review_id)
     UNION ALL
     SELECT enriched_at, answer_id, tenant, answer_id, '', '{AUTOMATIC}', '', 'pipeline',
-           arrayStringConcat(reasons, ', '), model_id, 0, '', false, '', state, ''
+           arrayStringConcat(reasons, ', '), model_id, 0, '', false, '', state, '', NULL
     FROM {{database}}.answers FINAL
     WHERE run = 'live' AND state != 'held' AND NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
 )
