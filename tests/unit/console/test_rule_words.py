@@ -85,7 +85,7 @@ def test_a_fallback_has_no_review_that_a_rule_asked_for() -> None:
     explanation = explained("fallback", [*failed], **failed).model_copy(update={"review": False})
     assert winning_words(explanation) == "The rule “no claim that the sources support” decided: fallback."
     rules = {rule.name: rule.result for rule in rules_in_words(explanation)}
-    assert rules["no evidence"] == "failed: fallback"
+    assert rules["no claim that the sources support"] == "failed: fallback"
     assert "review" not in rules["refusal"]
 
 
