@@ -270,8 +270,8 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
         return {"questions": questions, "shown_by": SHOWN_BY.get(row["what"], words_of(row["what"]))}
     record = Recorded(
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
-        row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()), made=row["made"],
-    )  # fmt: skip
+        row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()),
+    )._replace(made=row["made"])  # fmt: skip
     answer = answers[0]
     before = SeenBefore(answer["state"], answer["since"]) if answer else None
     if decided and decided["at"] and row["ruling"] == "withdrawal":
