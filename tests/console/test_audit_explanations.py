@@ -13,11 +13,13 @@ from schemas.enriched import EnrichedAnswer
 from schemas.feedback import ExplicitSignals, FeedbackEvent
 from tests.console.test_audit_records import plain
 from tests.harness.browser import logged_in, needs_browser, serious_violations
-from tests.harness.console import ConsoleThread
+from tests.harness.console import EVERYTHING, ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
 from workers.console.presentation.words import ACTIVE_TIME, MODES, SCORES
 from workers.decision.release_events import review_request
+from workers.feedback.observed_events import review_event
+from workers.review.decision_events import decided
 from workers.stores.clickhouse.feedback_rows import feedback_row
 
 TENANT = "explained"
@@ -134,6 +136,46 @@ def test_needed_values_are_those_of_the_decision(console: ConsoleThread) -> None
     assert "at least 0.11<" in page
     assert "at least 0.97<" in page
     assert "of 0.11 needed" in page
+
+
+@needs_browser
+def test_a_decision_of_a_reviewer_is_shown_apart_from_ratings_of_readers(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    (answer,) = console.store([risky(5, TENANT)])
+    name, at = answer.answer_id, answer.enriched_at
+    request = review_request(answer, at, deadline_hours=24)
+    assert request is not None
+    approval = review_event(decided(request, by=EVERYTHING, profile={}, at=at, action="approve"))
+    assert approval is not None
+    store = console.resources.analytics
+    reward = {"explicit_reward": 1.0, "reward": 1.0, "revision": 1, "answered_at": at, "model_id": "m"}
+    console.call(store_decision(store, request, by=EVERYTHING, at=at, action="approve"))
+    console.call(store.store([feedback_row(approval)]))
+    console.call(store.insert("rewards", [{"tenant": TENANT, "answer_id": name} | reward]))
+    with logged_in(browser, console) as (page, seen):
+        page.goto(f"/answers/{name}?tenant={TENANT}")
+        figures = page.locator(".figures .figure")
+        expect(figures.filter(has_text="rating of readers").locator("dd")).to_have_text("– unknown")
+        reward_shown = figures.filter(has=page.get_by_role("button", name="reward"))
+        expect(reward_shown.locator("dd")).to_have_text("1.00 very high, with the decision of a reviewer")
+        rating = FeedbackEvent(
+            feedback_id="explained-reader", answer_id=name, tenant=TENANT, kind="explicit", user_id="user-1",
+            explicit=ExplicitSignals(rating=2), occurred_at=at,
+        )  # fmt: skip
+        console.call(store.store([feedback_row(rating)]))
+        page.reload()
+        expect(figures.filter(has_text="rating of readers").locator("dd")).to_have_text("0.40 medium")
+        assert serious_violations(page) == []
+        page.goto(f"/?tenant={TENANT}")
+        expect(page.get_by_role("region", name="Models").get_by_role("columnheader")).to_contain_text(
+            ["Model", "Answers", "High risk", "Grounding", "Quality", "Overall score", "Feedback of readers"]
+        )
+        row = page.get_by_role("region", name="Models").get_by_role("row").nth(1)
+        expect(row.get_by_role("cell").nth(5)).to_have_text("– (0)")
+        assert serious_violations(page) == []
+        assert seen.complaints == []
+    assert console.client().get(f"/api/answers/{name}").json()["readers_rating"] == 0.4
 
 
 @needs_browser

@@ -313,6 +313,29 @@ def test_a_login_for_review_alone_works_and_a_refusal_leaves_a_way_out(unknown_p
     expect(page.locator("nav[aria-label=Main] a")).to_have_count(5)
 
 
+@pytest.mark.parametrize(
+    ("name", "link", "landing"),
+    [
+        ("review", "/login", "/review"),
+        ("admin", "/login", "/audit/decisions"),
+        ("read", "/login", "/"),
+        ("review", "/login?next=/queue%3Fheld%3Dtrue", "/queue?held=true"),
+        ("review", "/queue?tenant=record", "/queue?tenant=record"),
+        ("read", "/search?q=pump", "/search?q=pump"),
+    ],
+)
+def test_a_link_with_a_token_leads_to_the_work_of_its_person_or_to_the_page_that_it_names(
+    unknown_page: Page, console: ConsoleThread, name: str, link: str, landing: str
+) -> None:
+    page = unknown_page
+    # The second time somebody follows it, they have a session already.
+    for _ in range(2):
+        page.goto("about:blank")
+        page.goto(f"{console.url}{link}#token={secret(name)}")
+        page.wait_for_url(f"{console.url}{landing}")
+        expect(page.locator(".who")).to_contain_text(name)
+
+
 def test_a_token_is_never_sent_in_the_address_also_before_the_script_of_the_page_has_come(unknown_page: Page) -> None:
     page = unknown_page
     asked: list[str] = []

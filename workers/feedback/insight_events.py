@@ -7,7 +7,7 @@ from typing import Literal
 from schemas.feedback import FeedbackAggregation, FeedbackMessage
 from schemas.identifiers import feedback_id, insight_id
 from schemas.review import POLICY, HumanFeedback, ReviewDecision, UserAction
-from workers.feedback.patterns import COMPONENTS, SUGGESTIONS, Pattern, Trend
+from workers.feedback.patterns import COMPONENTS, SUGGESTIONS, Judges, Pattern, Trend
 
 HIGH_IMPACT, MEDIUM_IMPACT = 0.3, 0.1
 """Share of all bad answers from which a pattern is urgent."""
@@ -35,16 +35,22 @@ def priority_of(impact: float) -> Priority:
     return "high" if impact >= HIGH_IMPACT else "medium" if impact >= MEDIUM_IMPACT else "low"
 
 
-def pattern_message(pattern: Pattern, period: Period, now: datetime) -> FeedbackMessage:
-    """Build an insight from a pattern."""
+SAID: dict[Judges, str] = {
+    "readers": "answers that readers rated are bad", "reviewers": "answers that reviewers decided were found bad",
+}  # fmt: skip
+"""Words for the bad answers of a pattern, by the people who found them bad."""
+
+
+def pattern_message(pattern: Pattern, period: Period, now: datetime, by: Judges = "readers") -> FeedbackMessage:
+    """Build an insight from a pattern in the answers that readers rated, or reviewers decided."""
     shared = " and ".join(f"{name} ({count} of {pattern.bad})" for name, count in pattern.in_common.items())
     common = f", mostly with {shared}" if shared else ""
     text = (
-        f"{pattern.kind} {pattern.name}: {pattern.bad} of {pattern.total} rated answers are bad "
+        f"{pattern.kind} {pattern.name}: {pattern.bad} of {pattern.total} {SAID[by]} "
         f"({pattern.rate:.0%} against {pattern.rate_elsewhere:.0%}){common}"
     )
     payload = FeedbackAggregation(
-        aggregation_id=_identifier(period, pattern.kind, pattern.name),
+        aggregation_id=_identifier(period, pattern.kind, pattern.name, *([by] if by == "reviewers" else [])),
         feedback_type=pattern.feedback_type,
         pattern=text[:2_000],
         frequency=pattern.bad,
@@ -62,7 +68,7 @@ def trend_message(found: Trend, period: Period, now: datetime) -> FeedbackMessag
     payload = FeedbackAggregation(
         aggregation_id=_identifier(period, "trend"),
         feedback_type="other",
-        pattern=f"satisfaction {verb}: {found.mean:.2f} after {found.mean_before:.2f} in the period before "
+        pattern=f"satisfaction of readers {verb}: {found.mean:.2f} after {found.mean_before:.2f} in the period before "
         f"(difference {low:+.2f} to {high:+.2f})",
         frequency=found.total,
         impact_score=min(1.0, abs(found.mean - found.mean_before)) if found.moves else 0.0,

@@ -12,6 +12,12 @@ REVIEWER = "reviewer:"
 """Begin of the author of a reviewer's vote."""
 
 
+def is_of_reviewer(event: FeedbackEvent) -> bool:
+    """Return true if feedback comes from a decision or vote of a reviewer."""
+    decides = event.explicit is not None and event.explicit.review_action is not None
+    return decides or (event.user_id or "").startswith(REVIEWER)
+
+
 def person_of(answer: GeneratedAnswer) -> str | None:
     """Return the owner of a query's history: the user, otherwise the session, otherwise ``None``.
 

@@ -54,6 +54,7 @@ TERMS = 4
 
 FeedbackType = Literal["quality_issue", "factual_error", "relevance_problem", "other"]
 Kind = Literal["model", "prompt version", "source", "query type", "topic"]
+Judges = Literal["readers", "reviewers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class RatedAnswer:
         text: query and answer.
         facets: values by kind; several for sources.
         signals: failure signals, issues, and doubts about grounding or relevance.
+        by: people whose reward it is: readers, who rate, or reviewers, who decide and vote.
     """
 
     answer_id: str
@@ -73,6 +75,7 @@ class RatedAnswer:
     text: str
     facets: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
     signals: frozenset[str] = frozenset()
+    by: Judges = "readers"
 
     @property
     def is_bad(self) -> bool:

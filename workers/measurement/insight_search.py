@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from schemas.topics import FEEDBACK_ANALYTICS, FEEDBACK_INSIGHTS, Topic
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.feedback.insight_events import Period, pattern_message, trend_message
-from workers.feedback.patterns import RatedAnswer, find_patterns, trend
+from workers.feedback.patterns import Judges, RatedAnswer, find_patterns, trend
 from workers.inference.opening import open_backend
 from workers.pipeline.versions import pipeline_version
 from workers.settings import Settings
@@ -31,14 +32,19 @@ class Insights:
     """Hold the insights of a period.
 
     Attributes:
-        rated: number of rated answers.
+        rated: number of answers that readers rated.
         bad: number of bad ones.
-        messages: patterns, the most significant first, then the trend if there is one.
+        reviewed: number of answers that reviewers decided or voted on.
+        reviewed_bad: number of those that they found bad.
+        messages: patterns of readers, then of reviewers, each the most significant first, then the trend of readers if there
+            is one.
         rows: rows of the messages.
     """
 
     rated: int
     bad: int
+    reviewed: int
+    reviewed_bad: int
     messages: list[FeedbackMessage]
     rows: list[InsightRow]
 
@@ -77,23 +83,27 @@ async def find_insights(settings: Settings, addresses: Addresses, period: Period
 
 
 def look(answers: list[RatedAnswer], before: list[RatedAnswer], period: Period, settings: Settings) -> Insights:
-    """Return the patterns of a period and the trend against the previous period."""
-    bad = sum(answer.is_bad for answer in answers)
+    """Return the patterns of a period, and the trend of readers' ratings against the previous period."""
     messages: list[FeedbackMessage] = []
     rows: list[InsightRow] = []
-    if bad:
+    judged: dict[Judges, list[RatedAnswer]] = {
+        by: [answer for answer in answers if answer.by == by] for by in get_args(Judges)
+    }
+    bad = {by: sum(answer.is_bad for answer in given) for by, given in judged.items()}
+    if any(bad.values()):
         backend = open_backend(settings)
         distinct = list(dict.fromkeys(answer.text for answer in answers))
         known = dict(zip(distinct, backend.encode(distinct), strict=True))
-        vectors = np.stack([known[answer.text] for answer in answers])
-        for pattern in find_patterns(answers, vectors):
-            messages.append(pattern_message(pattern, period, period.until))
-            rows.append(insight_row(messages[-1], pattern, period))
-    moved = trend([answer.reward for answer in answers], [answer.reward for answer in before])
+        for by, given in judged.items():
+            vectors = np.stack([known[answer.text] for answer in given]) if bad[by] else None
+            for pattern in find_patterns(given, vectors) if vectors is not None else []:
+                messages.append(pattern_message(pattern, period, period.until, by))
+                rows.append(insight_row(messages[-1], pattern, period))
+    moved = trend(*([answer.reward for answer in given if answer.by == "readers"] for given in (answers, before)))
     if moved is not None:
         messages.append(trend_message(moved, period, period.until))
         rows.append(insight_row(messages[-1], moved, period))
-    return Insights(len(answers), bad, messages, rows)
+    return Insights(len(judged["readers"]), bad["readers"], len(judged["reviewers"]), bad["reviewers"], messages, rows)
 
 
 def _outputs(found: Insights, version: str) -> list[Output]:

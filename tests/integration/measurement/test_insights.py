@@ -14,8 +14,10 @@ from schemas.feedback import AnalyticsRow, FeedbackAggregation, FeedbackMessage
 from schemas.topics import FEEDBACK_EVENTS, FEEDBACK_INSIGHTS
 from tests.harness.deployment import Deployment, until
 from workers.feedback.insight_events import Period
-from workers.measurement.insight_search import find_insights
+from workers.feedback.patterns import Judges, RatedAnswer
+from workers.measurement.insight_search import find_insights, look
 from workers.runtime.worker import Worker
+from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 
@@ -110,3 +112,29 @@ async def test_planted_patterns_come_out_of_a_thousand_events_and_no_others(depl
     events = [FeedbackMessage.from_bytes(record.value) for record in await deployment.read(FEEDBACK_INSIGHTS)]
     assert len(events) == 4
     assert len({event.message_id for event in events}) == 2
+
+
+def test_what_reviewers_found_bad_is_no_rating_of_readers() -> None:
+    period = Period("acme", NOW - timedelta(days=7), NOW)
+
+    def answers(by: Judges, bad_model: str) -> list[RatedAnswer]:
+        return [
+            RatedAnswer(
+                f"{by}-{number}", 0.0 if model == bad_model and number % 8 < 7 else 1.0, TOPICS[topic],
+                {"model": (model,)}, by=by,
+            )
+            for number in range(200)
+            for model, topic in ((("llama", "qwen")[number % 2], list(TOPICS)[number % 3]),)
+        ]  # fmt: skip
+
+    found = look([*answers("readers", "llama"), *answers("reviewers", "qwen")], [], period, Settings(_env_file=None))
+    assert (found.rated, found.reviewed) == (200, 200)
+    assert found.bad == sum(answer.is_bad for answer in answers("readers", "llama"))
+    assert found.reviewed_bad == sum(answer.is_bad for answer in answers("reviewers", "qwen"))
+    texts = [message.payload.pattern for message in found.messages if isinstance(message.payload, FeedbackAggregation)]
+    assert [text.split(" (")[0] for text in texts] == [
+        f"model llama: {found.bad} of 100 answers that readers rated are bad",
+        f"model qwen: {found.reviewed_bad} of 100 answers that reviewers decided were found bad",
+    ]
+    both = look([*answers("readers", "llama"), *answers("reviewers", "llama")], [], period, Settings(_env_file=None))
+    assert len({message.message_id for message in both.messages}) == len(both.messages) == 2

@@ -27,6 +27,7 @@ def insights(
 ) -> None:
     """Find what bad answers have in common: models, prompts, sources, query types, topics.
 
+    Answers that readers rated badly and answers that reviewers corrected or rejected are searched apart.
     A pattern needs 20 rated answers and is reported if its p-value is at most 0.01.
 
     Examples:
@@ -47,7 +48,8 @@ def insights(
         )
     if as_json:
         shown = [message.model_dump(mode="json", exclude={"schema_version"}) for message in found.messages]
-        print_json({"rated": found.rated, "bad": found.bad, "insights": shown})
+        counts = {name: getattr(found, name) for name in ("rated", "bad", "reviewed", "reviewed_bad")}
+        print_json(counts | {"insights": shown})
         return
     table = Table("priority", "pattern", "impact", "type", "what to do")
     for message in found.messages:
@@ -58,4 +60,8 @@ def insights(
             table.add_row(*(Text(printable(cell, keep="")) for cell in cells))
     if found.messages:
         console.print(table)
-    console.print(f"{found.rated} rated answers, {found.bad} bad, {len(found.messages)} insights", highlight=False)
+    console.print(
+        f"{found.rated} answers that readers rated, {found.bad} bad; {found.reviewed} answers that reviewers decided or voted on, "
+        f"{found.reviewed_bad} bad; {len(found.messages)} insights",
+        highlight=False,
+    )

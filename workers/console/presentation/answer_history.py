@@ -10,7 +10,7 @@ from schemas.feedback import FeedbackEvent
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, ShownText, outcome_words, time_words
 from workers.console.presentation.words import review_event_words, words_of
 from workers.decision.finality import state_after
-from workers.feedback.observed_events import REVIEWER
+from workers.feedback.observed_events import is_of_reviewer
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import StoredAnswer
 
@@ -113,12 +113,6 @@ def latest_feedback(rows: Sequence[Row]) -> list[FeedbackEvent]:
         event = FeedbackEvent.model_validate_json(row["event"])
         latest[event.feedback_id] = event
     return list(latest.values())
-
-
-def is_of_reviewer(event: FeedbackEvent) -> bool:
-    """Return true if feedback comes from a decision or vote of a reviewer."""
-    decides = event.explicit is not None and event.explicit.review_action is not None
-    return decides or (event.user_id or "").startswith(REVIEWER)
 
 
 def _evaluated(stored: StoredAnswer) -> Iterator[Happening]:

@@ -12,13 +12,14 @@ from workers.console.presentation.answer_history import (
     Happening,
     contrary_words,
     history_of,
-    is_of_reviewer,
     latest_feedback,
 )
 from workers.console.presentation.outcome import ShownText, WithdrawalView, outcome_of
 from workers.console.presentation.source_list import SourceView, sources_of
 from workers.decision.explanation import DecisionView, Explanation, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
+from workers.feedback.observed_events import is_of_reviewer
+from workers.feedback.rewards import combine, explicit_reward
 from workers.review.review_models import JudgedClaim
 from workers.settings import Settings
 from workers.stores.clickhouse.score_rows import stored_scores
@@ -204,7 +205,12 @@ class AnswerDetail(View):
         description="All sources that the model received; of answers from before they were kept, only the known ones."
     )
     feedback: list[FeedbackView]
-    reward: RewardView | None
+    reward: RewardView | None = Field(
+        description="Reward that routers learn from: feedback of readers, and the decision of a reviewer."
+    )
+    readers_rating: float | None = Field(
+        description="Mean of what readers said of the answer, 0..1, without decisions and votes of reviewers; null if no reader did."
+    )
     history: list[Happening]
 
 
@@ -252,6 +258,8 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
     """Build an answer from its rows."""
     row = stored.answer
     outcome = outcome_of(stored)
+    feedback = latest_feedback(stored.feedback)
+    of_readers = [event for event in feedback if not is_of_reviewer(event)]
     plain = set(AnswerDetail.model_fields) & set(row)
     return AnswerDetail.model_validate(
         {
@@ -269,11 +277,12 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
             "evaluations": stored_scores(stored.scores),
             "citations": stored.citations,
             "feedback": [
-                feedback.model_dump(include=set(FeedbackView.model_fields)) | {"by_reviewer": is_of_reviewer(feedback)}
-                for feedback in latest_feedback(stored.feedback)
-                if feedback.kind in ("explicit", "behaviour")
+                event.model_dump(include=set(FeedbackView.model_fields)) | {"by_reviewer": is_of_reviewer(event)}
+                for event in feedback
+                if event.kind in ("explicit", "behaviour")
             ],
             "reward": stored.rewards[0] if stored.rewards else None,
+            "readers_rating": explicit_reward(combine(of_readers)) if of_readers else None,
             "history": history_of(stored),
             "outcome": None if stored.blind else outcome.words,
             "contrary": contrary_words(stored),

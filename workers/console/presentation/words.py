@@ -16,7 +16,8 @@ SCORES: Mapping[str, str] = {
     "freshness": "How recent the cited sources were when the answer was written. 1 is new; it halves with each half-life of the settings.",
     "traceability": "Share of claims with a source, of references that resolve, and of citations whose source supports the claim, multiplied. 1 is all.",
     "citation_coverage": "Share of the factual claims and recommendations of the answer that a valid citation covers. “coverage” is another figure: how much of the question and its sources the answer treats.",
-    "reward": "What feedback says of the answer, from 0 (bad) to 1 (good).",
+    "readers_rating": "What readers said of the answer: the mean of their ratings and votes, from 0 (bad) to 1 (good). Decisions and votes of reviewers are not part of it.",
+    "reward": "What routers learn from the answer, from 0 (bad) to 1 (good): feedback and behaviour of readers, errors, repeated questions, and the decision of a reviewer (an approval is 1, a correction 0.5, a rejection 0).",
     "verifier": "Probability by the verifier model that the evidence supports the claim.",
 }  # fmt: skip
 """Explanation of each score that a page shows."""

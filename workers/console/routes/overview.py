@@ -52,8 +52,10 @@ class ModelFigures(Figures):
 
     model_id: str
     latency_p50: float | None
-    reward: float | None = Field(description="Mean reward of answers with feedback.")
-    rewarded: int
+    reward: float | None = Field(
+        description="Mean reward of answers with feedback of readers. Answers that a reviewer decided or voted on are left out."
+    )
+    rewarded: int = Field(description="Number of answers behind the reward.")
 
 
 class ModelPoint(BaseModel):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from schemas.review import POLICY
 from workers.stores.clickhouse.row_reading import Reading, Row, without_zone
 from workers.stores.queries.claim_queries import NOT_MOVED
 
@@ -55,13 +56,16 @@ WHERE run = 'live' AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:
 
 TOTALS = f"SELECT {FIGURES} FROM ({JUDGED})"
 
+# A reward also holds what reviewers decided and how they voted.
 MODELS = f"""
 SELECT a.model_id AS model_id, {FIGURES}, quantileOrNull(0.5)(a.latency_seconds) AS latency_p50,
        avg(r.reward) AS reward, countIf(r.reward IS NOT NULL) AS rewarded
 FROM ({JUDGED}) AS a
 LEFT JOIN (
     SELECT tenant, answer_id, toNullable(reward) AS reward FROM {{database}}.rewards FINAL
-    WHERE explicit_reward IS NOT NULL OR satisfaction IS NOT NULL OR retry_detected
+    WHERE (explicit_reward IS NOT NULL OR satisfaction IS NOT NULL OR retry_detected)
+      AND (tenant, answer_id) NOT IN (SELECT tenant, answer_id FROM {{database}}.review_decisions
+                                      WHERE ruling IN ('final', 'withdrawal', 'vote') AND decided_by != '{POLICY}')
 ) AS r ON r.tenant = a.tenant AND r.answer_id = a.answer_id
 GROUP BY model_id ORDER BY answers DESC, model_id LIMIT 20
 """

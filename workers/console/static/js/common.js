@@ -1,5 +1,10 @@
 // What every page does: log out, dismiss tooltips, send with the page's token.
 
+// A link with a token that names a page: without a session the server has led to the log-in, which returns there.
+if (location.pathname !== "/login" && new URLSearchParams(location.hash.slice(1)).has("token")) {
+  location.replace(`/login?${new URLSearchParams({ next: location.pathname + location.search })}${location.hash}`);
+}
+
 export const csrf = document.querySelector('meta[name="csrf-token"]')?.content ?? "";
 
 /** Whether the window is that of a phone: messages name no keys there. */
