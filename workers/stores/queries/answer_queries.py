@@ -321,7 +321,7 @@ class AnswerStore(Reading):
         """
         statement = LISTED_BACK if back else LISTED
         found = await self.rows(
-            statement, run=run, shown=MAX_TEXT, limit=limit, **_filter(chosen), **place_values(after)
+            statement, run=run, shown=MAX_TEXT, limit=limit, **filter_values(chosen), **place_values(after)
         )
         return await self._decided(found[::-1] if back else found, chosen.blind)
 
@@ -331,7 +331,7 @@ class AnswerStore(Reading):
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        return int((await self.rows(COUNTED, run=run, **_filter(chosen)))[0]["number"])
+        return int((await self.rows(COUNTED, run=run, **filter_values(chosen)))[0]["number"])
 
     async def earlier(
         self, tenant: str, session_id: str, answer_id: str, completed_at: datetime, blind: Sample | None
@@ -414,7 +414,8 @@ def _shown(row: Row, correction: str | None) -> str | None:
     return text if row["state"] in ("released", "warned") else None
 
 
-def _filter(chosen: AnswerFilter) -> dict[str, Any]:
+def filter_values(chosen: AnswerFilter) -> dict[str, Any]:
+    """Return a filter as parameters of a query."""
     return {
         "tenants": list(chosen.tenants), "text": chosen.text, "words": chosen.words or [chosen.text or " "],
         "model": chosen.model, "model_part": chosen.model_part, "tenant_part": chosen.tenant_part, "risk": chosen.risk,

@@ -35,7 +35,7 @@ LEFT JOIN (
 ORDER BY r.answer_id
 """
 
-# A reward mixes what readers and reviewers said, so that both are counted anew from the events.
+# A reward mixes what readers and reviewers said, so that each side is computed from its events.
 REVIEWED = f"""
 SELECT tenant, answer_id, groupArray(event)
 FROM (
