@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+import tests.chaos.deployment_scenarios
 import tests.chaos.fleet_scenarios
 import tests.chaos.kafka_log_scenarios
 import tests.chaos.kafka_scenarios
+import tests.chaos.kafka_truncation_scenarios
+import tests.chaos.quota_scenarios
 import tests.chaos.scenarios  # noqa: F401  # they register their scenarios
 from tests.chaos.oracle import Verdict, judge
 from tests.chaos.registry import SCENARIOS, Scenario
 from tests.chaos.run import Run, Skipped
+from tests.chaos.standstill import Standstill
 from tests.harness.deployment import Deployment
 from workers.settings.addresses import Addresses, local_addresses
 
@@ -44,6 +48,7 @@ class Outcome:
     degraded_expected: int
     lost_expected: list[str]
     dead_letters_expected: int
+    standstills: dict[str, Standstill]
 
     @property
     def passed(self) -> bool:
@@ -53,6 +58,7 @@ class Outcome:
         return not rest and verdict.lost == self.lost_expected and counts
 
     def as_dict(self) -> dict[str, Any]:
+        standstills = {group: asdict(each) for group, each in self.standstills.items()}
         return {
             "scenario": self.scenario.name,
             "faults": self.scenario.faults,
@@ -62,6 +68,7 @@ class Outcome:
             "peak_megabytes": round(self.peak_bytes / 1e6),
             "passed": self.passed,
             "lost_and_reported": len(self.lost_expected),
+            **({"standstill_seconds": standstills} if standstills else {}),
             **self.verdict.as_dict(),
         }
 
@@ -73,6 +80,7 @@ async def play(
     answers: int,
     int8: Path | None = None,
     kills: int | None = None,
+    fleet: int | None = None,
     tell: Callable[[str, int, int], None] | None = None,
 ) -> Outcome:
     """Run one scenario on a deployment of its own.
@@ -84,23 +92,25 @@ async def play(
         answers: how many to send.
         int8: folder of the model in int8, for workers that run it; without, they run it in fp32.
         kills: processes to kill, where the scenario leaves the number open.
+        fleet: workers to start, where the scenario leaves the number open.
         tell: called as the scenario goes on.
     """
     deployment = Deployment(addresses, directory, int8=int8)
     # Silence on a starved machine is none of the faults; scenarios that want a deadline set their own.
     deployment.environment["TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS"] = "300"
     await deployment.prepare()
-    run = Run(deployment, answers, await deployment.client(), kills=kills)
+    run = Run(deployment, answers, await deployment.client(), kills=kills, fleet=fleet)
     run.tell = tell or run.tell
     started = time.monotonic()
     try:
         await scenario.play(run)
         await run.until_quiet()
         verdict = await judge(deployment, run.client, run.sent, run.poison)
+        verdict.notes += run.notes
         run.observe()
         return Outcome(
             scenario, verdict, run.faults, run.recovered_seconds, time.monotonic() - started, run.peak_bytes,
-            run.expected_degraded, sorted(run.expected_lost), run.poison,
+            run.expected_degraded, sorted(run.expected_lost), run.poison, run.standstills,
         )  # fmt: skip
     except (AssertionError, TimeoutError, RuntimeError) as error:
         states = [await worker.state() for worker in deployment.workers]
@@ -110,7 +120,7 @@ async def play(
 
 
 async def play_all(
-    names: list[str], answers: int, console: Console, *, light_broker: bool, kills: int | None
+    names: list[str], answers: int, console: Console, *, light_broker: bool, kills: int | None, fleet: int | None
 ) -> tuple[list[Outcome], dict[str, str], dict[str, str]]:
     """Run scenarios one after the other on local services."""
     from workers.local.services import LocalServices
@@ -126,7 +136,9 @@ async def play_all(
                 try:
                     with _shown(f"{name}: {SCENARIOS[name].faults}", console) as tell:
                         directory = Path(folder) / name
-                        outcome = await play(SCENARIOS[name], addresses, directory, answers, kills=kills, tell=tell)
+                        outcome = await play(
+                            SCENARIOS[name], addresses, directory, answers, kills=kills, fleet=fleet, tell=tell
+                        )
                 except Skipped as reason:
                     console.print(f"[yellow]skipped[/]  {name}: {reason}", highlight=False)
                     skipped[name] = str(reason)
@@ -183,10 +195,20 @@ def show(outcomes: list[Outcome], console: Console) -> None:
             f"{outcome.peak_bytes / 1e6:.0f}",
         )  # fmt: skip
     console.print(table)
+    for outcome in outcomes:
+        standstills = [f"{group} wrote nothing for {each}" for group, each in outcome.standstills.items()]
+        for note in (*outcome.verdict.notes, *standstills):
+            console.print(f"{outcome.scenario.name}: {note}", highlight=False)
 
 
 def main(
-    scenario: str, answers: int, json_file: Path | None, *, light_broker: bool = True, kills: int | None = None
+    scenario: str,
+    answers: int,
+    json_file: Path | None,
+    *,
+    light_broker: bool = True,
+    kills: int | None = None,
+    fleet: int | None = None,
 ) -> int:
     """Run one scenario or all.
 
@@ -198,7 +220,9 @@ def main(
     if unknown := [name for name in names if name not in SCENARIOS]:
         console.print(f"[red]error:[/] no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
         return 2
-    outcomes, skipped, broken = asyncio.run(play_all(names, answers, console, light_broker=light_broker, kills=kills))
+    outcomes, skipped, broken = asyncio.run(
+        play_all(names, answers, console, light_broker=light_broker, kills=kills, fleet=fleet)
+    )
     show(outcomes, console)
     if json_file is not None:
         document = {

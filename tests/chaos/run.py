@@ -13,6 +13,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from tests.chaos.broker import ProxiedBroker
 from tests.chaos.proxy import KafkaProxy, TcpProxy
+from tests.chaos.standstill import Standstill
 from tests.harness.addresses import with_port
 from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, WorkerProcess, until
@@ -38,6 +39,9 @@ class Run:
         expected_degraded: answers that must end degraded, and no more.
         expected_lost: answers that the broker has deleted and the worker has reported as lost.
         kills: processes to kill, where the scenario leaves the number open.
+        fleet: workers to start, where the scenario leaves the number open.
+        standstills: longest times without a new record by group, where the scenario measures them.
+        notes: what explains the figures.
         records: makes answers: number, prefix and first number.
         tell: called with what was done, how often, and how often it will be done.
     """
@@ -53,6 +57,9 @@ class Run:
     expected_degraded: int = 0
     expected_lost: set[str] = field(default_factory=set)
     kills: int | None = None
+    fleet: int | None = None
+    standstills: dict[str, Standstill] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     records: Callable[[int, str, int], Iterable[tuple[bytes, bytes]]] = records
     tell: Callable[[str, int, int], None] = lambda _what, _done, _all: None
     proxies: list[TcpProxy | KafkaProxy] = field(default_factory=list)

@@ -12,13 +12,13 @@ from workers.settings.addresses import Addresses
 ANSWERS = dict.fromkeys(
     (
         "poison_bytes", "out_of_order", "rebalance", "one_agent_down", "clickhouse_reply_lost", "valkey_away",
-        "model_hang", "killer_record", "dead_letters_refused", "broker_cut",
+        "model_hang", "killer_record", "dead_letters_refused", "broker_cut", "rolling_deployment",
     ),
     100,
 ) | {"sigkill": 300}  # fmt: skip
 """Answers of the scenarios that every run plays. A worker that is killed twice must leave something to the third."""
 
-ON_KAFKA = ("out_of_order", "broker_restart", "retention_passed", "producer_fenced")
+ON_KAFKA = ("out_of_order", "broker_restart", "retention_passed", "producer_fenced", "rolling_deployment")
 """Scenarios that every run plays on Apache Kafka as well."""
 
 pytestmark = pytest.mark.timeout(1800)  # the waits within have an end of their own, which says more

@@ -1,6 +1,7 @@
 """A deployment under test: its own topics, groups and database on real servers, workers as processes."""
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -158,6 +159,12 @@ class WorkerProcess:
                 return await response.text()
         except (aiohttp.ClientError, TimeoutError):
             return None
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """Entries of one event in the log, which is in JSON."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        entries = [json.loads(line) for line in lines if line.startswith("{") and event in line]
+        return [entry for entry in entries if entry["event"] == event]
 
     def tail(self, lines: int = 40) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

@@ -38,34 +38,37 @@ class _AlterClientQuotasRequestV0(RequestStruct):
 class _AlterClientQuotasRequest(Request[_AlterClientQuotasRequestV0]):
     API_KEY = 49
 
-    def __init__(self, client: str, values: Mapping[str, float], *, remove: bool) -> None:
+    def __init__(self, entity: tuple[str, str], values: Mapping[str, float], *, remove: bool) -> None:
         operations = [(name, value, remove) for name, value in values.items()]
-        self._entries = [([("client-id", client)], operations)]
+        self._entries = [([entity], operations)]
 
     def build(self, request_struct_class: type[_AlterClientQuotasRequestV0]) -> _AlterClientQuotasRequestV0:
         return request_struct_class(self._entries, False)
 
 
 @asynccontextmanager
-async def quota(bootstrap_servers: str, client: str, **values: float) -> AsyncIterator[None]:
-    """Hold a client to rates as long as the block lasts.
+async def quota(bootstrap_servers: str, name: str, kind: str = "client-id", **values: float) -> AsyncIterator[None]:
+    """Hold a client or a user to rates as long as the block lasts.
 
     Args:
         bootstrap_servers: of the cluster.
-        client: identifier of the client.
+        name: identifier of the client, or name of the user.
+        kind: ``client-id`` or ``user``.
         values: quotas as Kafka names them, such as ``producer_byte_rate``.
     """
     admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap_servers)
     await admin.start()
     try:
-        await _alter(admin, client, values, remove=False)
+        await _alter(admin, (kind, name), values, remove=False)
         yield
     finally:
-        await _alter(admin, client, values, remove=True)
+        await _alter(admin, (kind, name), values, remove=True)
         await admin.close()
 
 
-async def _alter(admin: AIOKafkaAdminClient, client: str, values: Mapping[str, float], *, remove: bool) -> None:
-    response = await admin._send_to_controller(_AlterClientQuotasRequest(client, values, remove=remove))
+async def _alter(
+    admin: AIOKafkaAdminClient, entity: tuple[str, str], values: Mapping[str, float], *, remove: bool
+) -> None:
+    response = await admin._send_to_controller(_AlterClientQuotasRequest(entity, values, remove=remove))
     [(code, message, _)] = response.entries
     assert code == 0, message

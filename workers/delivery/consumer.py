@@ -303,20 +303,35 @@ class LedgerConsumer(Consumer):
 
     async def _continue_in_range(self, positions: Mapping[Any, int]) -> None:
         """Continue at the oldest record where the log does not hold the position, and report what is lost."""
-        epoch, limit = self.ledger.epoch, min(SEEK_SECONDS, self.app.conf.broker_request_timeout / 2)
+        epoch, cut = self.ledger.epoch, []
         for (topic, number), position in positions.items():
             place = Partition(topic, number)
-            try:
-                start = await self._thread.read_from_start(TP(topic, number), limit)
-            except (TimeoutError, KafkaError) as error:
-                log.warning("log_start_read_failed", **place._asdict(), error_class=type(error).__name__)
-                continue  # the next fetch fails in the same way
-            if start > position and epoch == self.ledger.epoch:
+            start = await self._read_from_start(place)
+            if start is None or epoch != self.ledger.epoch:
+                continue
+            if start > position:
                 log.error("records_lost", **place._asdict(), first=position, next=start, lost=start - position)
                 if self.transport.on_lost is not None:
                     self.transport.on_lost(topic, start - position)
                 # Commit it, so that a restart does not report the same loss again.
                 self.ledger.skip(place, start)
+            elif self.ledger.position(place) is not None:
+                cut.append(place)
+        if cut:
+            # The log has lost its end, and its offsets come again. Only in another epoch are they new.
+            await self.perform_seek()
+            for place in cut:
+                await self._read_from_start(place)
+
+    async def _read_from_start(self, place: Partition) -> int | None:
+        """Continue at the oldest record of a partition; return its offset, or None if the broker did not return it."""
+        limit = min(SEEK_SECONDS, self.app.conf.broker_request_timeout / 2)
+        try:
+            return cast(int, await self._thread.read_from_start(TP(*place), limit))
+        except (TimeoutError, KafkaError) as error:
+            # The next fetch fails in the same way.
+            log.warning("log_start_read_failed", **place._asdict(), error_class=type(error).__name__)
+            return None
 
     def _note(self, partition: Partition, offset: int) -> None:
         committed = self.ledger.committed(partition)

@@ -15,6 +15,15 @@ from aiokafka import conn
 from aiokafka.conn import AIOKafkaConnection
 
 from workers.observability import metrics
+from workers.observability.logs import get_logger
+
+LOG_SECONDS = 60.0
+"""Time between two log lines about one client."""
+
+log = get_logger(__name__)
+
+_logged: dict[str, float] = {}
+"""Time of the last line by client, on the monotonic clock."""
 
 
 class ThrottledConnection(AIOKafkaConnection):  # type: ignore[misc]  # untyped
@@ -41,7 +50,15 @@ class ThrottledConnection(AIOKafkaConnection):  # type: ignore[misc]  # untyped
         if seconds > 0:
             self.throttled_until = max(self.throttled_until, time.monotonic() + seconds)
             metrics.BROKER_THROTTLED.labels(_name(response)).inc(seconds)
+            self._log(_name(response), seconds)
         return response
+
+    def _log(self, kind: str, seconds: float) -> None:
+        """Log that the broker throttles this client, at most once a minute: a quota applies to every request."""
+        now = time.monotonic()
+        if now - _logged.get(self._client_id, -LOG_SECONDS) >= LOG_SECONDS:
+            _logged[self._client_id] = now
+            log.warning("broker_throttled", client=self._client_id, kind=kind, wait_seconds=seconds)
 
 
 def install() -> None:

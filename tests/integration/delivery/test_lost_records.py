@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from aiokafka import TopicPartition
+from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from faust.types import TP
 from structlog.testing import capture_logs
@@ -117,3 +117,25 @@ async def test_a_slow_agent_that_retention_overtakes_reports_the_loss_and_goes_o
     await until(lambda: done(agents[0]) == 540)
     assert application.consumer.defect() is None
     assert all(application.consumer.highwater(TP(*partition)) for partition in partitions)
+
+
+async def test_an_agent_reads_on_where_a_log_has_lost_its_end(
+    settings: Settings, addresses: Addresses, topics: None, agents: list[Agent]
+) -> None:
+    """An agent that ran ended at the first offset that came again, and went on after a restart only."""
+    await produce(settings, addresses, 200)
+    ends = await read_all(settings, addresses, agents)
+    application = agents[0].application
+    consumer = application.consumer._thread._consumer
+    # The position of a consumer whose broker had more records before it was killed.
+    topic = settings.topic_name(ANSWERS_GENERATED.name)
+    with capture_logs() as lines:
+        await application.consumer._thread.call_thread(_move_to, consumer, TopicPartition(topic, 0), ends[0] + 1_000)
+        await produce(settings, addresses, 40, 200)
+        await until(lambda: done(agents[0]) == 240)
+    assert application.consumer.defect() is None
+    assert [line["partition"] for line in lines if line["event"] == "log_truncated"] == [0], "once"
+
+
+async def _move_to(consumer: AIOKafkaConsumer, place: TopicPartition, offset: int) -> None:
+    consumer.seek(place, offset)

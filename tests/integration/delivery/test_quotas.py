@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from aiokafka.conn import AIOKafkaConnection, CloseReason
+from structlog.testing import capture_logs
 
 from schemas.topics import ANSWERS_GENERATED
 from tests.harness.quotas import quota
@@ -90,19 +91,23 @@ async def test_an_agent_over_its_quota_reads_everything_over_one_connection(
     timed_out: list[AIOKafkaConnection],
 ) -> None:  # fmt: skip
     seen: list[int] = []
+    group = settings.group_name("probe")
 
     async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
         seen.extend(number(work.record.value) for work in works)
         return [[] for _ in works]
 
     waited, sent = throttled("Fetch"), 0
-    async with quota(addresses.kafka, settings.group_name("probe"), consumer_byte_rate=100_000):
-        agents.append(await Agent(settings, addresses, handle).start())
-        # The broker applies a new quota a moment later: what the agent reads before is not throttled.
-        while throttled("Fetch") == waited:
-            await producer.send(records(sent, 50, 10_000), agent="probe")
-            sent += 50
-            await until(lambda count=sent: len(seen) >= count)
-        await until(lambda: agents[0].application.consumer.ledger.unfinished() is False)
+    with capture_logs() as logs:
+        async with quota(addresses.kafka, group, consumer_byte_rate=100_000):
+            agents.append(await Agent(settings, addresses, handle).start())
+            # The broker applies a new quota a moment later: what the agent reads before is not throttled.
+            while throttled("Fetch") == waited:
+                await producer.send(records(sent, 50, 10_000), agent="probe")
+                sent += 50
+                await until(lambda count=sent: len(seen) >= count)
+            await until(lambda: agents[0].application.consumer.ledger.unfinished() is False)
+    said = [(entry["client"], entry["kind"]) for entry in logs if entry["event"] == "broker_throttled"]
+    assert said == [(group, "Fetch")], "once a minute, with the client that the quota is for"
     assert sorted(seen) == list(range(sent))
     assert timed_out == []

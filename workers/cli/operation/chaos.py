@@ -17,6 +17,10 @@ def chaos(
         int | None,
         typer.Option(min=1, help="Number of processes that random_kills kills; by default one in 1,000 answers."),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=2, help="Number of workers that rolling_deployment replaces; by default 2."),
+    ] = None,
     broker: BrokerChoice = Broker.LIGHT,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
 ) -> None:
@@ -30,6 +34,7 @@ def chaos(
       touchstone chaos --json chaos.json
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario broker_restart --broker kafka
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario random_kills --answers 200000 --kills 200 --broker kafka
+      KAFKA_HOME=/opt/kafka touchstone chaos --scenario rolling_deployment --workers 8 --broker kafka
     """
     require_writable(json_file)
     try:
@@ -38,4 +43,5 @@ def chaos(
         raise TouchstoneError(
             "the scenarios are in the folder tests of a checkout; run the command there, after `make install`"
         ) from error
-    raise typer.Exit(main(scenario, answers, json_file, light_broker=broker is Broker.LIGHT, kills=kills))
+    light_broker = broker is Broker.LIGHT
+    raise typer.Exit(main(scenario, answers, json_file, light_broker=light_broker, kills=kills, fleet=workers))
