@@ -63,7 +63,7 @@ def test_modes_and_figures_are_explained(console: ConsoleThread, answers: dict[s
         page = html(console, answers[name])
         assert MODES[mode] in page
         assert SCORES["citation_coverage"] in page
-        assert "(present setting)" in page
+        assert "(present setting)" not in page
         assert "“Answered” is the time that the gateway gave." in page
 
 
@@ -122,6 +122,16 @@ def test_the_active_time_of_a_review_has_a_unit_and_a_definition(
     assert "active time 42 s" in page
     (row,) = exported(console, "decisions", answer_id=answer.answer_id, state="released")
     assert row["review_duration"] == "42.4"
+
+
+def test_every_rule_of_a_held_answer_was_measured(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    held = answers["held"]
+    explanation = console.client().get(f"/api/answers/{held.answer_id}/explanation").raise_for_status().json()
+    assert explanation["state"] == "held"
+    assert [row["fact"] for row in explanation["rows"] if row["applies"] is None] == []
+    assert {row["value"] for row in explanation["rows"] if row["fact"] in ("said_before", "contradicts_earlier")} == {0}
+    rules = html(console, held).partition('aria-label="Rules of the decision"')[2].partition("</table>")[0]
+    assert "not known" not in rules
 
 
 def test_needed_values_are_those_of_the_decision(console: ConsoleThread) -> None:

@@ -20,6 +20,7 @@ from workers.console.app import create_app
 from workers.console.http.server import ConsoleServer
 from workers.console.opening import opened_resources
 from workers.console.resources import ConsoleResources
+from workers.decision.decision_basis import basis_of
 from workers.decision.release_events import alerts, conversation_turn, review_request
 from workers.delivery.topic_administration import TopicAdministration
 from workers.inference.backends import SentenceTransformerBackend
@@ -206,7 +207,8 @@ class ConsoleThread:
         assert resources.embedding is not None
         rows = []
         for enriched in judged:
-            rows += enriched_rows(enriched)
+            basis = basis_of(enriched, settings.gate, settings.grounding, settings.decision)
+            rows += enriched_rows(enriched, basis)
             request = review_request(enriched, enriched.enriched_at, deadline_hours=24)
             rows += review_rows(request) if request else []
             rows += [alert_row(alert, enriched) for alert in alerts(enriched, enriched.enriched_at, settings.grounding)]

@@ -23,8 +23,8 @@ from schemas.topics import (
     REPORT_TOPICS,
 )
 from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output, read_answer, traceparent
+from workers.decision.decision_basis import basis_of
 from workers.decision.enrichment import JUDGES
-from workers.decision.minima import minima_of
 from workers.delivery.application import AgentApplication
 from workers.delivery.join.assembler import Assembler, ExpectedEvaluators
 from workers.delivery.processing import BatchProcessor
@@ -103,10 +103,7 @@ def _outputs(enriched: EnrichedAnswer, value: bytes, context: AgentContext) -> l
         "traceparent": traceparent(enriched.answer),
     }
     settings = context.settings
-    minima = minima_of(
-        settings.gate, settings.grounding, settings.decision, enriched.tenant, enriched.answer.query_type
-    )
-    rows = enriched_rows(enriched, minima)
+    rows = enriched_rows(enriched, basis_of(enriched, settings.gate, settings.grounding, settings.decision))
     return [
         event_output(ANSWERS_ENRICHED, enriched, event_id=event_id, value=value, **common),
         *(

@@ -1,6 +1,6 @@
 """Explain a decision: every row of the policy with its finding, and the underlying scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,19 +10,14 @@ from schemas.base import RiskMode
 from schemas.enriched import EnrichedAnswer, ReleaseState
 from schemas.evaluations import EvaluatorScore
 from schemas.review import UserAction
-from workers.decision.decision import Fact, evaluator_facts, facts, scores_of
+from workers.decision.decision import Fact, evaluator_facts
+from workers.decision.decision_basis import UNCERTAIN, UNSTORED, findings_of, found_facts
 from workers.decision.evaluator_scores import evaluator_scores
 from workers.decision.minima import minima_of
-from workers.decision.policy import SEVERITY, DecisionPolicy, Effect, Reason, State
+from workers.decision.policy import SEVERITY, DecisionPolicy, Effect, State
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
-
-UNSTORED: tuple[Reason, ...] = (
-    "text_not_sent", "no_contexts", "citation_of_other_source", "uncited_claim", "uncited_recommendation",
-    "conflicting_sources", "said_before", "contradicts_earlier", "failed_tool", "words_not_compared",
-)  # fmt: skip
-"""Facts whose values are in no column; a stored answer tells those among its reasons, and those that would be among them."""
 
 UNKNOWN = Fact(None, None)
 """A fact that a stored answer does not tell."""
@@ -38,6 +33,7 @@ class ExplainedRow(BaseModel):
         threshold: the threshold, if there is one.
         effect: effect in the answer's mode; null if the mode ignores the fact.
         decided: True if it is a reason of the decision.
+        kept: True if value and threshold were stored with the answer.
     """
 
     fact: str
@@ -46,6 +42,7 @@ class ExplainedRow(BaseModel):
     threshold: float | None = None
     effect: Effect | None = None
     decided: bool = False
+    kept: bool = False
 
 
 class DecisionView(BaseModel):
@@ -118,20 +115,8 @@ def explain(
     policy: DecisionPolicy,
 ) -> Explanation:
     """Explain the decision on an answer whose reports are available."""
-    resolved = policy.resolved(enriched.tenant, enriched.answer.query_type)
     minima = minima_of(gate, grounding_thresholds, policy, enriched.tenant, enriched.answer.query_type)
-    found = facts(
-        enriched.answer,
-        enriched.citations,
-        enriched.grounding,
-        enriched.quality,
-        enriched.evaluation,
-        degraded=enriched.degraded,
-        gate_score=minima.gate,
-        grounding_minimum=minima.grounding,
-        contexts_optional=resolved.contexts_optional,
-        citations_required=resolved.citations_required,
-    ) | evaluator_facts(resolved.evaluators, scores_of(enriched.evaluations))
+    found = found_facts(enriched, gate, grounding_thresholds, policy)
     evaluation, quality, decision = enriched.evaluation, enriched.quality, enriched.decision
     return Explanation(
         answer_id=enriched.answer_id,
@@ -167,8 +152,9 @@ def explain_row(
 ) -> Explanation:
     """Explain a decision from the row that ClickHouse stores of an answer.
 
-    Rows contain no methods, inputs and evidence; only ``answers.enriched`` does. The minima are those that were stored
-    with the answer, and of earlier answers those of the given thresholds.
+    Rows contain no methods, inputs and evidence; only ``answers.enriched`` does. The minima and findings are those that
+    were stored with the answer. Earlier answers have the minima of the given thresholds, and tell only the findings
+    that are among their reasons or would be among them.
 
     Args:
         row: columns of the table ``answers``.
@@ -192,7 +178,7 @@ def explain_row(
     empty = says_nothing(row["answer"]) and ("empty_answer" in reasons or "text_not_sent" not in reasons)
     tells = {
         reason: reason in reasons or _would_be_a_reason(resolved.effect(reason, row["risk_mode"]), row["state"])
-        for reason in (*UNSTORED, "failure_signals", "grounding_not_evaluated")
+        for reason in (*UNSTORED, *UNCERTAIN)
     }
     known: dict[str, Fact] = {
         **{reason: Fact(reason in reasons, reason in reasons) if tells[reason] else UNKNOWN for reason in UNSTORED},
@@ -216,6 +202,12 @@ def explain_row(
         "degraded": Fact(row["degraded"], list(row["missing"])),
         "invalid_citation": Fact(row["citations_valid"] is False, row["citations_valid"] is False),
     }
+    measured = findings_of(row["findings"])
+    known |= {name: fact for name, fact in measured.items() if name not in UNCERTAIN}
+    # The columns name the signals and missing reports; the findings say whether the rule held.
+    columns = {"failure_signals": sorted(set(row["signals"])), "grounding_not_evaluated": list(row["missing"])}
+    known |= {name: Fact(measured[name].applies, columns[name]) for name in columns.keys() & measured.keys()}
+    scored = {each.evaluator: each.score for each in evaluations}
     return Explanation(
         answer_id=row["answer_id"],
         tenant=row["tenant"],
@@ -228,8 +220,8 @@ def explain_row(
         minima_kept=kept,
         pipeline_version=row["pipeline_version"],
         rows=explained_rows(
-            known | evaluator_facts(resolved.evaluators, {each.evaluator: each.score for each in evaluations}),
-            reasons, policy, row["tenant"], query_type, row["risk_mode"],
+            evaluator_facts(resolved.evaluators, scored) | known,
+            reasons, policy, row["tenant"], query_type, row["risk_mode"], measured.keys(),
         ),
         gate={"score": score, "threshold": gate_score},
         characteristics={name: {"score": row[name]} for name in CHARACTERISTICS},
@@ -255,8 +247,9 @@ def explained_rows(
     tenant: str,
     query_type: str | None,
     mode: RiskMode,
+    kept: Collection[str] = (),
 ) -> list[ExplainedRow]:
-    """Return the rows of the policy's table with their findings."""
+    """Return the rows of the policy's table with their findings; ``kept`` names those stored with the answer."""
     resolved = policy.resolved(tenant, query_type)
     return [
         ExplainedRow(
@@ -266,6 +259,7 @@ def explained_rows(
             threshold=found[reason].threshold,
             effect=resolved.effect(reason, mode),
             decided=reason in reasons,
+            kept=reason in kept,
         )
         for reason in resolved.table
     ]

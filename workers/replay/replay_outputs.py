@@ -8,7 +8,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.headers import event_headers
 from schemas.identifiers import judgement_id, record_key
 from schemas.topics import ANSWERS_ENRICHED, JOINED_REPORTS, MEMORY_TURNS, Topic
-from workers.decision.minima import Minima, minima_of
+from workers.decision.decision_basis import DecisionBasis, basis_of
 from workers.decision.release_events import conversation_turn
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -44,7 +44,7 @@ class ReplayOutputs:
         producer: connected producer.
         analytics: connected store.
         row: the replay.
-        settings: database of the tables, and the minima of scores.
+        settings: database of the tables, and the policy of decisions.
         memory: send turns to memory.
     """
 
@@ -89,12 +89,11 @@ class ReplayOutputs:
         self, judged: Sequence[EvaluatedAnswer], rejected: Container[tuple[str, str]]
     ) -> tuple[list[Output], list[TableRow]]:
         outputs = [output for each in judged for output in self._outputs(each, rejected)]
-        return outputs, [row for each in judged for row in enriched_rows(each.enriched, self._minima(each.enriched))]
+        return outputs, [row for each in judged for row in enriched_rows(each.enriched, self._basis(each.enriched))]
 
-    def _minima(self, enriched: EnrichedAnswer) -> Minima:
+    def _basis(self, enriched: EnrichedAnswer) -> DecisionBasis:
         settings = self._settings
-        query_type = enriched.answer.query_type
-        return minima_of(settings.gate, settings.grounding, settings.decision, enriched.tenant, query_type)
+        return basis_of(enriched, settings.gate, settings.grounding, settings.decision)
 
     def _outputs(self, judged: EvaluatedAnswer, rejected: Container[tuple[str, str]]) -> Iterable[Output]:
         enriched = judged.enriched

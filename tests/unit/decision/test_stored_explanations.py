@@ -7,19 +7,21 @@ import pytest
 
 from tests.unit.decision.test_decision import GATE, Case, replace
 from workers.console.presentation.rule_words import rules_in_words
+from workers.console.presentation.words import words_of
+from workers.decision.decision_basis import UNSTORED, basis_of
 from workers.decision.explanation import Explanation, explain, explain_row
-from workers.decision.policy import DecisionPolicy, Effect, Row
+from workers.decision.policy import DecisionPolicy, Effect, EvaluatorCondition, Row
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 
 NO_AUDIT = DecisionPolicy(audit_share=0.0)
 
 
-def both(case: Case, policy: DecisionPolicy = NO_AUDIT) -> tuple[Explanation, Explanation]:
-    """Explain one answer from its reports and from its stored row."""
+def both(case: Case, policy: DecisionPolicy = NO_AUDIT, *, kept: bool = False) -> tuple[Explanation, Explanation]:
+    """Explain one answer from its reports and from its stored row, with or without its findings."""
     enriched = case.enriched()
-    row = asdict(enriched_rows(enriched)[0])
     thresholds = GateThresholds(), GroundingThresholds(), policy
+    row = asdict(enriched_rows(enriched, basis_of(enriched, *thresholds) if kept else None)[0])
     return explain(enriched, *thresholds), explain_row(row, *thresholds)
 
 
@@ -43,6 +45,32 @@ def test_a_milder_fact_of_a_held_answer_is_not_known_instead_of_passed(case: Cas
     assert (row.applies, row.value) == (None, None)
     (words,) = [each for each in rules_in_words(stored) if each.name == fact.replace("_", " ")]
     assert (words.measured, words.result) == ("not known", "not known")
+
+
+@pytest.mark.parametrize(("case", "fact"), CASES)
+def test_an_answer_that_kept_its_findings_tells_all_that_its_reports_tell(case: Case, fact: str) -> None:
+    whole, stored = both(case, kept=True)
+    found = {row.fact: row for row in stored.rows}
+    assert None not in [row.applies for row in stored.rows]
+    for row in whole.rows:
+        assert found[row.fact].applies == row.applies
+        if row.fact in UNSTORED:
+            assert found[row.fact].value == row.value
+    words = {each.name: each for each in rules_in_words(stored)}[words_of(fact)]
+    assert words.measured == "1"
+    assert words.result == "failed; a rule with a worse effect decided"
+
+
+def test_findings_are_those_of_the_decision_and_not_of_the_present_settings() -> None:
+    named = DecisionPolicy(audit_share=0.0, evaluators={"toxicity": EvaluatorCondition(minimum=0.7)})
+    enriched = Case().enriched()
+    row = asdict(enriched_rows(enriched, basis_of(enriched, GateThresholds(), GroundingThresholds(), named))[0])
+    later = DecisionPolicy(audit_share=0.0, evaluators={"toxicity": EvaluatorCondition(minimum=0.2)})
+    explained = explain_row(row, GateThresholds(), GroundingThresholds(), later)
+    rows = {each.fact: each for each in explained.rows}
+    assert rows["evaluations.toxicity.below_minimum"].threshold == 0.7
+    words = {each.name: each for each in rules_in_words(explained)}
+    assert words["evaluations.toxicity.below minimum"].needed == "at least 0.70"
 
 
 def test_failure_signals_of_a_held_answer_are_not_known() -> None:

@@ -39,11 +39,11 @@ CONDITIONS: Mapping[Reason, Condition] = {
     "failure_signals": Condition("failure signals", "none that the validator escalates"),
     "grounding_not_evaluated": Condition("missing reports", "not grounding"),
     "text_not_sent": Condition("texts that the gateway has and did not send", "none"),
-    "no_contexts": Condition("claims without any source given to the model", "none"),
+    "no_contexts": Condition("sources given to the model", "at least 1, or no claims", "some", "none"),
     "degraded": Condition("missing reports", "none"),
     "invalid_citation": Condition("references that lead nowhere", "none"),
     "citation_of_other_source": Condition("citations of another source than the supporting one", "none"),
-    "uncited_claim": Condition("claims without a citation, where citations are required", "none"),
+    "uncited_claim": Condition("claims without a citation", "none, where citations are required"),
     "uncited_recommendation": Condition("recommendations without a source", "none"),
     "conflicting_sources": Condition("claims on which sources disagree", "none"),
     "said_before": Condition("claims that only an earlier turn states", "none"),
@@ -110,7 +110,7 @@ def _effect_words(state: str, *, review: bool) -> str:
 
 def _rule(row: ExplainedRow, explanation: Explanation, *, won: bool) -> RuleWords:
     condition = CONDITIONS.get(row.fact) or _condition_of_evaluator(row.fact)  # type: ignore[call-overload]
-    stored = explanation.minima_kept and row.fact in STORED_MINIMA
+    stored = row.kept or (explanation.minima_kept and row.fact in STORED_MINIMA)
     present = "" if stored else " (present setting)"
     needed = f"at least {whole(row.threshold)}{present}" if row.threshold is not None else condition.needed
     return RuleWords(

@@ -14,7 +14,7 @@ from schemas.grounding import Calculation
 from schemas.headers import TRACEPARENT
 from schemas.identifiers import invalid_citation_id
 from schemas.release import Alert
-from workers.decision.minima import Minima
+from workers.decision.decision_basis import DecisionBasis, findings_text
 from workers.decision.presentation import response_seconds
 from workers.decision.source_addresses import source_version
 from workers.evaluation.citations.citation_finder import content_digest
@@ -40,15 +40,15 @@ class _Identity(TypedDict):
     completed_at: datetime
 
 
-def enriched_rows(enriched: EnrichedAnswer, minima: Minima | None = None) -> list[TableRow]:
+def enriched_rows(enriched: EnrichedAnswer, basis: DecisionBasis | None = None) -> list[TableRow]:
     """Return the rows of an enriched answer: the answer, its audit row, its claims, citations, sources and scores.
 
     Args:
         enriched: the answer.
-        minima: minima by which it was decided; null if they are not known.
+        basis: minima and findings by which it was decided; null if they are not known.
     """
     return [
-        _answer_row(enriched, minima),
+        _answer_row(enriched, basis),
         _audit_row(enriched),
         *_claim_rows(enriched),
         *_citation_rows(enriched),
@@ -66,7 +66,7 @@ def alert_row(alert: Alert, enriched: EnrichedAnswer) -> AlertRow:
     )  # fmt: skip
 
 
-def _answer_row(enriched: EnrichedAnswer, minima: Minima | None) -> AnswerRow:
+def _answer_row(enriched: EnrichedAnswer, basis: DecisionBasis | None) -> AnswerRow:
     answer, usage, model, decision = enriched.answer, enriched.answer.usage, enriched.answer.model, enriched.decision
     citations, grounding, quality = enriched.citations, enriched.grounding, enriched.quality
     verdicts = Counter(claim.verdict for claim in grounding.claims) if grounding else Counter()
@@ -135,8 +135,9 @@ def _answer_row(enriched: EnrichedAnswer, minima: Minima | None) -> AnswerRow:
         answer_offset=enriched.answer_offset,
         enriched_at=enriched.enriched_at,
         sources=_sources(enriched),
-        gate_minimum=minima.gate if minima else None,
-        grounding_minimum=minima.grounding if minima else None,
+        gate_minimum=basis.minima.gate if basis else None,
+        grounding_minimum=basis.minima.grounding if basis else None,
+        findings=findings_text(basis.findings) if basis else "",
     )
 
 

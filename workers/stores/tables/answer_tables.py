@@ -98,6 +98,7 @@ class AnswerRow(TableRow):
     sources: Text = ""
     gate_minimum: Float64 | None = None
     grounding_minimum: Float64 | None = None
+    findings: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
