@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +13,13 @@ from playwright.sync_api import Browser, expect
 from schemas.answers import ContextChunk
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import ExplicitSignals, FeedbackEvent
+from schemas.review import ClaimVerdict
 from tests.console.test_audit_records import plain
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
+from workers.console.presentation.audit_evidence import against, verdicts_of
 from workers.console.presentation.words import ACTIVE_TIME, MODES, SCORES
 from workers.decision.release_events import review_request
 from workers.feedback.observed_events import review_event
@@ -80,6 +84,41 @@ def test_files_have_words_beside_codes(console: ConsoleThread, answers: dict[str
     }  # fmt: skip
     console.call(console.resources.analytics.insert("accesses", [access]))
     assert [row["shown_by"] for row in exported(console, "accesses", person="ben")] == ["its review request by program"]
+
+
+def test_decisions_against_the_evidence_are_found_in_lists_and_files(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    (held,) = console.store([risky(1, TENANT)])
+    assert held.grounding is not None
+    (claim,) = [each for each in held.grounding.claims if each.verdict == "contradicted"]
+    request = review_request(held, held.enriched_at, deadline_hours=24)
+    assert request is not None
+    found = ClaimVerdict(claim_id=claim.claim_id, verdict="cannot_tell")
+    at = held.enriched_at + timedelta(minutes=1)
+    console.call(store_decision(console.resources.analytics, request, at=at, claim_verdicts=[found]))
+    (row,) = exported(console, "decisions", answer_id=held.answer_id, state="released")
+    settings = console.settings
+    assert float(row["grounding_score"]) == held.grounding.grounding_score
+    assert float(row["grounding_minimum"]) == settings.grounding.grounding_minimum
+    assert float(row["gate_minimum"]) == settings.gate.gate_score
+    assert row["hallucination_risk"] == held.grounding.hallucination_risk
+    assert (row["claims_contradicted"], row["contradicted_approved"]) == ("1", "1")
+    assert json.loads(row["claim_verdicts"]) == {claim.claim_id: "cannot_tell"}
+    listed = console.client("admin").get("/audit/decisions", params={"answer_id": held.answer_id, "state": "released"})
+    assert "Approved although 1 claim is contradicted." in listed.raise_for_status().text
+    console.call(
+        store_decision(
+            console.resources.analytics, request, at=at + timedelta(minutes=1), by="auditor", action="reject",
+            reason="wrong_figure", ruling="withdrawal",
+        )
+    )  # fmt: skip
+    assert "Approved although the sources contradict 1 claim" in html(console, held)
+
+
+def test_a_claim_that_the_person_found_supported_is_not_against_the_evidence() -> None:
+    verdicts = verdicts_of('[{"claim_id": "a", "verdict": "supported"}, {"claim_id": "b", "verdict": "contradicted"}]')
+    assert against({"a", "c"}, verdicts) == {"b", "c"}
 
 
 def test_what_reviewers_did_is_no_feedback_of_readers(

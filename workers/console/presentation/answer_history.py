@@ -47,9 +47,9 @@ def history_of(stored: StoredAnswer) -> list[Happening]:
 
 def contrary_words(stored: StoredAnswer) -> list[str]:
     """Return sentences about what speaks against the state of an answer: other opinions, claims, or an open review."""
-    if any(row["ruling"] == "withdrawal" for row in stored.decisions):
-        return []
     final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
+    if any(row["ruling"] == "withdrawal" for row in stored.decisions):
+        return [*_contradicted(stored, final)] if final else []
     if final is None:
         if stored.blind or not any(review["state"] == "open" for review in stored.reviews):
             return []

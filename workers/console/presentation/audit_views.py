@@ -99,6 +99,19 @@ class LoggedDecision(View):
         description="Seconds in which the review page was in sight and used before the decision; a pause counts for up to a "
         "minute. 0 for decisions of programs and deadlines, and for records that are no decisions."
     )
+    hallucination_risk: str | None = Field(description="Risk by the evaluation; null like all that is not stored.")
+    grounding_score: float | None
+    grounding_minimum: float | None = Field(description="Minimum of the grounding score by which it was decided.")
+    gate_score: float | None
+    gate_minimum: float | None = Field(description="Minimum of the gate score by which it was decided.")
+    claims_supported: int | None = Field(description="Claims that the evaluation found supported.")
+    claims_contradicted: int | None
+    claims_unsupported: int | None
+    claim_verdicts: str = Field(description="Verdicts of the person by claim_id, as JSON; empty without any.")
+    contradicted_approved: int | None = Field(
+        description="Claims of an approved answer that the evaluation or the person found contradicted, without those that the "
+        "person found supported; null for other records."
+    )
 
 
 class DecisionPage(View):

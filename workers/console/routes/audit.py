@@ -16,6 +16,7 @@ from workers.console.http.requests import StrictRoute
 from workers.console.http.table_files import MEDIA_TYPES, FileFormat, encoded
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin
+from workers.console.presentation.audit_evidence import evidence_of
 from workers.console.presentation.audit_views import (
     Access,
     AccessPage,
@@ -64,6 +65,11 @@ SCHEMAS = {
             ("why", pa.string()),
             *((name, pa.string()) for name in ("tenant", "answer_id", "query", "model_id")),
             ("review_duration", pa.float64()),
+            ("hallucination_risk", pa.string()),
+            *((name, pa.float64()) for name in ("grounding_score", "grounding_minimum", "gate_score", "gate_minimum")),
+            *((f"claims_{name}", pa.int64()) for name in ("supported", "contradicted", "unsupported")),
+            ("claim_verdicts", pa.string()),
+            ("contradicted_approved", pa.int64()),
             *((name, pa.string()) for name in ("review_id", "decision_id")),
         ]
     ),
@@ -250,10 +256,16 @@ async def _described(resources: Shared, principal: Principal, log: AuditLog, row
     # The end of what readers saw, and what they saw before a withdrawal.
     followed = [answers[0] for row, answers in zip(rows, named, strict=True) if row.get("ruling") in FOLLOWED]
     decided = await resources.audit.decided(followed)
+    contradicted = await resources.audit.contradicted(known) if log == "decisions" else {}
     described = [
         row | _added(log, row, [known.get(answer) for answer in answers], decided.get(answers[0]) if answers else None)
         for row, answers in zip(rows, named, strict=True)
     ]
+    if log == "decisions":
+        described = [
+            row | evidence_of(row, known.get(answer), contradicted.get(answer, ()))
+            for row, (answer,) in zip(described, named, strict=True)
+        ]
     # An access to an answer that is no longer stored shows its identifier alone.
     resources.accesses.note_page(principal, "audit", [each for each in every if log == "decisions" or each in known])
     return described

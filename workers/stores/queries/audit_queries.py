@@ -1,11 +1,11 @@
 """Read the records of an audit: decisions on answers, also undone ones, and accesses to answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from schemas.identifiers import review_ids
-from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters
+from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.answer_queries import Period, Place, place_values, times_of, words_of_search
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.corrected_texts import corrected_answers
@@ -53,6 +53,7 @@ _DECISIONS = (
 FROM (
     SELECT decided_at, decision_id, tenant, answer_id, review_id, ruling,
            if(ruling = 'withdrawal', 'withdraw', action) AS action, decided_by, reason, model_id, review_duration,
+           JSONExtractRaw(decision, 'claim_verdicts') AS verdicts,
            JSONExtractString(decision, 'user_comment') AS comment,
            JSONExtractBool(decision, 'with_warning') AS with_warning,
            JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
@@ -63,7 +64,7 @@ FROM (
     UNION ALL
     -- A decision that was undone in time reached no topic; the event about it did, and keeps what was decided.
     SELECT occurred_at, event_id, tenant, answer_id, review_id, kind, JSONExtractString(undone, 'action'), reviewer,
-           JSONExtractString(undone, 'reason'), model, 0,
+           JSONExtractString(undone, 'reason'), model, 0, events.verdicts,
            if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
            if(kind = 'given', assignee, queue),
@@ -75,7 +76,7 @@ FROM (
     ) AS places USING (tenant, review_id)
     UNION ALL
     SELECT enriched_at, answer_id, tenant, answer_id, '', '{AUTOMATIC}', '', 'pipeline',
-           arrayStringConcat(reasons, ', '), model_id, 0, '', false, '', state, '', NULL
+           arrayStringConcat(reasons, ', '), model_id, 0, '', '', false, '', state, '', NULL
     FROM {{database}}.answers FINAL
     WHERE run = 'live' AND state != 'held' AND NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
 )
@@ -122,10 +123,21 @@ COUNTED = {
 }
 ANSWERS = """
 SELECT tenant, answer_id, argMax(leftUTF8(query, {{shown:UInt32}}), rank) AS question, argMax(state, rank) AS state,
-       argMax(enriched_at, rank) AS since
+       argMax(enriched_at, rank) AS since, argMax(completed_at, rank) AS completed_at, argMax(pipeline_version, rank) AS version,
+       argMax(tuple(hallucination_risk), rank).1 AS hallucination_risk,
+       argMax(tuple(grounding_score), rank).1 AS grounding_score, argMax(tuple(grounding_minimum), rank).1 AS grounding_minimum,
+       argMax(tuple(gate_score), rank).1 AS gate_score, argMax(tuple(gate_minimum), rank).1 AS gate_minimum,
+       argMax(claims_supported, rank) AS claims_supported, argMax(claims_contradicted, rank) AS claims_contradicted,
+       argMax(claims_unsupported, rank) AS claims_unsupported
 FROM {database}.answers
 WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
 GROUP BY tenant, answer_id
+"""
+CONTRADICTED = """
+SELECT tenant, answer_id, pipeline_version AS version, groupUniqArray(claim_id) AS claims FROM {database}.claims FINAL
+WHERE run = 'live' AND verdict = 'contradicted' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
+  AND toDate(completed_at) BETWEEN toDate({{since:DateTime64(3, 'UTC')}}) AND toDate({{until:DateTime64(3, 'UTC')}})
+GROUP BY tenant, answer_id, pipeline_version
 """
 DECIDED_AT = """
 SELECT tenant, answer_id, minOrNullIf(decided_at, ruling = 'final') AS at,
@@ -212,7 +224,8 @@ class AuditStore(Reading):
         return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
 
     async def answers(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return the beginning of the question, the pipeline's state and its time, by tenant and answer.
+        """Return the beginning of the question, the pipeline's state with its time, scores and minima, and the numbers of
+        claims by verdict, by tenant and answer.
 
         Unknown answers are left out.
 
@@ -225,6 +238,32 @@ class AuditStore(Reading):
             tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
             rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION)
             found |= {(row["tenant"], row["answer_id"]): row for row in rows}
+        return found
+
+    async def contradicted(self, answers: Mapping[tuple[str, str], Row]) -> dict[tuple[str, str], frozenset[str]]:
+        """Return the identifiers of the claims that the evaluation found contradicted, by tenant and answer.
+
+        Args:
+            answers: rows of ``answers`` by tenant and answer.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found: dict[tuple[str, str], frozenset[str]] = {}
+        for part in in_parameters(
+            [name for name, row in answers.items() if row["claims_contradicted"]], lambda name: name
+        ):
+            tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
+            times = [answers[name]["completed_at"] for name in part]
+            period = {"since": without_zone(min(times)), "until": without_zone(max(times))}
+            rows = await self.rows(CONTRADICTED, tenants=tenants, answer_ids=answer_ids, **period)
+            named = ((row, (row["tenant"], row["answer_id"])) for row in rows)
+            # An earlier evaluation may have found other claims.
+            found |= {
+                name: frozenset(row["claims"])
+                for row, name in named
+                if name in answers and answers[name]["version"] == row["version"]
+            }
         return found
 
     async def decided(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
