@@ -13,6 +13,7 @@ from schemas.quality import QualityReport
 from workers.decision.formatting import format_answer
 from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy, annotate
 from workers.decision.mitigation import FALLBACK_TEXT, mitigate, note_conflicts, note_earlier_turns
+from workers.decision.proposals import citable, note_dangling
 from workers.decision.quotes import quoted
 from workers.decision.reference_list import Style, format_interactive, format_references
 from workers.decision.released_citations import (
@@ -111,10 +112,11 @@ def body_and_references(
 ) -> tuple[str, str]:
     """Return the formatted answer without a disclaimer, and its list of references, which may be empty.
 
-    Conflicts between sources and with earlier answers are noted below the answer. An answer of which nothing is left says so.
+    References that lead nowhere, conflicts between sources and with earlier answers are noted below the answer. An answer of which nothing is left says so.
     """
     citations = citations_of(answer, citations_report, grounding, policy)
-    claims = grounding.claims if grounding is not None else []
+    invalid = citations_report.invalid_references if citations_report is not None else []
+    claims = citable(answer, grounding.claims, invalid) if grounding is not None else []
     proposed = {number for claim in claims for number in claim.proposed_numbers}
     marked = annotate(
         answer.answer,
@@ -127,7 +129,7 @@ def body_and_references(
     )
     if marked != answer.answer and _says_nothing(marked):
         return FALLBACK_TEXT, ""
-    body = format_answer(marked, citations, style=style, include_references=False)
+    body = note_dangling(format_answer(marked, citations, style=style, include_references=False), invalid)
     if grounding is not None:
         body = note_conflicts(body, grounding.conflicts)
         body = note_earlier_turns(body, grounding.claims, grounding.earlier_contradictions)

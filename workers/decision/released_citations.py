@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import Citation, CitationReport
 from schemas.grounding import GroundingReport
+from workers.decision.proposals import citable
 from workers.evaluation.citations.citation_finder import cite
 from workers.evaluation.citations.resolution import SourceIndex
 
@@ -39,7 +40,9 @@ def released_citations(
         sides = ((conflict.supporting, conflict.contradicting) for conflict in grounding.conflicts)
         added.update(source.number for pair in sides for source in pair)
         if propose:
-            added.update(number for claim in grounding.claims for number in claim.proposed_numbers)
+            invalid = report.invalid_references if report is not None else []
+            claims = citable(answer, grounding.claims, invalid)
+            added.update(number for claim in claims for number in claim.proposed_numbers)
     fresh = [number for number in sorted(added - known) if number <= len(answer.contexts or [])]
     return sorted([*cited, *cite(answer, fresh)], key=lambda citation: citation.number)
 

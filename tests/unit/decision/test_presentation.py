@@ -276,3 +276,57 @@ def test_a_formatted_text_without_room_in_the_record_is_formatted_again(
     assert content == released_answer(whole, COMPLETED, **given).content  # type: ignore[arg-type]
     assert content is not None
     assert ("elves" in content) == (ungrounded != "omit" and state != "fallback")
+
+
+SYSTEMS = ContextChunk(chunk_id="c1", content="Lumen runs on Windows 11 and macOS 14 or later. It costs 80 euros.")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "passage", "finish_reason"),
+    [
+        ("Lumen runs on Windows and needs", "Lumen runs on Windows and needs", (0, 47), "length"),
+        ("Lumen costs 80 euros and needs the", "Lumen costs 80 euros and needs the", (48, 66), None),
+        ("Lumen runs on Windows and macOS [3].", "Lumen runs on Windows and macOS [3].", (0, 47), "stop"),
+        ("Lumen runs on Windows and macOS. [3]", "Lumen runs on Windows and macOS.", (0, 47), "stop"),
+        ("Lumen runs on Linux, Windows and macOS.", "Lumen runs on Linux, Windows and macOS.", (0, 47), "stop"),
+        ("Lumen costs 90 euros.", "Lumen costs 90 euros.", (48, 66), "stop"),
+        ("Lumen costs 80 euros.", "Lumen costs 80 euros.", (0, 47), "stop"),
+    ],
+)
+def test_no_source_is_proposed_that_would_mislead(
+    text: str, said: str, passage: tuple[int, int], finish_reason: str | None
+) -> None:
+    assert "[1]" not in _proposed_after(text, said, passage, finish_reason).content
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "passage", "finish_reason"),
+    [
+        ("Lumen runs on Windows and macOS. It needs", "Lumen runs on Windows and macOS.", (0, 47), "length"),
+        ("Lumen costs 80 euros.", "Lumen costs 80 euros.", (48, 66), "stop"),
+        ("Lumen runs on macOS 14.", "Lumen runs on macOS 14.", (0, 47), None),
+    ],
+)
+def test_a_source_that_has_all_is_proposed(
+    text: str, said: str, passage: tuple[int, int], finish_reason: str | None
+) -> None:
+    assert "[1]" in _proposed_after(text, said, passage, finish_reason).content
+
+
+def _proposed_after(text: str, said: str, passage: tuple[int, int], finish_reason: str | None) -> FormattedResponse:
+    """Release an answer with one claim that the evaluation wants to rest on the first source."""
+    span = Span(start=passage[0], end=passage[1])
+    source = ClaimSource(number=1, chunk_id="c1", span=span, excerpt="x", score=0.7, verdict="supported")
+    about = claim(text, said, proposed_numbers=[1], primary_number=1, sources=[source])
+    answer = GeneratedAnswer(
+        answer_id="a", answer=text, completed_at=COMPLETED, contexts=[SYSTEMS], finish_reason=finish_reason
+    )
+    grounding = GroundingReport(**REPORT, agent="grounding", hallucination_risk="low", claims=[about])
+    found = find_citations(answer).model_dump(exclude={"status", "reason"})
+    report = CitationReport(**REPORT, agent="citations", **found)
+    return present(answer, report, grounding, None, Decision(state="released"))
+
+
+def test_a_reference_that_leads_nowhere_is_noted() -> None:
+    response = released("Lumen runs on Windows [3]. It is old [4][3].", [SYSTEMS], ReaderPolicy())
+    assert response.content.endswith("\n\n> **Note**: No source belongs to \\[3\\], \\[4\\].\n")
