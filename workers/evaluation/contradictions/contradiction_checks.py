@@ -32,6 +32,7 @@ from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.roles import reordered, swapped
 from workers.evaluation.contradictions.row_mismatch import own_row
 from workers.evaluation.contradictions.rule_limits import has_other_limit, keeps_limit
+from workers.evaluation.contradictions.time_sides import says_same_side
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.quantities import spans_between
@@ -100,7 +101,7 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("name")
     is_of_other = denies_other_figure(claim, [evidence, *other_evidence])
     denies = negation_mismatch(own, theirs) and not (
-        is_of_other or any(same(claim, evidence) for same in (is_exception_of, is_due, denies_share, are_both_needless))
+        is_of_other or any(same(claim, evidence) for same in (is_exception_of, is_due, denies_share, are_both_needless, says_same_side))
     )
     denials = (crosses_contrast, affirms_denied, drops_condition, adds_condition, has_ended)
     if denies or any(denial(claim, evidence) for denial in denials) or crosses_non(claim, evidence, other_evidence):

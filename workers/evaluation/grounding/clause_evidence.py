@@ -42,6 +42,7 @@ from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.opposite_words import denial_pattern
 from workers.evaluation.contradictions.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.contradictions.polarity import is_contrary
+from workers.evaluation.contradictions.time_sides import says_same_side
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import answer_by_relation, relation_mismatch
 from workers.evaluation.relations.contraries import contrary_mismatch
@@ -153,7 +154,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         denies_other_figure(claim.plain, sentences)
         or any(
             same(claim.plain, sentence)
-            for same in (is_exception_of, is_due, are_both_needless)
+            for same in (is_exception_of, is_due, are_both_needless, says_same_side)
             for sentence in sentences
         )
     ):

@@ -1,9 +1,13 @@
-"""Compare on which side of a day or time something lies: "by 10 May" and "no later than 10 May", not "after 10 May"."""
+"""Compare on which side of a day or time something lies: "by 10 May" and "no later than 10 May", not "after 10 May".
+
+What was finished before 2010 was not finished in 2010.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from workers.evaluation.facts.dates import Date, read_dates
+from workers.evaluation.contradictions.time_sides import Side, date_at, time_sides
+from workers.evaluation.facts.dates import Date
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.words import content_words, stem
 
@@ -12,17 +16,11 @@ MAX_TEXT = 300
 SHARED = 0.6
 """Share of the claim's other words that the sentence has."""
 
-_UP_TO = r"by|until|till|before|no later than|not later than|on or before|up to|at (?:the )?latest(?: on| at| by)?"
-_FROM = r"after|from|no (?:earlier|sooner) than|not (?:earlier than|before|until)|since|as of|starting(?: on| at| from)?|at (?:the )?earliest(?: on| at)?|only (?:from|after)|on or after"
-_SIDE = re.compile(rf"\b(?:(?P<start>{_FROM})|(?P<end>{_UP_TO}))\s(?:the\s)?(?=\d|[^\W\d_]+\s\d)", re.IGNORECASE)
-_BEHIND = re.compile(r"^[^.;]{0,12}?\bat the (?:(?P<end>latest)|(?P<start>earliest))\b", re.IGNORECASE)
-_DENIAL = re.compile(
-    r"\b(?:not(?! (?:later|earlier|before|until))|no(?! (?:later|earlier|sooner))|never|cannot|\w+n['’]t|closed|closes?|ends?|ended|expires?|clos(?:ed|ing)"
-    r"|forbidden|prohibited|except|without|late(?:r)? (?:ones|submissions|applications))\b",
-    re.IGNORECASE,
-)
+_IN = re.compile(r"\b(?:in|on|during)\s(?=\d|[A-Z])")
+_DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]{3,}")
 _MONTHS = frozenset(map(stem, MONTHS))
+_EXCLUSIVE = ("before", "after")
 
 
 def is_side_kept(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
@@ -34,36 +32,57 @@ def is_side_kept(claim: str, question: str, sentences: Sequence[str]) -> bool | 
         sentences: the evidence.
 
     Returns:
-        ``None`` if the claim has no such limit, if the evidence has both sides or none, or if either denies something:
-        nothing after ten and quiet from ten on are the same.
+        ``None`` if the claim has no such limit, or if the evidence has both sides or none.
     """
     claim = claim[:MAX_TEXT]
-    own = list(_sides(claim))
-    if len(own) != 1 or _DENIAL.search(claim):
-        return None
-    ((date, is_end),) = own
     words = _words(f"{question} {claim}") - _words(question) or _words(claim)
+    own = time_sides(claim)
+    if not own and not _DENIAL.search(claim):
+        return _is_within(claim, words, sentences)
+    if len(own) != 1:
+        return None
+    ((date, is_end, _, _),) = own
     found = set[bool]()
     for sentence in sentences:
-        sentence = sentence[:MAX_TEXT]
-        sides = {side for other, side in _sides(sentence) if other == date}
+        told = time_sides(sentence)
+        sides = {side for other, side, _, _ in told if other == date}
+        if not sides and _is_other_month(own[0], told):
+            # "Runs from March" says more than "does not run before April".
+            sides = {not is_end} if words <= content_words(sentence) else set()
         if not sides:
             continue
-        if _DENIAL.search(sentence) or len(words & content_words(sentence)) < SHARED * len(words):
+        if len(words & content_words(sentence)) < SHARED * len(words):
             return None
         found |= sides
     return False if found == {not is_end} else None
 
 
-def _sides(text: str) -> Iterator[tuple[Date, bool]]:
-    """Yield each day or time that has a side, with whether it is the end."""
-    for match in _SIDE.finditer(text):
-        rest = text[match.end() : match.end() + 24]
-        dates, _ = read_dates(rest)
-        if dates:
-            is_end = match["end"] is not None
-            behind = _BEHIND.search(rest[4:])
-            yield dates[0], is_end if behind is None else behind["end"] is not None
+def _is_other_month(own: Side, told: Sequence[Side]) -> bool:
+    """Return true if the evidence has one other month for the same side."""
+    if len(told) != 1:
+        return False
+    (date, is_end, *_), (other, side, *_) = own, told[0]
+    return is_end is side and date != other and date == Date(month=date.month) and other == Date(month=other.month)
+
+
+def _is_within(claim: str, words: frozenset[str], sentences: Sequence[str]) -> bool | None:
+    """Return false if a claim says "in 2010" and the evidence "before 2010" or "after 2010"."""
+    claimed = {date for date in (date_at(claim[match.end() :][:12]) for match in _IN.finditer(claim)) if date}
+    if len(claimed) != 1:
+        return None
+    found = set[bool]()
+    for sentence in sentences:
+        sentence = sentence[:MAX_TEXT]
+        if not words or len(words & content_words(sentence)) < SHARED * len(words):
+            continue
+        if any(date_at(sentence[match.end() :][:12]) in claimed for match in _IN.finditer(sentence)):
+            return None
+        found |= {
+            preposition not in _EXCLUSIVE or is_denied
+            for date, _, is_denied, preposition in time_sides(sentence)
+            if date in claimed
+        }
+    return False if found == {False} else None
 
 
 def _words(text: str) -> frozenset[str]:

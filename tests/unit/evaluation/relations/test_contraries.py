@@ -7,6 +7,7 @@ import pytest
 from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.relations.alternatives import is_addition_kept, is_alternative_kept
 from workers.evaluation.relations.calendar_parts import is_month_right
+from workers.evaluation.relations.date_limits import is_side_kept
 from workers.evaluation.relations.duties import is_duty_kept
 from workers.evaluation.relations.equated import is_treatment_kept
 from workers.evaluation.text.local_forms import local_forms
@@ -159,8 +160,34 @@ Kann ich mit Karte zahlen? | Sie können mit Karte zahlen. | Ja, das ist möglic
 """)  # fmt: skip
 
 
+DIRECTIONS = _cases("""
+When was the bridge finished? | The bridge was finished before 2010. | The bridge was completed before 2010. | The bridge was finished in 2010.
+When does the ferry run? | The ferry does not run before April. | The ferry runs from April. | The ferry runs from March.
+Until when is the offer valid? | The offer is not valid after 30 June. | The offer is valid until 30 June. | The offer is valid from 30 June.
+When is the lift available? | The lift is available from 7 a.m. | The lift is not available before 7 a.m. | The lift is not available after 7 a.m.
+When was the mill shut? | The mill was shut after 1985. | The mill was shut after 1985. | The mill was shut before 1985.
+""")  # fmt: skip
+_right(
+    lambda claim, sentences, _: is_side_kept(claim, "", sentences),
+    """
+en | The bridge was finished before 2010. | The bridge was not finished in 2010.
+en | The bridge was not finished before 2010. | The bridge was finished in 2010.
+en | The bridge was finished by 2010. | The bridge was finished in 2010.
+en | Until 2010 the bridge was closed. It was opened in 2010. | The bridge was opened in 2010.
+en | The firm moved two years after 2010. | The firm moved in 2012.
+en | Quiet hours begin at 22:00. Noise is prohibited after 22:00. | Noise is allowed until 22:00.
+en | The pool is open from May to September. | The pool is not open before May.
+en | The road is closed after 18:00. | The road is open until 18:00.
+en | The office does not accept applications before March. | The office accepts applications from March.
+en | The office does not accept applications after March. | The office accepts applications until March.
+en | The ferry runs from April. | The ferry does not run until April.
+en | Deliveries are possible until noon. The office is staffed from 8:00. | The office is not staffed before 8:00.
+""",
+)
+
+
 @pytest.mark.parametrize(
-    ("query", "context", "right", "wrong"), [*ALTERNATIVES, *DUTIES, *TREATMENTS, *CALENDAR, *REFUSALS]
+    ("query", "context", "right", "wrong"), [*ALTERNATIVES, *DUTIES, *TREATMENTS, *CALENDAR, *REFUSALS, *DIRECTIONS]
 )
 def test_what_the_evidence_excludes_is_noticed(query: str, context: str, right: str, wrong: str) -> None:
     assert not is_warned_of(right, query, context)
