@@ -27,6 +27,8 @@ PLAIN_TOOLS = read_cases(CASES_FILE.with_name("plain_tool_cases.jsonl"))
 """Ordinary questions on results of tools, all in view."""
 NATURAL = read_cases(CASES_FILE.with_name("natural_cases.jsonl"))
 """Answers in a language model's own words, each beside one with a single mistake, by authors who had seen nothing."""
+CONTRARY = read_cases(CASES_FILE.with_name("contrary_cases.jsonl"))
+"""Claims with all words of their sources that take an excluded side, another party, month or noun."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -37,6 +39,7 @@ EVERYTHING = (
     *PLAIN_IN_LANGUAGES,
     *PLAIN_TOOLS,
     *NATURAL,
+    *CONTRARY,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -86,7 +89,9 @@ def test_cases_with_earlier_turns_come_in_pairs_too() -> None:
         assert case.heldout == twin.heldout and case.conversation, case.id
 
 
-@pytest.mark.parametrize("cases", [FURTHER_TOOLS, FURTHER_IN_LANGUAGES, FURTHER_CONVERSATIONS, PLAIN_IN_LANGUAGES])
+@pytest.mark.parametrize(
+    "cases", [FURTHER_TOOLS, FURTHER_IN_LANGUAGES, FURTHER_CONVERSATIONS, PLAIN_IN_LANGUAGES, CONTRARY]
+)
 def test_about_half_of_the_further_cases_are_held_out(cases: list[AnswerCase]) -> None:
     assert len(cases) >= 100
     assert 0.45 <= sum(case.heldout for case in cases) / len(cases) <= 0.55

@@ -33,12 +33,7 @@ from workers.evaluation.claims.assertions import (
 )
 from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_row, split_sentence
 from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
-from workers.evaluation.claims.short_answers import (
-    MAX_QUESTION,
-    depends_on_question,
-    refuses_request,
-    resolve_short_answer,
-)
+from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
 from workers.evaluation.text.language import known_language
 from workers.evaluation.text.local_forms import local_forms
@@ -231,7 +226,7 @@ def classify(sentence: Sentence, plain: str, markers: Sequence[Marker] = (), fol
         return "factual" if presupposes(plain) else "question"
     bare = COURTESY_LEAD.sub("", plain)
     if not _WORD.search(bare) or META.search(plain) or META.search(bare):
-        return "factual" if states_beside_courtesy(plain) or refuses_request(plain) else "meta"
+        return "factual" if states_beside_courtesy(plain) else "meta"
     if _introduces(plain, following):
         return "meta"
     if RECOMMENDATION.match(BULLET_LABEL.sub("", plain)):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from workers.evaluation.claims.assertions import MAX_LENGTH, has_figure
 from workers.evaluation.claims.clauses import has_verb
+from workers.evaluation.claims.short_answers import refuses_request
 from workers.evaluation.text.wording import ABOUT_DOCUMENTS, META, TURN
 
 _WORD = re.compile(r"[^\W_]+")
@@ -101,6 +102,8 @@ def without_courtesy(text: str) -> str:
 def states_beside_courtesy(text: str) -> bool:
     """Return true if a sentence with a courtesy, a refusal or a remark about the documents also states something."""
     text = text[:MAX_LENGTH]
+    if refuses_request(text):
+        return True  # it says no to what was asked
     if turn := TURN.search(text):
         return not META.match(_JOINED.sub("", text[turn.end() :], count=1))
     said = _said_openly(text)

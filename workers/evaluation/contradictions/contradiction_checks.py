@@ -101,7 +101,10 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("name")
     is_of_other = denies_other_figure(claim, [evidence, *other_evidence])
     denies = negation_mismatch(own, theirs) and not (
-        is_of_other or any(same(claim, evidence) for same in (is_exception_of, is_due, denies_share, are_both_needless, says_same_side))
+        is_of_other
+        or any(
+            same(claim, evidence) for same in (is_exception_of, is_due, denies_share, are_both_needless, says_same_side)
+        )
     )
     denials = (crosses_contrast, affirms_denied, drops_condition, adds_condition, has_ended)
     if denies or any(denial(claim, evidence) for denial in denials) or crosses_non(claim, evidence, other_evidence):

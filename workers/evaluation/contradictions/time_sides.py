@@ -65,6 +65,6 @@ def date_at(text: str) -> Date | None:
 def says_same_side(claim: str, evidence: str) -> bool:
     """Return true if one text denies one side of a time and the other affirms the other side."""
     own, theirs = time_sides(claim), time_sides(evidence)
-    return any(
-        one[0] == two[0] and one[1] == two[1] and one[2] != two[2] for one in own for two in theirs
-    ) and not any(one[0] == two[0] and one[1] != two[1] for one in own for two in theirs)
+    return any(one[0] == two[0] and one[1] == two[1] and one[2] != two[2] for one in own for two in theirs) and not any(
+        one[0] == two[0] and one[1] != two[1] for one in own for two in theirs
+    )

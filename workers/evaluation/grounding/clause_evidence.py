@@ -46,6 +46,7 @@ from workers.evaluation.contradictions.time_sides import says_same_side
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import answer_by_relation, relation_mismatch
 from workers.evaluation.relations.contraries import contrary_mismatch
+from workers.evaluation.relations.parties import is_party_right
 from workers.evaluation.text.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.local_words import content_words
 
@@ -115,6 +116,11 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
     if parallel == "mixed" and not is_placed:
         return ClauseFindings(("subject",))
     found = _compare(claim, units, is_covered=is_covered)
+    if "negation" in found.mismatches and is_party_right(
+        claim.plain, claim.asked, _chosen(claim, units, has_borders=True), claim.language
+    ):
+        # Tenant and landlord are opposites, and what both have is no contradiction.
+        found = replace(found, mismatches=tuple(each for each in found.mismatches if each != "negation"))
     if parallel != "kept" and not is_placed:
         return found
     mismatches = tuple(each for each in found.mismatches if each not in OF_VALUES)
@@ -167,9 +173,9 @@ def _compare_contraries(claim: ExtractedClaim, sentences: Sequence[str]) -> Clau
     reply = claim.reply or claim.plain
     says = consents(claim.asked, reply) if claim.asked else None
     stated = claim.plain if says is None else without_opening(reply)
-    mismatch = contrary_mismatch(stated, sentences, claim.language)
+    mismatch = contrary_mismatch(stated, claim.asked, sentences, claim.language)
     if mismatch is None and says and needs_question(claim.asked, reply):
-        mismatch = contrary_mismatch(claim.asked, sentences, claim.language)
+        mismatch = contrary_mismatch(claim.asked, "", sentences, claim.language)
     return None if mismatch is None else ClauseFindings((mismatch,))
 
 

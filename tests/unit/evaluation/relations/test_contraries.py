@@ -10,6 +10,8 @@ from workers.evaluation.relations.calendar_parts import is_month_right
 from workers.evaluation.relations.date_limits import is_side_kept
 from workers.evaluation.relations.duties import is_duty_kept
 from workers.evaluation.relations.equated import is_treatment_kept
+from workers.evaluation.relations.named_amounts import is_noun_kept
+from workers.evaluation.relations.parties import is_party_right
 from workers.evaluation.text.local_forms import local_forms
 from workers.evaluation.text.segmentation import segment
 
@@ -186,8 +188,48 @@ en | Deliveries are possible until noon. The office is staffed from 8:00. | The 
 )
 
 
+PARTIES = _cases("""
+What is my notice period as a tenant? | The tenant may give notice of three months, regardless of how long the tenancy has lasted. For the landlord the notice period is three months, rising to six months after five years. | As a tenant your notice period is three months. | As a tenant your notice period is six months after five years.
+How long can members borrow books? | Guests may borrow books for two weeks. For members the loan period is four weeks. | Members may borrow books for four weeks. | Members may borrow books for two weeks.
+When must the buyer pay? | The buyer has to pay within 14 days. The seller has to deliver within 30 days. | The buyer must pay within 14 days. | The buyer must pay within 30 days.
+How much may children take? | Adults may take two tablets every six hours. For children the dose is one tablet, rising to two after the age of ten. | Adults may take two tablets every six hours. | Adults may take one tablet, rising to two after the age of ten.
+Wie lang ist die Kündigungsfrist für Mieter? | Mieter können mit einer Frist von drei Monaten kündigen. Für Vermieter verlängert sich die Frist nach fünf Jahren auf sechs Monate. | Für Mieter beträgt die Frist drei Monate. | Für Mieter verlängert sich die Frist nach fünf Jahren auf sechs Monate.
+How much is the deposit? | A registration fee of 80 euros is due at booking. The deposit is 120 euros. | The deposit is 120 euros. | The deposit is 80 euros.
+Wie hoch ist die Kaution? | Es fällt eine Gebühr von 80 Euro an. Die Kaution beträgt 120 Euro. | Die Kaution beträgt 120 Euro. | Die Kaution beträgt 80 Euro.
+""")  # fmt: skip
+_right(
+    lambda claim, sentences, language: is_party_right(claim, "", sentences, language),
+    """
+en | The landlord must return the deposit to the tenant within 30 days. The tenant must report damage within 8 days. | The tenant gets the deposit back within 30 days.
+en | The landlord returns the deposit within 30 days. The tenant must report damage within 8 days. | As a tenant you get the deposit back within 30 days.
+en | Guests may borrow books for two weeks. For members the loan period is four weeks. | Members may borrow books for two weeks longer than guests.
+en | Adults pay 12 euros. Children pay 6 euros. | Children pay half of the 12 euros that adults pay.
+en | Tenants must give one month's notice. | The tenant's notice period is one month.
+en | On weekdays the bus runs every 10 minutes. On Sundays it runs every 30 minutes. | On Sundays the bus runs every 30 minutes.
+en | The fee is 20 euros. Members pay 15 euros. Guests pay in cash. | Guests pay 20 euros.
+en | Employees have 28 days of leave. Both employees and trainees may carry over 5 days. Trainees have 25 days. | Trainees may carry over 5 days.
+en | The seller answers within five days. The buyer must report defects within eight days. | The buyer gets an answer within five days.
+fr | Le locataire doit donner un préavis d'un mois. Pour le propriétaire, le préavis est de six mois. | Le préavis du propriétaire est de six mois.
+""",
+)
+_right(
+    is_noun_kept,
+    """
+en | The deposit is 120 euros. For flats the deposit is 80 euros. | The deposit is 80 euros for flats.
+en | A fee of 80 euros is due. The deposit is 120 euros. | The fee is 80 euros.
+en | A fee of 80 euros is due. The deposit is 120 euros. | The price is 80 euros.
+en | The rent is 600 euros and the rent of the garage is 80 euros. A fee of 80 euros is due. | The rent is 80 euros for the garage.
+en | The fee is 80 euros. The deposit is 120 euros. | The total is 200 euros.
+en | A fee of 80 euros is due. The deposit is 120 euros. | The deposit is 40 euros higher than the fee of 80 euros.
+de | Es fällt eine Gebühr von 80 Euro an. Die Kaution beträgt 120 Euro. | Die Gebühr beträgt 80 Euro.
+fr | Les frais s'élèvent à 80 euros. La caution est de 120 euros. | La caution est de 120 euros.
+""",
+)
+
+
 @pytest.mark.parametrize(
-    ("query", "context", "right", "wrong"), [*ALTERNATIVES, *DUTIES, *TREATMENTS, *CALENDAR, *REFUSALS, *DIRECTIONS]
+    ("query", "context", "right", "wrong"),
+    [*ALTERNATIVES, *DUTIES, *TREATMENTS, *CALENDAR, *REFUSALS, *DIRECTIONS, *PARTIES],
 )
 def test_what_the_evidence_excludes_is_noticed(query: str, context: str, right: str, wrong: str) -> None:
     assert not is_warned_of(right, query, context)
