@@ -40,6 +40,9 @@ _OPTIONS = {
     "storage_file_read_method": "pread",
 }
 
+BACKUPS = "-backups"
+"""End of the name of the folder with backups, which lies beside the folder of the tables."""
+
 
 class EngineError(Exception):
     """A statement that ClickHouse refused.
@@ -106,6 +109,7 @@ class Engine:
 
         self._connect: Callable[[str], Any] = chdb.connect
         options = "&".join(f"{name}={value}" for name, value in _OPTIONS.items())
+        options += f"&backups.allowed_path={path}{BACKUPS}"
         self._address = f"{path}?{options}"
         # The engine closes with its last connection; this connection keeps it open between statements.
         self._keeper = self._open()

@@ -26,9 +26,17 @@ VERBS = frozenset(
     {
         "SELECT", "WITH", "FROM", "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "CHECK", "VALUES", "INSERT", "CREATE",
         "ALTER", "DROP", "TRUNCATE", "OPTIMIZE", "RENAME", "EXCHANGE", "DELETE", "UPDATE", "SYSTEM", "KILL", "REPLACE",
+        "BACKUP", "RESTORE",
     }
 )  # fmt: skip
-"""First words of the statements that run. ATTACH, BACKUP and RESTORE reach files."""
+"""First words of the statements that run. ATTACH reaches files. Backups have a folder of their own."""
+_NAME = rb"File\('\w[\w.-]*'\)"
+_BACKUP = re.compile(
+    rb"\s*(?:BACKUP\s+DATABASE\s+\w+\s+TO|RESTORE\s+DATABASE\s+\w+(?:\s+AS\s+\w+)?\s+FROM)\s+"
+    rb"%b(?:\s+SETTINGS\s+base_backup\s*=\s*%b)?\s*" % (_NAME, _NAME),
+    re.IGNORECASE,
+)
+"""Backup of a database to a name in the folder of backups, and its way back."""
 _CREATED = frozenset({"TABLE", "VIEW", "DATABASE", "MATERIALIZED"})
 _BEFORE_KIND = frozenset({"OR", "REPLACE", "TEMPORARY"})
 _LITERAL = "?"
@@ -59,6 +67,9 @@ def refusal(statement: Statement, settings: Mapping[str, str], table_functions: 
     """
     if found := {name.lower() for name in settings} & _SETTINGS:
         return f"the setting {min(found)} reads files"
+    if statement.verb in ("BACKUP", "RESTORE"):
+        is_named = _BACKUP.fullmatch(statement.sql)
+        return None if is_named else "a backup here is of one database, with File('name') without folders as its place"
     refused = _CALLS | (frozenset(name.lower() for name in table_functions) - SAFE_TABLE_FUNCTIONS)
     reason = _scan(statement.sql, refused)
     if reason is None and statement.data is not None and statement.data.format.lower() == "values":

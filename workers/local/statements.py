@@ -29,7 +29,7 @@ _FORMAT_CLAUSE = re.compile(rb"FORMAT\s+(\w+)\s*;?\s*\Z|FORMAT\s+(\w+)\s+SETTING
 _DATA_START = re.compile(rb"[ \t\f]*;?[ \t\f]*\r?\n?")
 _OPENING, _CLOSING = b"([{", b")]}"
 _RESULT_VERBS = frozenset(
-    {"SELECT", "WITH", "FROM", "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "CHECK", "VALUES"}
+    {"SELECT", "WITH", "FROM", "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "CHECK", "VALUES", "BACKUP", "RESTORE"}
 )
 _SESSION_VERBS = frozenset({"SET", "USE", "BEGIN", "COMMIT", "ROLLBACK"})
 
