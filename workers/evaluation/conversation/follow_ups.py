@@ -105,6 +105,8 @@ def follow_up(doc: "Doc", base: str, said: str) -> str:
         if subject is None or phrase.root.pos_ not in ("NOUN", "PROPN") or phrase.root.lemma_.lower() in TIMES:
             return f"{asked} {rest}?"
         best = (MIN_LIKENESS, subject)
+    if _preposition(phrase) and not _preposition(best[1]) and best[1].root.dep_ in ("nsubj", "nsubjpass", "attr"):
+        return f"{asked} {rest}?"  # "without breakfast" takes the place of no subject
     start, end, text = _place(phrase, best[1])
     return f"{put_in(text, asked, start, end)}?"
 

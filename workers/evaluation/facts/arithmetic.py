@@ -51,10 +51,25 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
         for one, two in ((first, second), (second, first))
     ):
         return False  # a quarter of the students are not 25 students
+    if any(
+        one.dimension == "month" and two.dimension.startswith(NOUN) and one.face not in one.values
+        for one, two in ((first, second), (second, first))
+    ):
+        return False  # ten years, which are 120 months, are not 120 visitors
     tolerance = ABOUT if first.approximate or second.approximate else EXACT
     # "0.8 h" for 47 minutes and "3.2M" for 3,241,000 are rounded; 47 and 48 minutes differ.
-    slack = max(first.step, second.step) if first.step != second.step else 0.0
-    return any(abs(one - two) <= slack or _close(one, two, tolerance) for one in first.values for two in second.values)
+    is_rounded = first.step != second.step
+    return any(
+        (is_rounded and abs(one - two) <= max(_precision(one, first.step), _precision(two, second.step)))
+        or _close(one, two, tolerance)
+        for one in first.values
+        for two in second.values
+    )
+
+
+def _precision(value: float, step: float) -> float:
+    """Return the step of a value; 0 for the other reading of a number, which the step does not belong to: "0.3" is 30 %."""
+    return step if not value or step <= abs(value) else 0.0
 
 
 def same_dimension(one: str, two: str) -> bool:

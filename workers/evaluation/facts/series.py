@@ -8,7 +8,7 @@ from workers.evaluation.text.words import STOP_WORDS, word_set
 Code = tuple[str, str]
 """Series and number or letter, lower case."""
 
-_CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:]\d|\s?[%€$£])", re.IGNORECASE)
+_CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:∶]\d|\s?[%€$£])", re.IGNORECASE)
 _VERSION = re.compile(
     r"(?<![\w-])(?:(?:v|version|release|Python|Java|Node(?:\.js)?|PHP|Ruby|Go|Rust|Perl|Swift|Kotlin|TypeScript|iOS|iPadOS|Android|macOS|Windows|Ubuntu|Debian|Kernel|Linux"
     r"|Kubernetes|Docker|Helm|Kafka|Redis|Postgres(?:QL)?|MySQL|MariaDB|MongoDB|Django|Rails|Spring|Angular|React|Vue|TLS|USB|HTTP|Bluetooth|CUDA|GCC|Chrome|Firefox"

@@ -38,17 +38,19 @@ from workers.evaluation.contradictions.dated_values import answer_by_course
 from workers.evaluation.contradictions.denials import answer_by_denial, is_due, is_exception_of
 from workers.evaluation.contradictions.listed_values import belongs_to_other
 from workers.evaluation.contradictions.local_conditions import drops_local_condition
+from workers.evaluation.contradictions.local_days import opens_otherwise
 from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.opposite_words import denial_pattern
 from workers.evaluation.contradictions.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
 from workers.evaluation.contradictions.polarity import is_contrary
+from workers.evaluation.contradictions.qualified_values import is_of_other_case
 from workers.evaluation.contradictions.time_sides import says_same_side
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import answer_by_relation, relation_mismatch
 from workers.evaluation.relations.contraries import contrary_mismatch
 from workers.evaluation.relations.parties import is_party_right
 from workers.evaluation.text.language import FUNCTION_WORDS, known_language
-from workers.evaluation.text.local_words import content_words
+from workers.evaluation.text.local_words import LOCAL_LANGUAGES, content_words
 
 MAX_SENTENCES = 8
 """Most sentences that a claim is compared with; parsing is the cost of this check."""
@@ -106,11 +108,15 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         units: the evidence.
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
+    if is_of_other_case(claim.plain, [unit.text for unit in units]):
+        return ClauseFindings(("subject",))
     if is_covered or claim.asked:
         near = _chosen(claim, units, has_borders=True)
         related = _compare_contraries(claim, near) or _compare_relations(claim, near)
         if related is not None:
             return related
+    if claim.language in LOCAL_LANGUAGES and _opens_otherwise(claim, units):
+        return ClauseFindings(("negation",))
     is_placed = _is_placed(claim, units)
     parallel = "mixed" if is_placed is False else _read_parallels(claim, units)
     if parallel == "mixed" and not is_placed:
@@ -128,6 +134,12 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return replace(found, mismatches=mismatches)
     is_short = claim.reply != claim.plain or bool(claim.question)
     return ClauseFindings(mismatches, found.is_confirmed or (is_short and not mismatches), keeps_values=True)
+
+
+def _opens_otherwise(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
+    reply = claim.reply or claim.plain
+    stated = claim.plain if not claim.asked or consents(claim.asked, reply) is None else without_opening(reply)
+    return opens_otherwise(stated, [unit.text for unit in units], content_words(stated, claim.language))
 
 
 def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool) -> ClauseFindings:

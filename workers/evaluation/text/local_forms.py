@@ -17,6 +17,7 @@ from text_to_num import alpha2digit
 
 from workers.evaluation.text.calendar_names import DAYS, MONTHS, spell_out_days
 from workers.evaluation.text.east_asian_forms import east_asian_forms
+from workers.evaluation.text.local_clock import plain_local_clock
 from workers.evaluation.text.number_words import NUMBER_WORDS, compose
 
 EAST_ASIAN = ("ja", "zh", "ko")
@@ -67,6 +68,7 @@ def local_forms(text: str, language: str) -> str:
         text: plain text.
         language: its language, ISO 639-1; a text in another language than those of this module is returned as it is.
     """
+    text = plain_local_clock(text, language)
     if language in EAST_ASIAN:
         return east_asian_forms(text, language)
     if language not in SPACED:
@@ -215,6 +217,7 @@ _MORNING = (
     r"|rano|утра|صباحا)"
 )
 _PART_OF_DAY = rf"(?:\s(?:(?P<pm>{_EVENING})|(?P<am>{_MORNING}))(?!\w))"
+_OPEN_PART = re.compile(rf" o['’]clock(?={_PART_OF_DAY.replace('?P<pm>', '').replace('?P<am>', '')})", re.IGNORECASE)
 _BEFORE_TIME: Mapping[str, str] = {
     "de": r"(?:um|ab|bis|gegen|von|nach|vor|zwischen|und)\s",
     "nl": r"(?:om|vanaf|tot|rond|van|na|voor|tussen|en)\s",
@@ -263,6 +266,7 @@ def _times(language: str) -> tuple[re.Pattern[str], ...]:
 
 def _clock(text: str, language: str) -> str:
     """Write times of day as "14:30"."""
+    text = _OPEN_PART.sub("", text)
     text = _HALF_TO.sub(_half_to, text) if language in ("de", "nl") else text
     for pattern in _times(language):
         text = pattern.sub(_time_of, text)

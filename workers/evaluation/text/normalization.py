@@ -35,7 +35,7 @@ _DISGUISED = re.compile(r"(?<![^\W_])(?:[A-Za-z]++[013457](?=[a-z]))++[a-z]++(?!
 _LETTERS = str.maketrans("013457", "oieast")
 _MIXED = re.compile(r"(?<![\w.,])(\d{1,4}) ?([¼½¾⅓⅔⅛⅜⅝⅞])")
 """A number with a fraction behind it: "2½"."""
-_SUM = re.compile(r"(?<![\w.,+×*/=−-])(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,^]|\.\d| ?[+×*·/=−-])")
+_SUM = re.compile(r"(?<![\w.,+×*/=−-])(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,^⁻⁺]|\.\d| ?[+×*·/=−-])")
 _UNIT_NAMES = "(?:year|month|week|day|hour|minute|second|percent|metre|meter|euro|dollar)s?|monate?n?|jahre?n?|tage?n?|mois|ans?|meses|años?"
 _ROMAN = re.compile(rf"\b(?=[IVXLC]{{2}})(XC|XL|L?X{{0,3}})(IX|IV|V?I{{0,3}})(?=[\s-](?i:{_UNIT_NAMES})\b)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -70,7 +70,8 @@ def _ascii_digit(character: str) -> str:
 def _plain_numeral(match: re.Match[str]) -> str:
     """Return raised, lowered and circled numerals as digits; keep exponents and indices, which follow a word."""
     start, text = match.start(), match.string
-    if start and text[start - 1].isalnum():
+    # The exponent of "10⁻³" follows its sign.
+    if start and text[start - 2 : start].rstrip("⁻⁺")[-1:].isalnum():
         return match[0]
     values = [unicodedata.numeric(character) for character in match[0]]
     return "".join(f"{value:g}" for value in values)

@@ -95,6 +95,8 @@ _STREET = re.compile(r"\b(?:\w{0,40}str|ul|av)\.$", re.IGNORECASE)
 """A shortened street; the number of its house may follow: "Hafenstr. 12"."""
 _UNIT_AT_END = re.compile(r"(?<=\d)\s?(?:\w{1,4}/)?(?:[mhsgltVWAJNKC]|mm|min|sec|max|May)(?=\.\s+[A-Z])")
 """A unit or month before the stop of a sentence, which otherwise is an initial or abbreviation: "is 1,980 m. The next"."""
+_MARK_BEHIND = re.compile(r"(?:(?P<stop>[.!?。！？]+(?![^\s\"”’»)\]]))|[.,;:!?、，；：])[\"”’»)\]]*")
+"""A mark behind a citation: a stop before white space ends the sentence, others do not."""
 _CJK_END = frozenset("。！？｡．…」』）】")
 
 
@@ -360,6 +362,9 @@ def _repair(masked: str, cut: int, previous: int) -> int | None:
         The offset of the boundary, or ``None`` where there is none.
     """
     before = masked[max(previous, cut - 60) : cut].rstrip()
+    if before.endswith("]") and (mark := _MARK_BEHIND.match(masked, cut)):
+        # "At 10 a.m. [1]. It is online.": the stop behind the marker ends the sentence.
+        return mark.end() if mark["stop"] else None
     glued = not masked[cut - 1].isspace() and not masked[cut].isspace()
     # "loki.Config" and "ok.Next" cannot be distinguished: without a space there is no boundary, except after a marker
     # and in scripts without spaces.

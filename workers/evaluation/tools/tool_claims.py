@@ -20,7 +20,16 @@ from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, UNITS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem
 from workers.evaluation.tools.computed.operations import is_computed, is_computed_wrongly
-from workers.evaluation.tools.tool_details import NEGATION, is_count_of, is_day, is_given, is_small_count, located
+from workers.evaluation.tools.computed.row_counts import is_limit_of_count
+from workers.evaluation.tools.tool_details import (
+    NEGATION,
+    is_count_of,
+    is_day,
+    is_given,
+    is_result,
+    is_small_count,
+    located,
+)
 from workers.evaluation.tools.tool_extremes import false_extreme
 from workers.evaluation.tools.tool_figures import (
     has_value,
@@ -75,6 +84,8 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
         and (each.quantity.dimension, each.quantity.values) not in asked
         and not is_given(each.quantity, results)
         and not is_small_count(each.quantity)
+        and not is_result(each, figures)
+        and not is_limit_of_count(each, claim, question, results)
         and not is_count_of(each, figures, question, results)
         and not is_day(each, claim, results)
         and not is_calculated(each.quantity, claim, question, results)

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from workers.evaluation.budget import spend
+from workers.evaluation.facts.numbers.parts import SIDE
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import stem
@@ -173,6 +174,25 @@ def is_count_of(figure: Located, figures: Sequence[Located], question: str, resu
             if count in (above, below, len(numbers) - above, len(numbers) - below):
                 return True
     return False
+
+
+def is_result(figure: Located, figures: Sequence[Located]) -> bool:
+    """Return true for a result such as "3–2" whose two sides one row has under keys of one name, "home.score" and "away.score"."""
+    if figure.quantity.dimension != "ratio":
+        return False
+    sides = divmod(figure.quantity.face, SIDE)
+    one, two = (
+        [source for each in figures if each.quantity.face == side and each is not figure for source in each.sources]
+        for side in sides
+    )
+    return any(
+        first.operation == second.operation == "stated"
+        and first.path != second.path
+        and bool(first.rows & second.rows)
+        and bool(set(key_words(first.path[-1:])) & set(key_words(second.path[-1:])))
+        for first in one
+        for second in two
+    )
 
 
 def is_small_count(quantity: Quantity) -> bool:

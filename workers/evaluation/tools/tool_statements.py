@@ -199,6 +199,8 @@ def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
         complement = _COMPLEMENT.match(claim, match.end())
         if complement is None or any(character.isdigit() for character in complement[1]):
             continue
+        if _COUNTING.search(claim[: match.start()]):
+            continue  # "one train is on time" gives no field "train" a value
         subject = {token.casefold()[:PREFIX] for token in TOKEN.findall(claim[: match.start()])}
         stated = {word[:PREFIX] for word in content_words(complement[1])}
         if (
@@ -209,6 +211,12 @@ def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
         ):
             return True
     return False
+
+
+_COUNTING = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|no|all|\d+)(?: of (?:the|them|\w+))?(?: \w+){0,2}\s*$",
+    re.IGNORECASE,
+)
 
 
 def has_rival_name(claim: str, results: ToolResults) -> bool:

@@ -231,3 +231,23 @@ class TestSources:
 )
 def test_the_number_of_a_house_stays_with_its_street(text: str, sentences: list[str]) -> None:
     assert [each.text for each in segment(text)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It opens at 10 a.m. [1]. It is online.", ["It opens at 10 a.m. [1].", "It is online."]),
+        ("It closes at 6 p.m. [1][2]. It is free.", ["It closes at 6 p.m. [1][2].", "It is free."]),
+        ("It was bought by Acme Inc. [2]. It cost EUR 5.", ["It was bought by Acme Inc. [2].", "It cost EUR 5."]),
+        ("It is sold by Foo Ltd. [1], Bar Co. [2]. Both are old.", ["It is sold by Foo Ltd. [1], Bar Co. [2].", "Both are old."]),
+        ("It has parts, e.g. [1]. The rest is spare.", ["It has parts, e.g. [1].", "The rest is spare."]),
+        ("Es gibt Teile, z. B. [1]. Der Rest folgt.", ["Es gibt Teile, z. B. [1].", "Der Rest folgt."]),
+        ("Siehe Nr. 5 [1]. Der Rest folgt.", ["Siehe Nr. 5 [1].", "Der Rest folgt."]),
+        ("He was born in Washington D.C. [1]. He died there.", ["He was born in Washington D.C. [1].", "He died there."]),
+        ("It opens at 10 a.m. [1] It is online.", ["It opens at 10 a.m. [1]", "It is online."]),
+        ("営業は9時からです[1]。日曜日は休みです[2]。", ["営業は9時からです[1]。", "日曜日は休みです[2]。"]),
+        ("它在9点开门[1]，周一闭馆[2]。", ["它在9点开门[1]，周一闭馆[2]。"]),
+    ],
+)  # fmt: skip
+def test_the_stop_behind_a_citation_ends_its_sentence(text: str, sentences: list[str]) -> None:
+    assert texts(text) == sentences

@@ -21,17 +21,27 @@ _IN_BRACKETS = re.compile(
 _PART_OF_POINT = re.compile(
     r"\b(half|a half|a quarter|three quarters) (?:of )?a (?=percent(?:age)?[ -]point\b)", re.IGNORECASE
 )
-_PARTS = {"half": "0.5", "a half": "0.5", "a quarter": "0.25", "three quarters": "0.75"}
+_PART_OF_UNIT = re.compile(
+    r"\b(half|a half|a quarter|three quarters|one quarter|a third|one third|two thirds) of an? ([^\W\d_]{2,12})\b",
+    re.IGNORECASE,
+)
+_PARTS = {"half": "0.5", "a half": "0.5", "a quarter": "0.25", "three quarters": "0.75", "one quarter": "0.25"}
+_PARTS |= {"a third": "0.333333", "one third": "0.333333", "two thirds": "0.666667"}
 _NUMBER = "(" + "|".join(sorted((*NUMBER_WORDS, "one"), key=len, reverse=True)) + r"|\d{1,3})"
 _CONTEST = (
     r"(?P<lead>\b(?:ratio|odds|proportions?|won|wins?|beat|lost|loses?|defeated|scores?|scored|victory|defeat|drew|draw|vote[ds]?|voted|Verhältnis|gewann|siegte|verlor)"
-    r"\b[^.;:!?\d]{0,50}? )"
+    r"\b[^.;:!?\d]{0,50}?[ (])"
 )
 _RATIO = re.compile(
     rf"{_CONTEST}(?<!at )(?<!by )(?<!around ){_NUMBER}(?:\s?[:–-]\s?| to | zu ){_NUMBER}(?![\w:-]|[.,]\d|\s?(?:%|percent|[ap]\.?m\b|(?:points?|goals?|games?|days?|years?|million|billion|euros?|dollars?|Uhr)\b))",
     re.IGNORECASE,
 )
 _COLON = re.compile(r"(?<![\w.,:-])(\d{1,3}):(\d)(?![\w:]|[.,-]\d)")
+_SCALE = re.compile(
+    r"(?<![\w.,:-])1\s?:\s?(\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3}){1,2}|\d{3,7})(?![\w:]|[.,]\d)"
+    r"|(?i:\b(?:scale|Maßstab|échelle|escala|scala|schaal)(?: \w+)?) 1\s?:\s?(\d{1,2})(?![\w:]|[.,]\d)"
+)
+"""A scale of a map, or a dilution: "1:25,000"."""
 _RANK_NOUNS = (
     "(?:floor|place|edition|round|grade|anniversary|birthday|generation|position|rank|lane|level|stage|attempt|term"
     "|chapter|season|episode|symphony|amendment|president|of (?:January|February|March|April|May|June|July|August|September|October|November|December))"
@@ -42,7 +52,7 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 _ANY = re.compile(
-    r"dozen|dutzend|couple|\d/\d|below|unter null|\(\S{0,2}\d|point\b|\d:\d|(?:first|second|third|th)\b|ratio|odds|proportion|w[io]n|beat|los[te]|defeat|score|victory|dr[ae]w|vote|verh|sieg|verlor|gewann",
+    r"dozen|dutzend|couple|(?:half|quarters?|thirds?) of an?\b|1\s?:\s?\d|\d/\d|below|unter null|\(\S{0,2}\d|point\b|\d:\d|(?:first|second|third|th)\b|ratio|odds|proportion|w[io]n|beat|los[te]|defeat|score|victory|dr[ae]w|vote|verh|sieg|verlor|gewann",
     re.IGNORECASE,
 )
 """A quick check: most sentences have no such form."""
@@ -55,12 +65,21 @@ def plain_counts(text: str) -> str:
     text = _DOZEN.sub("12", _HALF_DOZEN.sub("6", text))
     text = _COUPLE.sub(lambda match: f"about 2 {match[1]}" if key_of(match[1]) in UNITS else match[0], text)
     text = _FRACTION.sub(_decimal, text)
+    text = _PART_OF_UNIT.sub(
+        lambda match: f"{_PARTS[key_of(match[1])]} {match[2]}" if key_of(match[2]) in UNITS else match[0], text
+    )
     text = _PART_OF_POINT.sub(lambda match: f"{_PARTS[key_of(match[1])]} ", text)
     text = _IN_BRACKETS.sub(r"-\1", text)
     text = _BELOW.sub(r"-\1", text)
     text = _RATIO.sub(lambda match: f"{match['lead']}{cardinal(match[2]):g}{RATIO}{cardinal(match[3]):g}", text)
+    text = _SCALE.sub(_scaled, text)
     text = _COLON.sub(rf"\1{RATIO}\2", text)
     return _ORDINAL.sub(_numbered, text)
+
+
+def _scaled(match: re.Match[str]) -> str:
+    lead = "" if match[1] else match[0][: match[0].rindex("1", 0, match[0].rindex(":"))]
+    return f"{lead}1{RATIO}{re.sub(r'[^0-9]', '', match[1] or match[2])}"
 
 
 def _numbered(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from workers.evaluation.facts.units import CAPITAL_SCALES, SCALES, UNITS
 from workers.evaluation.text.words import key_of
 
 _NUMBER = re.compile(
-    r"(?:(?<![\w.)])(?P<sign>[-−]|(?i:minus ))|(?:^|(?<=[\s|(\[{:]))(?P<dash>–)|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥₹]|(?:US\$|USD|EUR|GBP|JPY|INR)(?=\s?\d))\s?)?"
+    r"(?:(?<![\w.)])(?P<sign>[-−]|(?i:minus ))|(?:^|(?<=[\s|(\[{:]))(?P<dash>–)|(?<=\d[-–])|(?<![\w.,:/#_-]))(?P<cur>(?:[$€£¥₹]|(?:US\$|USD|EUR|GBP|JPY|INR|CHF)(?=\s?\d))\s?)?"
     r"(?P<num>\d{1,2}(?:,\d{2}){1,4},\d{3}(?:\.\d{1,2})?|(?<![\d.])\.\d{1,15}|\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}+(?:[.,]\d{1,15})?|\d{1,15}(?:[.,]\d{1,15})?)(?!\d|[.,]\d)"
     rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w]|/[hs]\b)\.?)?"
     r"(?P<letter>(?<=\d)[BTbt](?!\w))?"

@@ -19,7 +19,7 @@ _SCALED = re.compile(
     r"(\d{1,6}(?:,\d{3})*(?:\.\d{1,4})?)\s?([十百千]?[万萬億亿])(?:\s?(\d{1,4})\s?([百千]?[万萬]))?"
     rf"(?:\s?(\d{{1,4}})(?![\d.,]|\s?[万萬千百])(?=\s?{_COUNTER}))?|(\d{{1,3}}(?:\.\d{{1,2}})?)\s?千(?=\s?{_COUNTER})"
 )
-_VULGAR = re.compile(r"(?<![\w.,])(?:(\d{1,4})\s?)?([¼½¾⅛])")
+_VULGAR = re.compile(r"(?<![\w.,])(?:(\d{1,4})\s?)?([¼½¾⅓⅔⅛⅜⅝⅞])")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _BEFORE = re.compile(rf"(?<=[{_UNSPACED}])(?=\d)")
 _BEHIND = re.compile(rf"(?<=\d)\s?([かヶカ]月|[个個]月|개월|시간|時間|[{_UNSPACED}])")

@@ -10,8 +10,12 @@ from workers.evaluation.text.words import key_of
 
 RATIO = "∶"
 """Sign between the numbers of a ratio or of a result of a game; a colon would be a time of day."""
+SIDE = 1000.0
+"""Factor of the first number in the value of a ratio."""
 _ORDERED = re.compile(r"\b(?:ratio|odds|proportions?|scale|Verhältnis)\b", re.IGNORECASE)
-_RATIO = re.compile(rf"(\d{{1,3}}){RATIO}(\d{{1,3}})")
+_RATIO = re.compile(rf"(\d{{1,3}}){RATIO}(\d{{1,7}})")
+_LEAST_SCALE = 100
+"""Least second number of a scale ("1:500"), which is one figure and no result of two sides."""
 _PARTS = "(?:" + "|".join(FRACTIONS) + ")"
 _FRACTION = re.compile(
     rf"\b(?P<top>an?|one|two|three|four|nine|ein|eine|zwei|drei|deux|trois|[1-9])[\s-](?P<part>{_PARTS})(?= (?:of|der|des|aller)\b)|\b(?P<half>half)(?= of\b| the\b)"
@@ -38,6 +42,8 @@ _AGE = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
+HALF_STEP = 0.24
+"""Precision of "half a cup", which is not three quarters of one."""
 
 
 def read_ages(text: str) -> tuple[list[Quantity], str]:
@@ -57,10 +63,15 @@ def read_ratios(text: str) -> tuple[list[Quantity], str]:
     found = []
     for match in _RATIO.finditer(text):
         one, two = int(match[1]), int(match[2])
-        value = 1000.0 * one + two
+        if one == 1 and two >= _LEAST_SCALE:
+            found.append(
+                Quantity((float(two),), "scale", True, False, 0.0, 0, two, written=match[0].replace(RATIO, ":"))
+            )
+            continue
+        value = SIDE * one + two
         # A result may be given from either side: "won 3–2" of a game that ended 2:3.
         is_ordered = _ORDERED.search(text[max(0, match.start() - 60) : match.start()])
-        values = (value,) if is_ordered else (value, 1000.0 * two + one)
+        values = (value,) if is_ordered else (value, SIDE * two + one)
         found.append(Quantity(values, "ratio", True, False, 0.0, 0, value, written=match[0].replace(RATIO, ":")))
         # The goals of one side are a figure of their own: "Four." of "won 4–0".
         found += [
@@ -134,7 +145,14 @@ def read_halves(text: str) -> tuple[list[Quantity], str]:
             dimension, factor = UNITS[name]
             found.append(
                 Quantity(
-                    (count * factor,), dimension, True, pattern is _ONE_UNIT, 0.25 * factor, 0, count, written=match[0]
+                    (count * factor,),
+                    dimension,
+                    True,
+                    pattern is _ONE_UNIT,
+                    HALF_STEP * factor,
+                    0,
+                    count,
+                    written=match[0],
                 )
             )
         text = pattern.sub(blank, text) if matches and pattern is not _ONE_UNIT else text

@@ -50,7 +50,31 @@ _NEUTRAL = frozenset(
 
 def counts_wrongly(claim: str, question: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
     """Return true if a clause counts rows whose conditions all are known, and their number is another one."""
-    return any(_clause_counts_wrongly(clause, question, mentions, results) for clause in _CLAUSE.split(claim))
+    return _lists_others(claim, question, mentions, results) or any(
+        _clause_counts_wrongly(clause, question, mentions, results) for clause in _CLAUSE.split(claim)
+    )
+
+
+def _lists_others(claim: str, question: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
+    """Return true if a list behind a colon names a row that what is counted before it does not fit."""
+    head, colon, _ = claim.partition(": ")
+    several = [(place, table) for place, table in enumerate(results.tables) if 1 < len(table.rows) <= MAX_ROWS]
+    if not colon or len(several) != 1 or _EXCEPTED.search(claim):
+        return False
+    [(place, table)] = several
+    listed = {
+        row
+        for each in mentions
+        if each.start > len(head) and len(each.rows) == 1
+        for own, row in each.rows
+        if own == place
+    }
+    return any(
+        chosen.is_part and not listed <= chosen.rows for _, chosen in _counts(head, question, place, table) if listed
+    )
+
+
+_EXCEPTED = re.compile(r"\b(?:but|except|while|whereas|not|only)\b|n['’]t\b|;", re.IGNORECASE)
 
 
 _CLAUSE = re.compile(
@@ -152,6 +176,24 @@ def is_counted(figure: Located, claim: str, question: str, results: ToolResults)
         for clause in _CLAUSE.split(claim)
         for count, chosen in _counts(clause, question, place, table)
     )
+
+
+def is_limit_of_count(figure: Located, claim: str, question: str, results: ToolResults) -> bool:
+    """Return true if a figure is the limit by which a claim counts rows rightly: "one device has a battery below 20 %"."""
+    if not _BEFORE_LIMIT.search(claim[: figure.start]):
+        return False
+    return any(
+        chosen.is_part and count == len(chosen.rows)
+        for place, table in enumerate(results.tables)
+        if 1 < len(table.rows) <= MAX_ROWS
+        for count, chosen in _counts(claim, question, place, table)
+    )
+
+
+_BEFORE_LIMIT = re.compile(
+    r"\b(?:at\s(?:least|most)|up\sto|above|over|exceed\w*|below|under|(?:more|less|fewer|greater|higher|lower|longer|shorter)\sthan)\s[$€£]?$",
+    re.IGNORECASE,
+)
 
 
 def _counted_rows(claim: str, question: str, place: int, table: Table, noun: str = "") -> Selection | None:

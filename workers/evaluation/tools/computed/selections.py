@@ -14,6 +14,7 @@ from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import stem
+from workers.evaluation.tools.computed.signs import rows_by_sign
 from workers.evaluation.tools.tool_figures import KEY_UNITS, Figure, key_words, numbers_as, numeric_columns
 from workers.evaluation.tools.tool_results import PREFIX, TOKEN
 from workers.evaluation.tools.tool_tables import Cell, Table
@@ -79,7 +80,7 @@ def select_rows(text: str, table: Table, place: int, question: str = "", *, has_
             named = chosen if named is None else named & chosen
         else:
             described, is_part = described & chosen, True
-    for chosen, used in _by_date(text, table) if has_dates else ():
+    for chosen, used in (*rows_by_sign(text, table, place), *(_by_date(text, table) if has_dates else ())):
         described, is_part = described & chosen, True
         words |= used
     for match in _LIMIT.finditer(text):
