@@ -3,6 +3,7 @@
 import pytest
 
 from tests.harness.whole_answers import is_warned_of
+from workers.evaluation.contradictions.qualified_values import is_of_other_case
 
 CASES: dict[str, list[tuple[str, str, str, str]]] = {
     "brackets": [
@@ -17,9 +18,6 @@ CASES: dict[str, list[tuple[str, str, str, str]]] = {
         ("Keeps 3 days in the fridge or 3 months in the freezer.", "How long does it keep?", "It keeps for three months in the freezer.", "It keeps for three days in the freezer."),
         ("The ride takes 10 minutes by tram or 25 minutes on foot.", "How long does it take?", "On foot it takes 25 minutes.", "On foot it takes 10 minutes."),
         ("Add ¾ cup of sugar and ½ cup of milk.", "How much sugar?", "Add three quarters of a cup of sugar.", "Add half a cup of sugar."),
-    ],
-    "scaled amounts": [
-        ("Lemon risotto (serves 4): 300 g rice, 120 g parmesan, 1 lemon.", "How much for six?", "Scaled up for six, that's 180 g of parmesan.", "Use 300 g of parmesan."),
     ],
     "closing days": [
         ("開館時間：月曜日から金曜日 9:00～20:00、土曜日 9:00～17:00。日曜日および祝日は休館。", "月曜日は開いていますか。", "日曜日は休館です。", "月曜日は休館です。"),
@@ -63,3 +61,10 @@ CASES: dict[str, list[tuple[str, str, str, str]]] = {
 def test_a_figure_belongs_to_its_case_in_any_form(source: str, query: str, right: str, wrong: str) -> None:
     assert not is_warned_of(right, query, source)
     assert is_warned_of(wrong, query, source)
+
+
+def test_a_scaled_amount_is_that_of_no_other_case() -> None:
+    source = ["Lemon risotto: 300 g rice, 120 g parmesan, 1 lemon."]
+    assert is_of_other_case("Use 300 g of parmesan.", source)
+    assert not is_of_other_case("Scaled up for six, that is 180 g of parmesan.", source)
+    assert not is_of_other_case("Use 120 g of parmesan.", source)

@@ -45,7 +45,6 @@ RIGHT = [json.loads(line) for line in CASES.with_name("right_tool_answers.jsonl"
 FLAGGED = {
     "You have three meetings between 2 and 4 June.": "a range of days is read as figures",
     "The interest amounts to about 16 % of the 20,000 borrowed.": "a share of an argument of the call",
-    "Two of the three GPUs are below 20 %.": "the column of the limit has spaces before its name",
     "For six people you need 450 g of red lentils, 300 g of carrots and 180 g of onion.": "amounts for another number of people",
 }
 """Right answers that are flagged, with the reason."""
