@@ -236,3 +236,9 @@ def test_a_resolved_follow_up_repeats_no_word(before: str, query: str, expected:
 def test_a_phrase_takes_what_it_repeats_beside_it(phrase: str, text: str, part: str, expected: str) -> None:
     start = text.index(part)
     assert put_in(phrase, text, start, start + len(part)) == expected
+
+
+def test_a_circumstance_takes_the_place_of_no_subject() -> None:
+    turns = [Turn(role="user", content="How much is a room with 2 beds?"), Turn(role="assistant", content="EUR 80.")]
+    assert resolve_query("And without breakfast?", turns).text == "How much is a room with 2 beds without breakfast?"
+    assert resolve_query("And with 3 beds?", turns).text == "How much is a room with 3 beds?"
