@@ -7,6 +7,7 @@ does or may do so (a pronoun, "the company").
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -20,6 +21,9 @@ from workers.evaluation.text.words import word_set
 
 MAX_CLAUSES = 60
 """Most clauses of the evidence that a claim is compared with."""
+
+SHORTEST_ABBREVIATION = 3
+"""Fewest letters of a word that may stand for the initials of others."""
 
 _WITH = frozenset({"with", "without"})
 _LINKING = frozenset({"be", "become"})
@@ -58,7 +62,7 @@ def relation(one: Phrase, two: Phrase) -> Relation:
         named, other = (one, two) if one.names else (two, one)
         if named.names & other.words or other.head in named.words:
             return Relation.SAME
-        return Relation.POSSIBLE if other.is_definite else Relation.UNRELATED
+        return Relation.POSSIBLE if other.is_definite or _is_abbreviated(named, other) else Relation.UNRELATED
     return _of_nouns(one, two)
 
 
@@ -102,10 +106,24 @@ def _of_nouns(one: Phrase, two: Phrase) -> Relation:
         return Relation.SAME
     if one.head == two.head:
         mine, theirs = one.modifiers, two.modifiers
-        return Relation.DIFFERENT if mine and theirs and not mine & theirs else Relation.SAME
+        if not mine or not theirs or mine & theirs:
+            return Relation.SAME
+        is_short = _is_abbreviated(one, two) or _is_abbreviated(two, one)
+        return Relation.POSSIBLE if is_short else Relation.DIFFERENT
     if one.head in two.words or two.head in one.words or _may_stand_for(one, two):
         return Relation.POSSIBLE
+    if _is_abbreviated(one, two) or _is_abbreviated(two, one):
+        return Relation.POSSIBLE
     return Relation.UNRELATED
+
+
+def _is_abbreviated(one: Phrase, two: Phrase) -> bool:
+    """Return true for "the cause of IBS" and "the cause of irritable bowel syndrome"; the order is not known here."""
+    initials = Counter(word[0] for word in two.words - one.words)
+    return any(
+        len(word) >= SHORTEST_ABBREVIATION and word.isalpha() and not Counter(word) - initials
+        for word in one.words - two.words
+    )
 
 
 def _may_stand_for(one: Phrase, two: Phrase) -> bool:
@@ -495,7 +513,11 @@ def _is_of_another(
         role, how = own.phrases[index].role, match.relations[index]
         if how is not Relation.SAME and (role in ("object", "attribute", "any") or role in roles):
             return False
-    if not any(match.relations[index] is Relation.SAME for index in rest):
+    if not any(
+        match.relations[index] is Relation.SAME and relation(own.phrases[index], each) is Relation.SAME
+        for index in rest
+        for each in match.clause.phrases
+    ):
         return False
     subject = own.phrases[place]
     if any(
@@ -506,9 +528,23 @@ def _is_of_another(
     owners = _owners(match.clause, own, place, rest)
     if not owners or any(owner.is_pronoun or _is_called(subject, owner, matches) for owner in owners):
         return False
-    if any(relation(subject, owner) is Relation.SAME for owner in owners):
+    how = [relation(subject, owner) for owner in owners]
+    if any(each is Relation.SAME for each in how):
         return False
-    return contrasted or any(relation(subject, owner) is Relation.DIFFERENT for owner in owners)
+    if any(
+        each is Relation.POSSIBLE and (subject.names or owner.names) for each, owner in zip(how, owners, strict=True)
+    ):
+        return False  # "The employer" may be the university, also where both are named.
+    if subject.role == "object":
+        # Somebody may do one thing to several: "removes the door panel" does not deny that of the wiring.
+        return all(_are_told_apart(subject, owner) for owner in owners)
+    return contrasted or any(each is Relation.DIFFERENT for each in how)
+
+
+def _are_told_apart(one: Phrase, two: Phrase) -> bool:
+    """Return true for two names or two figures; "a connection with soldiers" and "with men" may be one."""
+    values = (one.names and two.names) or (one.numbers and two.numbers)
+    return bool(values) and relation(one, two) is Relation.DIFFERENT
 
 
 def _owners(clause: Clause, own: Clause, place: int, rest: Sequence[int]) -> list[Phrase]:

@@ -4,6 +4,7 @@ A clause is a verb with its phrases. Passive clauses are turned ("was founded by
 and verbs after "and" take over the subject, and an apposition ("Ann Lee, the treasurer,") is a clause with "be".
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -467,14 +468,16 @@ def _members(token: "Token") -> "Iterator[Token]":
 def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
     numbers = frozenset(number for own in members for number in _numbers(own, token))
     named = [token, *(own for own in token.children if own.dep_ == "appos" and own.pos_ == "PROPN")]
+    # "The Sydney native" is no name but may stand for one; "her brother Karl" and "Sydney" are names.
+    named = [own for own in named if own.pos_ == "PROPN"]
     proper = [own for one in named for own in (one, *one.children) if own in named or own.dep_ in _OF_NAMES]
     names = frozenset(
-        own.lower_
+        _undotted(own.lower_)
         for own in proper
         if own.pos_ == "PROPN" and own.lower_ not in _TITLES and own.lower_ not in _CALENDAR
     )
     words = frozenset(
-        own.lemma_.lower()
+        _undotted(own.lemma_.lower()) if own.pos_ == "PROPN" else own.lemma_.lower()
         for own in members
         if own.pos_ in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "NUM", "X") and (not own.is_stop or own.lower_ in _TOLD)
     )
@@ -485,7 +488,7 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         words=words or frozenset({token.lemma_.lower()}),
         modifiers=frozenset(
             own.lemma_.lower()
-            for own in members
+            for own in (*_beside(token, members), *_further_objects(members))
             if own is not token
             and (own.lower_ == "other" or (own.pos_ in ("NOUN", "PROPN", "NUM") and not own.is_stop))
         ),
@@ -500,6 +503,24 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         ),
         bound=_bound(members) if numbers else 0,
     )
+
+
+def _beside(token: "Token", members: "list[Token]") -> "Iterator[Token]":
+    """Yield the members that no clause lies between: not "Congress" of "the vote on whether he remains in Congress"."""
+    for own in members:
+        between = itertools.takewhile(lambda above: above.i != token.i, (own, *own.ancestors))
+        if not any(above.pos_ in ("VERB", "AUX") for above in between):
+            yield own
+
+
+def _undotted(name: str) -> str:
+    """Return "us" for "u.s."."""
+    return name.replace(".", "") or name
+
+
+def _further_objects(members: "list[Token]") -> "Iterator[Token]":
+    """Yield "Paris" of "the offices in Berlin and Paris"."""
+    return (own for part in members if part.dep_ == "pobj" for own in part.children if own.dep_ == "conj")
 
 
 def _numbers(own: "Token", head: "Token") -> Iterator[str]:

@@ -35,6 +35,9 @@ NAMED = 0.5
 """Share of a part that names it: the surname of a person."""
 MAX_PIECES = 8
 """Most clauses of a sentence that are aligned with each other."""
+ALIKE = 0.4
+"""Least share of the longer of two clauses that both have word for word, if they differ in no figure; steps of an
+instruction have an article and a noun in common, and a statement of one may take its words from both."""
 KNOWN = 0.7
 """Least share of the claim's words that both clauses have together."""
 
@@ -63,6 +66,8 @@ _LINKS = word_set(
     "it he she they them his her its their this that there which who es er sie il elle lo la ello esso"
     " then also and but or so because than as if when while the a an"
 )
+_STEP = re.compile(r"^\W*\d{1,2}[.)]?\s+(?=[A-Z])")
+"""The number of a step before its instruction."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]")
 _DIGIT = re.compile(r"\d")
@@ -105,7 +110,7 @@ def read_parallels(
     pieces = [list(_pieces(texts)) for texts in sources]
     found: Parallel = ""
     for own, texts in zip(pieces, sources, strict=True):
-        for pair in _pairs(own, claim):
+        for pair in _pairs(own, claim, ALIKE if not topic else 0.0):
             known = told & {*pair.one.stems, *pair.two.stems}
             if not known or len(known) < KNOWN * len(told):
                 continue
@@ -159,7 +164,8 @@ def _key(word: str, *, is_first: bool) -> str:
 
 
 _UNTELLING_STEMS = frozenset(_key(word, is_first=True) for word in _UNTELLING)
-_NUMBERS = frozenset(_key(word, is_first=True) for word in (*NUMBER_WORDS, *UNITS, "one"))
+_COUNTS = frozenset(_key(word, is_first=True) for word in (*NUMBER_WORDS, "one"))
+_NUMBERS = _COUNTS | frozenset(_key(word, is_first=True) for word in UNITS)
 
 
 def cut_clauses(text: str) -> list[str]:
@@ -172,6 +178,7 @@ def _pieces(texts: Sequence[str]) -> Iterator[_Piece]:
     for number, text in enumerate(texts):
         if _LISTED.search(text):
             continue
+        text = _STEP.sub("", text)
         parts = [stems for part in cut_clauses(text) if len(stems := stems_of(part)) > 1]
         if len(parts) > MAX_PIECES:
             continue
@@ -180,7 +187,7 @@ def _pieces(texts: Sequence[str]) -> Iterator[_Piece]:
                 yield _Piece(number, stems)
 
 
-def _pairs(pieces: Sequence[_Piece], claim: frozenset[str]) -> Iterator[_Pair]:
+def _pairs(pieces: Sequence[_Piece], claim: frozenset[str], alike: float) -> Iterator[_Pair]:
     """Yield parallel clauses of one sentence, or of two sentences in a row, that the claim's words tell apart."""
     close = [piece for piece in pieces if claim.intersection(piece.stems)]
     for one, two in combinations(close, 2):
@@ -189,11 +196,11 @@ def _pairs(pieces: Sequence[_Piece], claim: frozenset[str]) -> Iterator[_Pair]:
         mine, theirs = frozenset(one.stems), frozenset(two.stems)
         if mine <= theirs or theirs <= mine or not claim & (mine ^ theirs):
             continue
-        if parts := _parts(one, two):
+        if parts := _parts(one, two, alike):
             yield _Pair(one, two, parts)
 
 
-def _parts(one: _Piece, two: _Piece) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+def _parts(one: _Piece, two: _Piece, alike: float) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Return the parts in which two clauses differ, at least two; empty if they are not parallel."""
     steps = SequenceMatcher(None, one.stems, two.stems, autojunk=False).get_opcodes()
     same = [word for kind, start, end, _, _ in steps if kind == "equal" for word in one.stems[start:end]]
@@ -213,9 +220,11 @@ def _parts(one: _Piece, two: _Piece) -> tuple[tuple[frozenset[str], frozenset[st
         for part in _figures_apart(*_both_told(one.stems[start:end], two.stems[first:last]))
     ]
     kept = tuple((mine, theirs) for mine, theirs in parts if mine and theirs)
+    has_figures = any(all(any(map(_is_count, part)) for part in both) for both in kept)
     is_parallel = (
         1 < len(kept) <= MAX_PARTS
         and len(alone) <= MAX_ALONE
+        and (has_figures or len(same) >= alike * max(len(one.stems), len(two.stems)))
         and all(len(part) <= MAX_PART for both in kept for part in both)
         and (
             any(not is_small(word) and not _is_figure(word) for word in same)
@@ -241,6 +250,10 @@ def _figures_apart(mine: frozenset[str], theirs: frozenset[str]) -> Iterator[tup
         yield own, other
         mine, theirs = mine - own, theirs - other
     yield mine, theirs
+
+
+def _is_count(word: str) -> bool:
+    return bool(_DIGIT.match(word)) or word in _COUNTS
 
 
 def _is_figure(word: str) -> bool:

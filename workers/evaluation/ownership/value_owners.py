@@ -206,6 +206,8 @@ def _dominated(words: frozenset[str], kind: str, same_source: bool, held: Clause
         return False
     kept, better = words & held.words, words & rival.words
     gained = better - held.words
+    if held.subject and held.subject <= words:
+        return False  # "the Lady Braves, who begin their season in May against Alcorn": Alcorn is another's name
     foreign = held.subject | held.names
     foreign = foreign - words - rival.subject
     if not gained or not foreign:
