@@ -131,6 +131,26 @@ SILENT = [
     # Both at once.
     ("The offices in Berlin and Paris opened in May.", "The Paris office opened in May."),
     ("Anna and Tom lead sales.", "Tom leads sales."),
+    # One act on several things, and one thing by another name.
+    (
+        "The clinic offers vaccinations. The clinic will provide a shuttle or parking for visitors.",
+        "The clinic will provide a parking space for visitors.",
+    ),
+    (
+        "Guards cleared the halls. While guards were clearing out the rooms, the alarm rang.",
+        "Guards have cleared all rooms and halls.",
+    ),
+    ("The Lyon native, who works with glass, won a prize on Monday.", "Delmas won a prize on Monday."),
+    ("The cause of chronic ankle syndrome is unknown.", "The exact cause of CAS is unknown."),
+    ("The U.N. mission opened two schools in May.", "The UN mission opened two schools in May."),
+    (
+        "The debate on whether Mr. Hale stays in the Senate will take place this week.",
+        "The debate on his removal will take place this week.",
+    ),
+    (
+        "A firm pays the members. In exchange, the Museum pays an equal amount into the fund.",
+        "The employer pays an equal amount into the fund.",
+    ),
 ]
 
 

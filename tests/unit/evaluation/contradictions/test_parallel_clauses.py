@@ -54,6 +54,25 @@ def test_a_short_answer_is_read_with_the_words_of_its_question(
 @pytest.mark.parametrize(
     ("evidence", "claim"),
     [
+        # Steps of an instruction have an article and a noun in common.
+        (
+            ("1 In order to reset the router, press down the small key for a while.",),
+            "Reset the router by pressing down the small key.",
+        ),
+        (
+            ("2 Lift the filter out of the green basket.", "3 Rinse the filter under the running tap."),
+            "Rinse it under the tap beside the green basket.",
+        ),
+        (
+            (
+                "Whisk an egg and slowly fold the egg into your warm vanilla cream, being careful not to burn the egg's white.",
+            ),
+            "Fold an egg into the warm vanilla cream, being careful not to burn the white.",
+        ),
+        (
+            ("Turn the gas tap back on and test out the burner of the stove.",),
+            "Check it by turning on the gas tap and then the burner.",
+        ),
         # A pronoun or "the building" may stand for what the sentence before names.
         (("The hotel was built in 1900.", "The building was renovated in 1990."), "The hotel was renovated in 1990."),
         (("France won the final in 1998.", "Brazil won it in 2002."), "Brazil won the final in 2002."),
