@@ -528,8 +528,8 @@ def _is_of_another(
     owners = _owners(match.clause, own, place, rest)
     if not owners or any(owner.is_pronoun or _is_called(subject, owner, matches) for owner in owners):
         return False
-    how = [relation(subject, owner) for owner in owners]
-    if any(each is Relation.SAME for each in how):
+    said = [relation(subject, owner) for owner in owners]
+    if any(each is Relation.SAME for each in said):
         return False
     if any(
         each is Relation.POSSIBLE and (subject.names or owner.names) for each, owner in zip(how, owners, strict=True)
@@ -538,7 +538,7 @@ def _is_of_another(
     if subject.role == "object":
         # Somebody may do one thing to several: "removes the door panel" does not deny that of the wiring.
         return all(_are_told_apart(subject, owner) for owner in owners)
-    return contrasted or any(each is Relation.DIFFERENT for each in how)
+    return contrasted or any(each is Relation.DIFFERENT for each in said)
 
 
 def _are_told_apart(one: Phrase, two: Phrase) -> bool:
