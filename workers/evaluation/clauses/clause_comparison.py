@@ -532,7 +532,7 @@ def _is_of_another(
     if any(each is Relation.SAME for each in said):
         return False
     if any(
-        each is Relation.POSSIBLE and (subject.names or owner.names) for each, owner in zip(how, owners, strict=True)
+        each is Relation.POSSIBLE and (subject.names or owner.names) for each, owner in zip(said, owners, strict=True)
     ):
         return False  # "The employer" may be the university, also where both are named.
     if subject.role == "object":
