@@ -88,6 +88,7 @@ def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told
         first.wait_for_load_state("networkidle")
         second.goto(f"/review/{review}")
         expect(second.locator("#status")).to_contain_text("first-racer holds the lock of this request")
+        second.keyboard.press("1")
         second.keyboard.press("a")
         expect(second.locator("#status")).to_contain_text("first-racer holds the lock of this request")
         # Who was too late goes on with another one, and never with one that somebody else has.
@@ -131,6 +132,7 @@ def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, 
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         with unhurried_undo(console):
+            page.keyboard.press("1")
             page.keyboard.press("a")
             expect(page.locator("#status")).to_contain_text("approved")
             page.keyboard.press("u")
@@ -316,6 +318,7 @@ def test_a_second_opinion_is_blind(browser: Browser, console: ConsoleThread, mon
         assert "first-opinion" in told("first-opinion")
         page.bring_to_front()
         with unhurried_undo(console):
+            page.keyboard.press("1")
             page.keyboard.press("a")
             expect(page.locator("#status")).to_contain_text("approved")
         assert "first-opinion" not in told("second-opinion"), "while the second one can still be undone"

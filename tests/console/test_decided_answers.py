@@ -7,6 +7,7 @@ import pytest
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
 from tests.harness.reviews import store_decision
 from workers.decision.finality import REJECTION_TEXT
@@ -139,6 +140,19 @@ def test_a_correction_that_changes_nothing_is_refused(console: ConsoleThread) ->
     refused = client.post(f"/api/reviews/{review}/decision", json=body)
     assert refused.status_code == 422
     assert refused.json()["fields"][0]["field"] == "corrected_answer"
+
+
+def test_a_correction_with_a_reference_to_nothing_is_refused_and_says_so_before(console: ConsoleThread) -> None:
+    (answer,) = console.store([held_answer("dangling")])
+    client, review = console.client(), fact_id(answer.tenant, answer.answer_id, "review")
+    body = {"user_action": "correct", "corrected_answer": "It needs 2 GiB [1], in all 4 GiB [7]."}
+    for path in (f"/review/{review}/outcome", f"/api/reviews/{review}/outcome", f"/api/reviews/{review}/decision"):
+        refused = client.post(path, json=body)
+        assert refused.status_code == 422
+        assert "[7] leads to no source: the answer has 1 source; correct or remove it" in refused.json()["detail"]
+        assert refused.json()["fields"][0]["field"] == "corrected_answer"
+    right = body | {"corrected_answer": "It needs 2 GiB [1]."}
+    assert client.post(f"/api/reviews/{review}/decision", json=right).status_code == 202
 
 
 def test_a_reviewer_without_read_rights_starts_in_the_queue(console: ConsoleThread) -> None:

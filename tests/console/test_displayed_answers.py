@@ -52,6 +52,7 @@ def test_a_request_that_is_loaded_ahead_is_looked_at_once_it_is_displayed(
         assert ("review", second) not in notes, "nobody has seen it"
         assert ("loaded_ahead", first) not in notes
         with page.expect_response(lambda response: response.url.endswith("/shown")) as shown:
+            page.keyboard.press("1")
             page.keyboard.press("a")
         assert shown.value.status == 204
         expect(page.locator("#question")).to_have_text(*questions)

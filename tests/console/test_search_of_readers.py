@@ -5,11 +5,14 @@ from typing import Any
 import pytest
 
 from schemas.enriched import EnrichedAnswer
+from schemas.review import ClaimVerdict
 from tests.console.test_audit_records import plain
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
+from workers.review.decision_events import decided, withdrawal
+from workers.stores.clickhouse.review_rows import closing_row, decision_row
 
 TENANT = "readers"
 CORRECTION = "Ingester 1 needs two gibibytes, says the sizing guide [1]."
@@ -57,6 +60,49 @@ def test_contradicted_answers_that_readers_saw_are_found(
     assert '<option value="contradicted" selected>' in text
     assert answers["approved"].answer_id in text
     assert answers["held"].answer_id not in text
+
+
+def test_the_verdict_of_a_reviewer_counts_before_that_of_the_evaluation(console: ConsoleThread) -> None:
+    tenant = "readers-judged"
+    good = {"tenant": tenant, "query": "After a crash?", "answer": "It is restarted by the operator [1]."}
+    stored = console.store(
+        [*(risky(number, tenant) for number in range(4)), plain("judged-right").model_copy(update=good)]
+    )
+    client = console.client()
+
+    def said(answer: EnrichedAnswer, verdict: str, **values: Any) -> Any:
+        detail = client.get(f"/api/answers/{answer.answer_id}").raise_for_status().json()
+        # The right one was released without a request; somebody reviews it all the same.
+        wanted = answer.model_copy(update={"decision": answer.decision.model_copy(update={"review": True})})
+        request = review_request(wanted, answer.enriched_at, deadline_hours=24)
+        assert request is not None
+        verdicts = [ClaimVerdict.model_validate({"claim_id": each["claim_id"], "verdict": verdict}) for each in detail["claims"]]
+        store = console.resources.analytics
+        decision = decided(
+            request, **{"by": "rita", "profile": {}, "at": answer.enriched_at, "action": "approve"} | values,
+            claim_verdicts=verdicts,
+        )  # fmt: skip
+        console.call(store.store([decision_row(decision, "final"), closing_row(decision)]))
+        return request, decision.feedback_id
+
+    def found(verdict: str) -> set[str]:
+        query = {"tenant": tenant, "verdict": verdict}
+        return {item["answer_id"] for item in client.get("/api/answers", params=query).raise_for_status().json()["items"]}
+
+    open_one, judged_right, unsure, taken_back, right = stored
+    assert {answer.answer_id for answer in stored[:4]} <= found("contradicted")
+    said(judged_right, "supported")
+    said(unsure, "cannot_tell")
+    said(right, "contradicted", action="reject")
+    request, decision_id = said(taken_back, "supported")
+    taken = withdrawal(request, decision_id, by="cleo", at=taken_back.enriched_at, reason="wrong_figure", comment=None)
+    console.call(console.resources.analytics.store([decision_row(taken, "withdrawal"), closing_row(taken)]))
+    assert found("contradicted") == {each.answer_id for each in (open_one, unsure, taken_back, right)}
+    assert judged_right.answer_id in found("supported")
+    assert right.answer_id not in found("supported") | found("unsupported")
+    page = client.get("/search", params={"tenant": tenant, "verdict": "contradicted"}, headers=PAGE).text
+    assert "it counts before that of the evaluation" in page
+    assert judged_right.answer_id not in page
 
 
 @pytest.mark.parametrize(

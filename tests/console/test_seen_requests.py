@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
@@ -50,6 +51,7 @@ def test_the_question_stays_readable_after_each_decision_and_beside_each_claim(
             assert_readable(page)
             page.keyboard.press("n")
             assert_readable(page)
+            page.keyboard.press("1")
             page.keyboard.press("a")
             expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
         assert seen.complaints == []
@@ -74,11 +76,13 @@ def test_a_key_from_before_a_request_was_painted_decides_nothing(browser: Browse
         expect(page.locator("#question")).to_be_focused()
         first = shown(page)
         page.evaluate(PRESS_BEFORE_PAINT, "a")
+        page.keyboard.press("1")
         page.keyboard.press("a")
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
         expect(page.locator("#question")).to_be_focused()
         second = shown(page)
         assert page.evaluate("window.pressedOn") == second
+        page.keyboard.press("1")
         page.keyboard.press("w")
         expect(page.locator(f'[data-review="{second}"]')).to_have_count(0)
         assert [first in each.url for each in decided] == [True, False]
@@ -115,35 +119,64 @@ def test_a_rejection_asks_for_its_reason_and_says_whether_readers_see_it(
         assert seen.complaints == []
 
 
-def test_an_approval_of_what_the_reviewer_found_contradicted_asks_why(browser: Browser, console: ConsoleThread) -> None:
-    held(console, "approved-doubts", 2)
+def two_doubts(number: int) -> GeneratedAnswer:
+    """Return an answer whose two claims contradict its source."""
+    facts = ContextChunk(chunk_id="c1", content="An ingester needs 2 GiB of memory. A querier runs on 5 cores.")
+    text = "An ingester needs 16 GiB of memory [1]. A querier runs on 3 cores [1]."
+    return risky(number, "approved-doubts").model_copy(update={"answer": text, "contexts": [facts]})
+
+
+def test_an_approval_against_a_contradicted_claim_asks_for_a_verdict_or_a_reason(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    console.store([two_doubts(0), *(risky(number, "approved-doubts") for number in (1, 2))])
     with logged_in(browser, console, "approver") as (page, seen):
         bodies: list[Any] = []
         page.on("request", lambda sent: bodies.append(sent.post_data_json) if sent.url.endswith("/decision") else None)
-        page.goto("/review")
+        page.goto(f"/review/{fact_id('approved-doubts', 'approved-doubts-0', 'review')}")
         expect(page.locator("#question")).to_be_focused()
-        doubts = page.locator("#doubts")
-        expect(doubts).to_contain_text("Contradicted: claim 1.")
-        page.keyboard.press("1")
-        expect(doubts).to_be_empty()
+        doubts, asked, reason = (page.locator(name) for name in ("#doubts", "#approval", "#approval-reason"))
+        expect(doubts).to_contain_text("Contradicted: claims 1, 2.")
+        for key, words in (("a", "Approve"), ("w", "Approve with a warning")):
+            page.keyboard.press(key)
+            expect(asked).to_contain_text("The evaluation found claims 1, 2 contradicted, without a verdict of yours")
+            expect(asked.get_by_role("button", name=words, exact=True)).to_be_visible()
+            assert serious_violations(page) == []
+            page.keyboard.press("Escape")
+            expect(asked).to_be_hidden()
         page.keyboard.press("2")
-        expect(doubts).to_contain_text("Contradicted: claim 1.")
-        review = shown(page)
+        expect(doubts).to_contain_text("Contradicted: claim 2.")
         page.keyboard.press("a")
-        expect(page.locator("#approval")).to_contain_text("You found claim 1 contradicted.")
-        expect(page.locator("#approval-reason")).to_be_focused()
-        assert serious_violations(page) == []
+        expect(asked).to_contain_text("You found claim 1 contradicted. The evaluation found claim 2 contradicted")
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        page.keyboard.press("2")
+        expect(doubts).to_be_empty()
+        review = shown(page)
+        page.keyboard.press("w")
+        expect(asked).to_contain_text("You found claims 1, 2 contradicted.")
+        expect(reason).to_be_focused()
         page.keyboard.press("Enter")
-        expect(page.locator("#approval")).to_be_visible()
+        expect(asked).to_be_visible()
+        assert bodies == []
         page.keyboard.type("outdated source")
         page.keyboard.press("Enter")
         expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
-        expect(page.locator("#question")).to_be_focused()
-        page.keyboard.press("1")
-        page.keyboard.press("a")
-        expect(page.locator("#queue-empty")).to_be_focused()
-        assert [(each["user_action"], each["reason"]) for each in bodies] == [
-            ("approve", "outdated_source"), ("approve", None),
+        for words in ("", "nothing wrong"):
+            expect(page.locator("#question")).to_be_focused()
+            review = shown(page)
+            if words:
+                page.keyboard.press("a")
+                expect(reason).to_be_focused()
+                page.keyboard.type(words)
+                page.keyboard.press("Enter")
+            else:
+                page.keyboard.press("1")
+                expect(doubts).to_be_empty()
+                page.keyboard.press("a")
+            expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
+        assert [(each["user_action"], each["with_warning"], each["reason"]) for each in bodies] == [
+            ("approve", True, "outdated_source"), ("approve", False, None), ("approve", False, "nothing_wrong"),
         ]  # fmt: skip
         assert seen.complaints == []
 

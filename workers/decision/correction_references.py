@@ -92,9 +92,39 @@ def _sources_of_sentences(text: str, known: Sequence[Metadata]) -> dict[str, set
     return found
 
 
+def dangling_references(request: ReviewRequest, text: str) -> list[str]:
+    """Return the references of a correction that lead to no source, as they are written.
+
+    A correction with a list of references of its own has none. A name or an address is looked up only if the request
+    has all sources of the answer.
+
+    Args:
+        request: the review request.
+        text: the corrected answer.
+    """
+    if HEADING.strip() in text:
+        return []
+    complete = len(request.contexts) >= request.contexts_total
+    markers = find_markers(text, max(request.contexts_total, len(request.contexts)))
+    known = request.releasable.citations if request.releasable else []
+    index = SourceIndex(_chunks(request))
+    return list(
+        dict.fromkeys(
+            marker.text
+            for marker in markers
+            if marker.out_of_range
+            or (complete and not marker.numbers and resolve(marker, index)[1] and not still_cited(marker.text, known))
+        )
+    )
+
+
+def _chunks(request: ReviewRequest) -> list[ContextChunk]:
+    return [ContextChunk.model_validate(each.model_dump(include=set(SHARED_FIELDS))) for each in request.contexts]
+
+
 def _cited(request: ReviewRequest, text: str) -> list[Citation]:
     """Return the contexts of a request that a text cites."""
-    chunks = [ContextChunk.model_validate(each.model_dump(include=set(SHARED_FIELDS))) for each in request.contexts]
+    chunks = _chunks(request)
     index = SourceIndex(chunks)
     numbers = {number for marker in find_markers(text, len(chunks)) for number in resolve(marker, index)[0]}
     answer = GeneratedAnswer(

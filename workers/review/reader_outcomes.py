@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from schemas.enriched import ReleaseState
 from schemas.review import ReviewDecision, ReviewRequest
+from workers.decision.correction_references import dangling_references
 from workers.decision.finality import released_by
 from workers.decision.reference_list import HEADING
 from workers.evaluation.text.empty_texts import is_blank
@@ -14,6 +15,8 @@ from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import DeadlineAction, decided, decided_by_deadline
 from workers.review.review_errors import InvalidDecision
 
+MOST_NAMED = 5
+"""Maximum number of references that a refusal names."""
 _LINK = re.compile(r"\[(\[[^\[\]\n]*\])\]\((?:<[^<>\n]*>|[^()\s]*)\)")
 """A citation with a link, as the formatting writes it."""
 
@@ -81,4 +84,26 @@ def refuse_blank(decision: ReviewDecision) -> None:
     if decision.user_action == "correct" and is_blank(decision.corrected_answer or ""):
         raise InvalidDecision(
             "corrected_answer", "the text is empty; write the text that readers get, or reject the answer"
+        )
+
+
+def refuse_dangling(request: ReviewRequest, text: str) -> None:
+    """Refuse a correction with a reference that leads to no source: it holds an answer of a model.
+
+    Args:
+        request: the review request.
+        text: the corrected answer.
+
+    Raises:
+        InvalidDecision: a reference leads nowhere.
+    """
+    dangling = dangling_references(request, text)
+    if dangling:
+        total = max(request.contexts_total, len(request.contexts))
+        one = len(dangling) == 1
+        raise InvalidDecision(
+            "corrected_answer",
+            f"{', '.join(dangling[:MOST_NAMED])} {'leads' if one else 'lead'} to no source: the answer has"
+            f" {total or 'no'} source{'' if total == 1 else 's'}; correct or remove {'it' if one else 'them'}, or write"
+            " what is no reference as `code`",
         )

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import date as date_of_day
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import from_json
 
 from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
 from schemas.enriched import ReleaseState
@@ -91,6 +92,20 @@ class EvidenceView(BaseModel):
     start: int | None
     end: int | None
     text: str
+
+
+class SentTurn(BaseModel):
+    """A message of the conversation that an answer was sent with."""
+
+    role: Literal["user", "assistant"]
+    content: str = Field(description="Text of the message, at most its first 2,000 code points.")
+
+
+SentTurns = Annotated[
+    list[SentTurn],
+    BeforeValidator(lambda stored: (from_json(stored) if stored else []) if isinstance(stored, str) else stored),
+]
+"""Turns that an answer was sent with, also read from the text of their column."""
 
 
 class JudgedClaim(BaseModel):
@@ -182,6 +197,9 @@ class ReviewItem(ReviewSummary):
     session_id: str = Field(description="Session of the user; empty without one.")
     completed_at: datetime = Field(description="Completion time of the answer.")
     answer_metrics: dict[str, float]
+    conversation: SentTurns = Field(
+        default_factory=list, description="Turns that were sent with the answer, the oldest first."
+    )
     claims: list[ClaimView]
     contexts: list[ReviewContext]
     contexts_total: int = Field(

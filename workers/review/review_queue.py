@@ -270,8 +270,9 @@ class ReviewQueue:
             **summary | {"query": request.query},
             answer=request.answer,
             session_id=request.session_id or "",
-            completed_at=request.releasable.completed_at if request.releasable else place.requested_at,
+            completed_at=_completed(place, request),
             answer_metrics=request.answer_metrics,
+            conversation=await self._store.turns(place.tenant, place.answer_id, _completed(place, request)),
             claims=claims,
             contexts=request.contexts,
             contexts_total=request.contexts_total,
@@ -297,8 +298,7 @@ class ReviewQueue:
 
     async def _claims(self, place: QueueRow, request: ReviewRequest) -> list[ClaimView]:
         """Return all stored claims; return the worst claims of the request until rows are stored."""
-        completed = request.releasable.completed_at if request.releasable else place.requested_at
-        rows = await self._store.claims(place.tenant, place.answer_id, completed)
+        rows = await self._store.claims(place.tenant, place.answer_id, _completed(place, request))
         if rows:
             return [claim_view(row) for row in rows]
         return [
@@ -365,6 +365,11 @@ class ReviewQueue:
             decided_at=place.decided_at if closed else None,
             action=shown_action(place) if closed else None,
         )
+
+
+def _completed(place: QueueRow, request: ReviewRequest) -> datetime:
+    """Return the completion time of the answer, UTC."""
+    return request.releasable.completed_at if request.releasable else place.requested_at
 
 
 def shown_action(place: QueueRow) -> str:

@@ -18,7 +18,7 @@ from workers.process.background import start_background, stop_background
 from workers.review.decision_events import decided, review_event, withdrawal
 from workers.review.locks import DecisionMark
 from workers.review.pending import PendingDecisions
-from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank
+from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank, refuse_dangling
 from workers.review.released_requests import released_request
 from workers.review.review_errors import (
     AlreadyDecided,
@@ -100,14 +100,16 @@ class ReviewService(ReviewSteps):
             AlreadyDecided: the request is already decided.
             LockedByAnother: another reviewer holds the lock.
             RequestChanged: a more complete result has replaced the request that the reviewer saw.
-            InvalidDecision: a verdict names a claim that the answer does not make, a correction changes nothing, or
-                the decision does not fit into a record.
+            InvalidDecision: a verdict names a claim that the answer does not make, a correction changes nothing
+                or has a reference that leads nowhere, or the decision does not fit into a record.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         place = await self._place(review_id, who)
         request = await self._request(place)
         if body.user_action == "correct" and (body.corrected_answer or "").strip() == request.answer.strip():
             raise InvalidDecision("corrected_answer", "the text equals the answer; edit it, or approve the answer")
+        if body.user_action == "correct":
+            refuse_dangling(request, body.corrected_answer or "")
         body = body.model_copy(update={"claim_verdicts": await self._placed(place, request, body.claim_verdicts)})
         now = self._now()
         lock = (await self._locks.known([review_id])).get(review_id)
@@ -144,7 +146,8 @@ class ReviewService(ReviewSteps):
 
         Raises:
             AlreadyDecided: the request is already decided.
-            InvalidDecision: the action decides nothing, or readers would get an empty text.
+            InvalidDecision: the action decides nothing, readers would get an empty text, or a reference of a correction
+                leads nowhere.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         if body.user_action not in DECIDING:
@@ -152,7 +155,10 @@ class ReviewService(ReviewSteps):
         place = await self._place(review_id, who)
         if not place.is_open:
             raise await self._closed(place, who)
-        decision = self._decision(await self._request(place), body, who, self._now(), None, second=False)
+        request = await self._request(place)
+        if body.user_action == "correct":
+            refuse_dangling(request, body.corrected_answer or "")
+        decision = self._decision(request, body, who, self._now(), None, second=False)
         refuse_blank(decision)
         return place, reader_outcome(decision)
 

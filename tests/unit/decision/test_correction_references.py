@@ -7,7 +7,7 @@ import pytest
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
 from schemas.review import ReleasableAnswer, ReviewContext, ReviewRequest
-from workers.decision.correction_references import correction_references
+from workers.decision.correction_references import correction_references, dangling_references
 from workers.decision.finality import released_by
 from workers.decision.reference_list import Style, entries_of, format_interactive, format_references
 from workers.evaluation.citations.citation_finder import cite
@@ -131,3 +131,25 @@ def test_calculations_of_the_original_answer_are_left_out() -> None:
     assert entries_of(
         "\n\n## References\n\n[1] **Document**: Guide\n    > [2] x\n\n*Calculation*: 2 + 2 (from [1])\n"
     ) == {1: "[1] **Document**: Guide\n    > [2] x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "dangling"),
+    [
+        ("It needs 4 GiB [3].", []),
+        ("It needs 4 GiB [4], and 5 GiB [1] [4].", ["[4]"]),
+        ("It needs 4 GiB [0] or 5 GiB [Source 7].", ["[0]", "[Source 7]"]),
+        ("It needs 4 GiB [Source: guides/g-9].", ["[Source: guides/g-9]"]),
+        ("It needs 4 GiB [Source: guides/g-2] [Source: Notes].", []),
+        ("See the `[9]` of the list, and https://example.org.", []),
+        ("It needs 4 GiB [9].\n\n## References\n\n[9] Notes", []),
+    ],
+)
+def test_a_reference_of_a_correction_that_leads_to_no_source_is_found(text: str, dangling: list[str]) -> None:
+    assert dangling_references(request(), text) == dangling
+
+
+def test_a_source_that_did_not_fit_into_the_request_can_be_cited() -> None:
+    partial = request().model_copy(update={"contexts_total": 9})
+    assert dangling_references(partial, "It needs 4 GiB [9] [Source: guides/g-9].") == []
+    assert dangling_references(partial, "It needs 4 GiB [10].") == ["[10]"]

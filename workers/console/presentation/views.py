@@ -20,7 +20,7 @@ from workers.decision.explanation import DecisionView, Explanation, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.feedback.observed_events import is_of_reviewer
 from workers.feedback.rewards import combine, explicit_reward
-from workers.review.review_models import JudgedClaim
+from workers.review.review_models import JudgedClaim, SentTurns
 from workers.settings import Settings
 from workers.stores.clickhouse.score_rows import stored_scores
 from workers.stores.queries.answer_queries import StoredAnswer
@@ -200,6 +200,9 @@ class AnswerDetail(View):
     issues: list[str]
     claims_total: int
     claims: list[ClaimView]
+    conversation: SentTurns = Field(
+        description="Turns that were sent with the answer, the oldest first; of answers from before they were kept, none."
+    )
     citations: list[CitationView]
     sources: list[SourceView] = Field(
         description="All sources that the model received; of answers from before they were kept, only the known ones."
@@ -273,6 +276,7 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
             "review_id": next((row["review_id"] for row in stored.decisions), ""),
             "shown": [] if stored.blind else outcome.shown,
             "characteristics": {name: row[name] for name in CHARACTERISTICS},
+            "conversation": row["turns"],
             "claims": stored.claims,
             "evaluations": stored_scores(stored.scores),
             "citations": stored.citations,

@@ -27,6 +27,8 @@ MAX_LOGGED = 200
 """Maximum number of citations, invalid references and claims in an audit row; all of them are counted."""
 DESCRIBED = ("chunk_id", "source_type", "source_path", "source_table", "record_id", "last_updated")
 """Fields of a context that describe a source which the answer does not cite."""
+MAX_TURN = 2_000
+"""Maximum length of a turn of the conversation in the row of its answer, code points."""
 MAX_SOURCE_LABEL = 200
 """Maximum length of a source's name in figures."""
 
@@ -138,6 +140,7 @@ def _answer_row(enriched: EnrichedAnswer, basis: DecisionBasis | None) -> Answer
         gate_minimum=basis.minima.gate if basis else None,
         grounding_minimum=basis.minima.grounding if basis else None,
         findings=findings_text(basis.findings) if basis else "",
+        turns=_turns(answer),
     )
 
 
@@ -326,6 +329,12 @@ def _sources(enriched: EnrichedAnswer) -> str:
             known |= {"title": title} | chunk.model_dump(mode="json", include=set(DESCRIBED))
         listed.append({"number": number} | {name: value for name, value in known.items() if value})
     return _json(listed) if any(len(each) > 1 for each in listed) else ""
+
+
+def _turns(answer: GeneratedAnswer) -> str:
+    """Return the turns that an answer was sent with as JSON, each shortened; empty without any."""
+    turns = [{"role": turn.role, "content": turn.content[:MAX_TURN]} for turn in answer.conversation]
+    return _json(turns) if turns else ""
 
 
 def _source_rows(enriched: EnrichedAnswer) -> list[SourceRow]:

@@ -12,6 +12,7 @@ from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, w
 from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.claim_queries import CLAIMS, NOT_MOVED, OF_ANSWER
 from workers.stores.queries.corrected_texts import CORRECTIONS, corrected_answers
+from workers.stores.queries.judged_claims import WITH_VERDICT
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
 from workers.stores.tables.table_row import select_rows
@@ -88,9 +89,9 @@ WHERE run = {{run:String}}
        multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}}))
        OR (tenant, answer_id) IN """
     + corrected_answers("text")
-    + """)
-  AND ({{verdict:String}} = '' OR multiIf({{verdict:String}} = 'contradicted', claims_contradicted,
-       {{verdict:String}} = 'unsupported', claims_unsupported, claims_supported) > 0)
+    + f""")
+  AND {WITH_VERDICT}"""
+    + """
   AND ({{model:String}} = '' OR model_id = {{model:String}})
   AND ({{model_part:String}} = '' OR positionCaseInsensitiveUTF8(model_id, {{model_part:String}}) > 0)
   AND ({{tenant_part:String}} = '' OR positionCaseInsensitiveUTF8(tenant, {{tenant_part:String}}) > 0)
@@ -205,7 +206,8 @@ class AnswerFilter:
             back, which ``rejected`` includes.
         period: time of completion.
         evaluated: time of evaluation, by which the overview counts.
-        verdict: verdict of at least one claim: supported, contradicted or unsupported.
+        verdict: verdict of at least one claim: supported, contradicted or unsupported; that of a reviewer counts before
+            that of the evaluation.
         seen: true if readers saw the text of the model at some time, also if it was withdrawn or rejected later; false
             for the others.
         blind: requests that the searcher may still review; their answers have the state of their evaluation.

@@ -247,6 +247,14 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             tenant=tenant, answer_id=answer_id, completed_at=without_zone(completed_at), run="live",
         )  # fmt: skip
 
+    async def turns(self, tenant: str, answer_id: str, completed_at: datetime) -> str:
+        """Return the turns that an answer was sent with, as JSON; empty without any, or until the answer is stored."""
+        found = await self.rows(
+            f"SELECT turns FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = 'live'",
+            tenant=tenant, answer_id=answer_id, completed_at=without_zone(completed_at),
+        )  # fmt: skip
+        return str(found[0]["turns"]) if found else ""
+
     async def history(self, place: QueueRow) -> list[dict[str, Any]]:
         """Return the events of a request in order of time, each with kind, by, at and detail."""
         return await self.named_rows(

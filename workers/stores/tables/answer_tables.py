@@ -99,6 +99,7 @@ class AnswerRow(TableRow):
     gate_minimum: Float64 | None = None
     grounding_minimum: Float64 | None = None
     findings: Text = ""
+    turns: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

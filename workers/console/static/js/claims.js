@@ -79,8 +79,11 @@ const numbersOf = (wanted) => claimsOf().flatMap((claim, index) => (wanted(claim
 /** Numbers of the claims that the reviewer found contradicted. */
 export const foundContradicted = () => numbersOf((claim) => ownOf(claim) === "contradicted");
 
-/** Numbers of the contradicted claims on which no verdict of the reviewer says otherwise. */
-export const unexplained = () => numbersOf((claim) => (ownOf(claim) ?? claim.dataset.verdictOf) === "contradicted");
+/** Numbers of the claims that the evaluation found contradicted and that have no verdict of the reviewer. */
+export const unjudged = () => numbersOf((claim) => !ownOf(claim) && claim.dataset.verdictOf === "contradicted");
+
+/** Claims by their numbers, in words. */
+export const claimWords = (numbers) => `${numbers.length === 1 ? "claim" : "claims"} ${numbers.join(", ")}`;
 
 /** The reviewer's verdicts on claims, as they are sent. */
 export const ownVerdicts = () =>

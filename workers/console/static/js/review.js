@@ -1,7 +1,7 @@
 // The review queue: one request after the other, on keys, with the next one loaded ahead.
 
 import { active } from "./active_time.js";
-import { foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unexplained } from "./claims.js";
+import { claimWords, foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unjudged } from "./claims.js";
 import { complain, parsed, reasonOf, say, send } from "./common.js";
 import { closeCorrection, correctionOpen, discardCorrection, isEdited, openCorrection, showDiffSoon } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
@@ -235,30 +235,34 @@ async function vote(action) {
   }
 }
 
-/** Say which claims speak against an approval that has neither a verdict nor a reason. */
+/** Say which claims speak against an approval that has neither a verdict on them nor a reason. */
 function showDoubts() {
   const words = document.getElementById("doubts");
   if (!words) return;
   const { reason, user_comment: comment } = said();
-  const numbers = reason || comment ? [] : unexplained();
-  words.textContent = numbers.length
-    ? `Contradicted: ${numbers.length === 1 ? "claim" : "claims"} ${numbers.join(", ")}. To approve all the same, give your verdict or a reason.`
-    : "";
+  const numbers = reason || comment ? [] : unjudged();
+  words.textContent = numbers.length ? `Contradicted: ${claimWords(numbers)}. To approve all the same, give your verdict or a reason.` : "";
 }
 
-/** Approve, and ask why where the reviewer found a claim contradicted. */
-function approve() {
+/** Approve, also with a warning; ask for a verdict or a reason where a claim is contradicted. */
+function approve(action) {
   const { reason, user_comment: comment } = said();
   if (busy || !isOpen()) return;
-  const numbers = foundContradicted();
-  if (reason || comment || !numbers.length || isEdited()) decide("approve");
-  else {
-    document.getElementById("approval-claims").textContent = `You found ${numbers.length === 1 ? "claim" : "claims"} ${numbers.join(", ")} contradicted.`;
-    ask("approval", (field) => {
-      document.getElementById("decision-reason").value = field.value;
-      decide("approve");
-    });
+  const [found, open] = [foundContradicted(), unjudged()];
+  if (reason || comment || !(found.length || open.length) || isEdited()) {
+    decide(action);
+    return;
   }
+  const words = [
+    found.length ? `You found ${claimWords(found)} contradicted.` : "",
+    open.length ? `The evaluation found ${claimWords(open)} contradicted, without a verdict of yours: cancel to give it, or give a reason.` : "",
+  ];
+  document.getElementById("approval-claims").textContent = words.filter(Boolean).join(" ");
+  document.getElementById("approval-go").textContent = action === "warn" ? "Approve with a warning" : "Approve";
+  ask("approval", (field) => {
+    document.getElementById("decision-reason").value = field.value;
+    decide(action);
+  });
 }
 
 async function decide(action, discarded = false) {
@@ -359,8 +363,8 @@ async function reload(review) {
 }
 
 const ACTIONS = {
-  approve,
-  warn: () => decide("warn"),
+  approve: () => approve("approve"),
+  warn: () => approve("warn"),
   correct: () => decide("correct"),
   reject,
   skip: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),

@@ -1,0 +1,35 @@
+"""Choose answers by the verdicts on their claims: a verdict of a reviewer counts before that of the evaluation."""
+
+from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS
+
+# A withdrawn decision vouches for nothing.
+_JUDGED = f"""(
+    SELECT tenant, answer_id, JSONExtractString(each, 'claim_id') AS claim_id, JSONExtractString(each, 'verdict') AS judged
+    FROM (
+        SELECT tenant, answer_id, arrayJoin(JSONExtractArrayRaw(decision, 'claim_verdicts')) AS each
+        FROM {{database}}.review_decisions FINAL
+        WHERE {{{{verdict:String}}}} != '' AND ruling = 'final' AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}
+          AND (empty({{{{tenants:Array(String)}}}}) OR tenant IN {{{{tenants:Array(String)}}}}))
+    WHERE judged IN ('supported', 'contradicted', 'unsupported')
+      AND (judged != 'supported' OR (tenant, answer_id) NOT IN (
+          SELECT tenant, answer_id FROM {{database}}.review_decisions WHERE ruling = 'withdrawal')))"""
+_NAMES = f"(SELECT tenant, answer_id FROM {_JUDGED})"
+
+# The columns of the first condition are the beginning of the key of the claims: few granules are read.
+_WITH_VERDICT = f"""(
+    SELECT tenant, answer_id FROM (
+        SELECT tenant, answer_id, claim_id, verdict FROM {{database}}.claims FINAL
+        WHERE {{{{verdict:String}}}} != '' AND run = {{{{run:String}}}}
+          AND (tenant, toDate(completed_at), answer_id, pipeline_version) IN (
+              SELECT tenant, toDate(completed_at), answer_id, pipeline_version FROM {{database}}.answers FINAL
+              WHERE run = {{{{run:String}}}} AND (tenant, answer_id) IN {_NAMES})
+    ) AS claims ANY LEFT JOIN {_JUDGED} AS judgements USING (tenant, answer_id, claim_id)
+    WHERE if(judged = '', toString(verdict), judged) = {{{{verdict:String}}}})"""
+
+WITH_VERDICT = f"""({{{{verdict:String}}}} = '' OR if((tenant, answer_id) IN {_NAMES}, (tenant, answer_id) IN {_WITH_VERDICT},
+    multiIf({{{{verdict:String}}}} = 'contradicted', claims_contradicted, {{{{verdict:String}}}} = 'unsupported',
+            claims_unsupported, claims_supported) > 0))"""
+"""Condition on rows of answers: any verdict is wanted, or at least one claim has the wanted one.
+
+Its parameters are ``verdict``, ``run``, ``tenants`` and those of ``due_values``.
+"""
