@@ -176,8 +176,25 @@ def test_a_request_that_was_closed_without_a_decision_is_a_record(
 ) -> None:
     (row,) = listed(console, answer_id=answers["closed"].answer_id)
     assert (row["ruling"], row["decided_by"], row["state"]) == ("unassigned", "ben", "")
-    assert row["outcome"] == "Closed without a decision by ben; nothing changed for readers."
+    assert row["outcome"] == "Opened by ben and closed again without a decision; nothing changed for readers."
     assert [row["answer_id"] for row in listed(console, state="unassigned")] == [answers["closed"].answer_id]
+
+
+def test_closing_a_request_is_no_decision(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    name = answers["closed"].answer_id
+    for params in ({}, {"person": "ben"}, {"q": "memory"}):
+        found = listed(console, **params)
+        assert "escalated" in [row["ruling"] for row in found]
+        assert name not in [row["answer_id"] for row in found if row["ruling"] == "unassigned"]
+    assert name in [row["answer_id"] for row in listed(console, state="everything") if row["ruling"] == "unassigned"]
+    client = console.client("admin")
+    exported = client.get("/api/audit/decisions/export", params={"tenant": TENANT}).raise_for_status().text
+    assert "unassigned" not in exported
+    page = client.get("/audit/decisions", params={"tenant": TENANT}, headers=PAGE).raise_for_status().text
+    assert "closed again without a decision are left out" in page
+    assert f"tenant={TENANT}&amp;state=unassigned" in page
+    assert "Opened by ben" not in page
+    assert "Comment: “Looks right.”" in page
 
 
 def test_fallbacks_are_no_releases(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:

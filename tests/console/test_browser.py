@@ -95,7 +95,7 @@ def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told
         expect(second.locator(f'[data-review="{review}"]')).to_have_count(0)
         reject(first)
         expect(first.locator(f'[data-review="{review}"]')).to_have_count(0)
-        expect(first.locator("#status")).to_contain_text("rejected")
+        expect(first.locator("#status")).to_contain_text("Rejected")
         assert shown(first) != shown(second)
     (decision,) = decisions_on(values, answers[0].answer_id)
     assert (decision.decided_by, decision.user_action) == ("first-racer", "reject")
@@ -134,12 +134,12 @@ def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, 
         with unhurried_undo(console):
             page.keyboard.press("1")
             page.keyboard.press("a")
-            expect(page.locator("#status")).to_contain_text("approved")
+            expect(page.locator("#status")).to_contain_text("Approved")
             page.keyboard.press("u")
             page.wait_for_url(f"**/review/{review}")
         expect(page.locator("#question")).to_be_focused()
         reject(page)
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
     (decision,) = decisions_on(values, answer.answer_id)
     assert decision.user_action == "reject"
 
@@ -320,7 +320,7 @@ def test_a_second_opinion_is_blind(browser: Browser, console: ConsoleThread, mon
         with unhurried_undo(console):
             page.keyboard.press("1")
             page.keyboard.press("a")
-            expect(page.locator("#status")).to_contain_text("approved")
+            expect(page.locator("#status")).to_contain_text("Approved")
         assert "first-opinion" not in told("second-opinion"), "while the second one can still be undone"
 
 
@@ -639,7 +639,7 @@ def test_every_page_fits_a_window_of_360_pixels(
         expect(page.locator("#panel .source-text")).to_be_in_viewport()
         page.goto("/review")
         page.get_by_role("button", name="Skip").click()
-        expect(page.locator("#status")).to_contain_text("skipped")
+        expect(page.locator("#status")).to_contain_text("Skipped")
 
 
 # ---------------------------------------------------------------- logging in
@@ -688,6 +688,13 @@ def test_an_edit_is_never_discarded_silently(browser: Browser, console: ConsoleT
         correcting(page, answer.answer.answer)
         page.keyboard.press("Control+Enter")
         expect(page.locator("#status")).to_contain_text("unchanged")
+        page.locator("#corrected").fill("  \n ")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("The correction is empty. Write the text that readers get")
+        # What only the server takes for blank is refused in words as well.
+        page.locator("#corrected").fill("\u200b")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#status")).to_contain_text("The text is empty; write the text that readers get")
         expect(page.locator("#status")).to_have_class("error")
         page.locator("#corrected").fill("It needs 2 GiB [1].")
         page.keyboard.press("Escape")
@@ -739,7 +746,7 @@ def test_a_reload_and_an_undo_keep_what_was_typed_and_chosen(
         expect(page.locator("#comment")).to_have_value("see page 4")
         with unhurried_undo(console):
             page.locator("#corrected").press("Control+Enter")
-            expect(page.locator("#status")).to_contain_text("corrected")
+            expect(page.locator("#status")).to_contain_text("Corrected")
             page.get_by_role("button", name="Undo (u)").click()
             page.wait_for_url("**/review/*")
         expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
@@ -777,7 +784,7 @@ def test_a_message_covers_no_button(browser: Browser, console: ConsoleThread) ->
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         reject(page)
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
         status = page.locator("#status").bounding_box()
         assert status is not None
         for control in page.locator(".decide button, .review-head button, header a, header button").all():

@@ -69,7 +69,7 @@ def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
         expect(dialog).to_be_visible()
         page.keyboard.type(REASON)
         page.keyboard.press("Enter")
-        expect(page.locator("#status")).to_contain_text("escalated")
+        expect(page.locator("#status")).to_contain_text("Escalated")
         expect(page.locator(f'[data-review="{review}"]')).to_have_count(0)
         assert seen.complaints == []
     events = [ReviewEvent.from_bytes(value) for value in values(REVIEW_EVENTS, answer.answer_id)][before:]
@@ -110,7 +110,7 @@ def test_an_escalation_hands_on_verdicts_which_bind_nobody_and_the_list_previews
         expect(page.locator("#escalation-verdicts")).to_contain_text("sees your verdicts on 2 claims as yours")
         page.keyboard.type(REASON)
         page.keyboard.press("Enter")
-        expect(page.locator("#status")).to_contain_text("escalated")
+        expect(page.locator("#status")).to_contain_text("Escalated")
         events = [ReviewEvent.from_bytes(value) for value in values(REVIEW_EVENTS, answer.answer_id)]
         (escalated,) = (each for each in events if each.kind == "escalated")
         assert [each.verdict for each in escalated.claim_verdicts] == list(found)

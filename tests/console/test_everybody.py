@@ -106,7 +106,7 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
     seen = [shown(page)]
     tab_to(page, named("Approve", "BUTTON"))
     page.keyboard.press("Enter")
-    expect(page.locator("#status")).to_contain_text("approved")
+    expect(page.locator("#status")).to_contain_text("Approved")
     expect(question).to_be_focused()
     seen.append(shown(page))
     # An edit is left with Esc and kept, then discarded by another decision, which is undone.
@@ -128,7 +128,7 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
         page.keyboard.press("Enter")
         expect(page.locator("#rejection-reason")).to_be_focused()
         page.keyboard.press("Enter")
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
         page.keyboard.press("u")
         page.wait_for_url(f"**/review/{seen[1]}*")
     expect(question).to_be_focused()
@@ -138,10 +138,10 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
     page.keyboard.press("Control+a")
     page.keyboard.type("It needs 2 GiB [1].")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#status")).to_contain_text("corrected")
+    expect(page.locator("#status")).to_contain_text("Corrected")
     expect(question).to_be_focused()
     reject(page)
-    expect(page.locator("#status")).to_contain_text("rejected")
+    expect(page.locator("#status")).to_contain_text("Rejected")
     # An answer from the search, its citation, and the audit.
     tab_to(page, named("Search"), backwards=True)
     page.keyboard.press("Enter")

@@ -201,12 +201,12 @@ def test_an_undo_is_offered_while_it_is_possible_and_an_error_does_not_look_like
         for name in ("open", "held"):
             expect(page.locator(f"#{name}-count")).to_have_text("2")
         page.keyboard.press("s")
-        expect(page.locator("#status")).to_contain_text("skipped")
+        expect(page.locator("#status")).to_contain_text("Skipped")
         expect(page.locator("#open-count")).to_have_text("2")
         with page.expect_response(lambda response: response.url.endswith("/decision")) as decided:
             reject(page)
         status = page.locator("#status")
-        expect(status).to_contain_text("rejected")
+        expect(status).to_contain_text("Rejected")
         button = page.get_by_role("button", name="Undo (u)")
         expect(button).to_be_visible()
         colour = "element => getComputedStyle(element).color + getComputedStyle(element).backgroundColor"

@@ -195,7 +195,7 @@ def test_on_a_phone_the_decision_is_in_reach_of_a_thumb(browser: Browser, consol
         page.keyboard.press("Escape")
         page.locator('[data-action="reject"]').tap()
         page.locator('#rejection [value="reject"]').tap()
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
 
 
 def test_the_evidence_says_where_it_comes_from_in_which_version_and_since_when(

@@ -257,7 +257,7 @@ def test_guidelines_stand_beside_the_claim(
         assert page.evaluate("window.owned") is None
         assert serious_violations(page) == []
         page.keyboard.press("s")
-        expect(page.locator("#status")).to_contain_text("skipped")
+        expect(page.locator("#status")).to_contain_text("Skipped")
         expect(guidelines.locator("strong")).to_be_visible()
 
 

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
@@ -29,6 +31,26 @@ def question(page: Page) -> str:
 
 
 @needs_browser
+def test_the_countdown_of_an_undo_never_exceeds_the_time_that_the_page_names(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "late-undo", 2)
+
+    def answer_late(route: Route) -> None:
+        reply = route.fetch()
+        behind = parsedate_to_datetime(reply.headers["date"]) - timedelta(seconds=20)
+        route.fulfill(response=reply, headers=reply.headers | {"date": format_datetime(behind, usegmt=True)})
+
+    with logged_in(browser, console, "late-undoer") as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.route("**/decision", answer_late)
+        reject(page)
+        expect(page.locator("#status")).to_contain_text("Rejected: “")
+        expect(page.locator("#status .countdown")).to_have_text(re.compile(r"^ ?[123] s$"))
+
+
+@needs_browser
 @pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
     browser: Browser, console: ConsoleThread, values: Values, window: dict[str, int]
@@ -41,7 +63,7 @@ def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
         with page.expect_response(lambda response: response.url.endswith("/decision")) as decided:
             reject(page)
         status = page.locator("#status")
-        expect(status).to_contain_text(f"rejected: “{asked}”")
+        expect(status).to_contain_text(f"Rejected: “{asked}”")
         button = page.get_by_role("button", name=f"Undo{' (u)' if window['width'] > 900 else ''}: “{asked}”")
         expect(button.locator(".countdown")).to_have_text(re.compile(r"^ ?[123] s$"))
         before = button.locator(".countdown").inner_text()
@@ -50,7 +72,7 @@ def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
         second = shown(page)
         page.wait_for_function("until => Date.now() > Date.parse(until)", arg=decided.value.json()["undo_until"])
         page.keyboard.press("u")
-        expect(status).to_contain_text(f"the decision on “{asked}” is already published, so it was not undone.")
+        expect(status).to_contain_text(f"The decision on “{asked}” is already published, so it was not undone.")
         expect(status).to_contain_text("ask the people who run the application to answer the question again")
         expect(status).to_have_class("error")
         assert shown(page) == second, "the request that is shown stays as it is"
@@ -140,7 +162,7 @@ def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
         second, second_question = shown(page), question(page)
         reject(page)
-        expect(page.locator("#status")).to_contain_text(f"rejected: “{second_question}”")
+        expect(page.locator("#status")).to_contain_text(f"Rejected: “{second_question}”")
         page.keyboard.press("u")
         expect(page.locator("#status")).to_contain_text(f"Undone: “{second_question}”")
         expect(page.locator(f'[data-review="{second}"]')).to_be_visible()
@@ -164,14 +186,14 @@ def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
         expect(page.locator("#question")).to_be_focused()
         first, asked = shown(page), question(page)
         reject(page)
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
         page.goto("/queue")
-        expect(page.locator("#status")).to_contain_text(f"rejected: “{asked}”")
+        expect(page.locator("#status")).to_contain_text(f"Rejected: “{asked}”")
         page.get_by_role("button", name=f"Undo: “{asked}”").click()
         expect(page).to_have_url(f"{console.url}/review/{first}")
         expect(page.locator("#question")).to_be_focused()
         reject(page)
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
         page.goto("/queue")
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
@@ -196,7 +218,7 @@ def test_an_undo_after_a_vote_says_that_the_vote_stays_before_it_undoes_an_older
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
         second = shown(page)
         page.keyboard.press("b")
-        expect(page.locator("#status")).to_contain_text("downvoted")
+        expect(page.locator("#status")).to_contain_text("Downvoted")
         page.keyboard.press("u")
         expect(page.locator("#status")).to_contain_text(
             f"A vote cannot be undone. Undo again to undo this instead: rejected: “{asked}”"
@@ -222,7 +244,7 @@ def test_a_bulk_decision_names_its_requests_before_and_is_undone_as_one(
         expect(page.locator("#bulk-taken li").first).to_contain_text("reader waits")
         assert serious_violations(page) == []
         page.get_by_role("button", name="Reject 2").click()
-        expect(page.locator("#status")).to_contain_text("rejected: 2 of 2 requests")
+        expect(page.locator("#status")).to_contain_text("Rejected: 2 of 2 requests")
         page.get_by_role("button", name="Undo: 2 of 2 requests").click()
         expect(page.get_by_label("Choose all of this page")).to_be_enabled()
         expect(page.locator("[data-choose]:enabled")).to_have_count(2)
@@ -242,7 +264,7 @@ def test_an_undo_of_several_decisions_says_how_many_were_undone(browser: Browser
         page.get_by_label("With the chosen").select_option("reject")
         page.get_by_role("button", name="Preview").click()
         page.get_by_role("button", name="Reject 3").click()
-        expect(page.locator("#status")).to_contain_text("rejected: 3 of 3 requests")
+        expect(page.locator("#status")).to_contain_text("Rejected: 3 of 3 requests")
         # Undone for itself in another window meanwhile.
         console.client("partial-undoer").post(f"/api/reviews/{reviews[1]}/undo").raise_for_status()
         page.get_by_role("button", name="Undo: 3 of 3 requests").click()
@@ -272,7 +294,7 @@ def test_counters_agree_with_a_reload_and_the_list_while_decisions_can_be_undone
         assert counters(page) == ["0", "3", "3"]
         first = shown(page)
         reject(page)
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
         assert counters(page) == ["1", "2", "2"]
         page.keyboard.press("u")
         expect(page.locator("#status")).to_contain_text("Undone")
@@ -282,7 +304,7 @@ def test_counters_agree_with_a_reload_and_the_list_while_decisions_can_be_undone
         assert counters(page) == ["0", "3", "3"]
         assert shown(page) == first
         reject(page)
-        expect(page.locator("#status")).to_contain_text("rejected")
+        expect(page.locator("#status")).to_contain_text("Rejected")
         assert counters(page) == ["1", "2", "2"]
         page.reload()
         expect(page.locator("#question")).to_be_focused()

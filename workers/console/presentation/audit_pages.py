@@ -40,6 +40,6 @@ async def audit_log(
     counted, hidden = await resources.audit.count(log, wanted.chosen(log, principal, blind_of(principal, resources)))
     return page(
         "audit.html", request, principal,
-        log=log, given=given, options=options, rows=rows, automatic_left_out=log == "decisions" and wanted.without_automatic, total=agreeing_total(counted, len(rows), first=not cursor, more=following is not None), hidden=hidden, address=urlencode(values), first=not cursor,
+        log=log, given=given, options=options, rows=rows, automatic_left_out=log == "decisions" and wanted.without_automatic, closed_left_out=log == "decisions" and wanted.without_closed, total=agreeing_total(counted, len(rows), first=not cursor, more=following is not None), hidden=hidden, address=urlencode(values), first=not cursor,
         more=urlencode(values | {"cursor": following}) if following else None,
     )  # fmt: skip

@@ -144,7 +144,7 @@ def _step(record: Recorded, who: str) -> str:
         case "resumed":
             return f"{'Escalation' if record.target else 'Skip'} undone by {who}"
         case "unassigned":
-            return f"Closed without a decision by {who}"
+            return f"Opened by {who} and closed again without a decision"
     return f"Assigned to {record.target} by {who}" if record.target else f"Assignment ended by {who}"
 
 

@@ -90,7 +90,7 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
         found = await service.queue(filters, who, cursor=cursor or None, limit=PAGE_SIZE)
     resources.accesses.note_page(principal, "queue", [(item.tenant, item.answer_id) for item in found.items])
     return page(
-        "queue.html", request, principal,
+        "queue.html", request, principal, undo_seconds=resources.settings.review.undo_seconds,
         review_address=address_of(filters.model_copy(update={"state": "open"})) if filters.state == "decided" else address_of(filters),
         found=found, more=_page_address(filters, found.next_cursor, [*trail, cursor]) if found.next_cursor else None,
         previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,

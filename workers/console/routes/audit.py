@@ -44,6 +44,8 @@ STATES_OF = {
 """Values of the filter by state, by log; empty for any."""
 FOLLOWED = frozenset({AUTOMATIC, "final", "withdrawal"})
 """Kinds of records whose sentence tells of another record."""
+CLOSED = "unassigned"
+"""Kind of the record of a request that somebody opened and closed again without a decision."""
 EVERYTHING = "everything"
 """Value of the filter by state that chooses automatic releases as well."""
 MAX_EXPORTED = 500_000
@@ -103,7 +105,8 @@ class AuditQuery(BaseModel):
         description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `withdrawal`, `undone`, "
         "`skipped`, `escalated`, `resumed`, `given`, `unassigned` (closed without a decision), `automatic` (releases without a "
         "person), `fallback` (a notice without a person) or `everything`. Without it, "
-        "automatic releases are listed only for a chosen answer. Of accesses, only those of this kind (what), or `reading` "
+        "automatic releases are listed only for a chosen answer, person or text, and requests that were closed without a "
+        "decision only for a chosen answer. Of accesses, only those of this kind (what), or `reading` "
         "or `list`.",
     )
     model: str = Field(default="", max_length=200, description="Only decisions on answers of this model.")
@@ -125,8 +128,17 @@ class AuditQuery(BaseModel):
         state = "" if self.state == EVERYTHING else self.state
         return AuditFilter(
             principal.chosen_tenants(self.tenant), self.answer_id, self.person, state, self.model,
-            Period(self.since, self.until), blind, (AUTOMATIC,) if self.without_automatic else (), self.q.strip(),
+            Period(self.since, self.until), blind, self._without, self.q.strip(),
         )  # fmt: skip
+
+    @property
+    def without_closed(self) -> bool:
+        """Return true if requests that were opened and closed again are left out: nobody decided anything there."""
+        return not (self.state or self.answer_id)
+
+    @property
+    def _without(self) -> tuple[str, ...]:
+        return (AUTOMATIC,) * self.without_automatic + (CLOSED,) * self.without_closed
 
     @property
     def without_automatic(self) -> bool:

@@ -69,7 +69,8 @@ FROM (
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
            if(kind = 'given', assignee, queue),
            parseDateTime64BestEffortOrNull(JSONExtractString(undone, 'decided_at'), 3, 'UTC')
-    FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})) AS events
+    FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})
+          AND NOT has({{{{without:Array(String)}}}}, toString(kind))) AS events
     ANY LEFT JOIN (
         SELECT tenant, review_id, model_id AS model FROM {{database}}.review_queue
         WHERE (tenant, review_id) IN (SELECT tenant, review_id FROM {{database}}.review_events WHERE kind IN ({_KINDS}))

@@ -37,6 +37,9 @@ function countDown(button, until) {
   tick();
 }
 
+/** A message as a sentence; the name of a person at its beginning stays as it is. */
+const sentence = (text, name) => (name && text.startsWith(name) ? text : text.charAt(0).toUpperCase() + text.slice(1));
+
 function show(text, actions, isError) {
   clearTimeout(hiding);
   status.classList.toggle("error", isError);
@@ -48,7 +51,7 @@ function show(text, actions, isError) {
 
 /** Report what went well; an action is offered for the time that it is possible, and its button counts down. */
 export function say(text, action) {
-  show(text, action ? [{ ...action, until: action.forMs && Date.now() + action.forMs }] : [], false);
+  show(sentence(text), action ? [{ ...action, until: action.forMs && Date.now() + action.forMs }] : [], false);
   hiding = setTimeout(() => status.replaceChildren(), action?.forMs ?? SHOWN_MS);
 }
 
@@ -58,7 +61,7 @@ export function complain(error) {
   const here = location.pathname + location.search;
   const logIn = { name: "Log in again", run: () => location.assign(`/login?${new URLSearchParams({ next: here })}`) };
   if (error.status === 401) show("Your session has ended. What you typed is still here.", [logIn, close], true);
-  else show(error.status ? error.message : "The console does not answer. Try again in a moment.", [close], true);
+  else show(error.status ? sentence(error.message, error.problem?.who) : "The console does not answer. Try again in a moment.", [close], true);
 }
 
 /** Send JSON and read the whole answer; a refusal is thrown as an error with its problem document. */
@@ -80,14 +83,18 @@ export async function send(path, body, options = {}) {
   const text = await response.text();
   if (!response.ok) {
     const problem = problemOf(text);
-    // The name of the field is for programs; people see the field.
-    const detail = problem.detail?.replace(`${problem.fields?.[0]?.field}: `, "");
-    const error = new Error(detail || `the console answered ${response.status}`);
+    const error = new Error(wordsOf(problem) || `the console answered ${response.status}`);
     error.status = response.status;
     error.problem = problem;
     throw error;
   }
   return { status: response.status, text, at: Date.parse(response.headers.get("Date")) };
+}
+
+/** Words of a problem for people: what is wrong with its fields, without the names of fields, which are for programs. */
+function wordsOf({ detail, fields }) {
+  if (detail?.endsWith("see fields")) return fields.map(({ message }) => message.replace("Value error, ", "")).join("; ");
+  return detail?.replace(`${fields?.[0]?.field}: `, "");
 }
 
 function problemOf(text) {

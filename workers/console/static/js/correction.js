@@ -16,6 +16,9 @@ export const isEdited = () => {
   return corrected !== null && corrected.value.trim() !== corrected.defaultValue.trim();
 };
 
+/** Whether the typed correction holds nothing that readers could see. */
+export const isBlank = () => document.getElementById("corrected").value.trim() === "";
+
 function showEditor(open) {
   document.getElementById("correction").hidden = !open;
   document.getElementById("editor-closed")?.toggleAttribute("hidden", open);
@@ -66,7 +69,7 @@ function showDiff() {
   if (!isOpen()) return; // the request was decided while the diff waited
   const corrected = document.getElementById("corrected");
   document.getElementById("diff").replaceChildren(...differences(corrected.defaultValue, corrected.value));
-  if (isEdited() && item().dataset.second === undefined) showCorrection(item().dataset.review, corrected.value);
+  if (isEdited() && !isBlank() && item().dataset.second === undefined) showCorrection(item().dataset.review, corrected.value);
 }
 
 /** Show the changes once nothing was typed for a moment. */

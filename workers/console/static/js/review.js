@@ -3,7 +3,7 @@
 import { active } from "./active_time.js";
 import { claimWords, foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unjudged } from "./claims.js";
 import { complain, parsed, reasonOf, say, send } from "./common.js";
-import { closeCorrection, correctionOpen, discardCorrection, isEdited, openCorrection, showDiffSoon } from "./correction.js";
+import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
 import { beginOutcomes, nextOutcome, showGivenChanges } from "./outcomes.js";
@@ -272,6 +272,10 @@ async function decide(action, discarded = false) {
   const corrected = document.getElementById("corrected");
   if (action === "correct" && !correctionOpen()) {
     openCorrection();
+    return;
+  }
+  if (action === "correct" && isBlank()) {
+    complain({ status: 422, message: "The correction is empty. Write the text that readers get, or reject the answer." });
     return;
   }
   if (action === "correct" && !isEdited()) {

@@ -21,10 +21,14 @@ export function questionOf(article) {
   return `“${question.length > LONGEST_QUESTION ? `${question.slice(0, LONGEST_QUESTION).trimEnd()}…` : question}”`;
 }
 
+/** How long a step can be undone, in ms, by the settings. */
+const windowMs = () => Number(document.querySelector("[data-undo-seconds]").dataset.undoSeconds) * 1000;
+
 /** Say what was done to requests and offer to undo it; without an end of the time it cannot be undone. */
 export function offerUndo({ reviews, question, words, until, at, run }) {
   voted = false;
-  const forMs = Date.parse(until) - (at || Date.now()) - MARGIN_MS;
+  // The clock of the response may be seconds behind: a step cannot be undone for longer than the page says.
+  const forMs = Math.min(Date.parse(until) - (at || Date.now()) - MARGIN_MS, windowMs());
   if (until) {
     steps.splice(0, steps.length, ...steps.filter((each) => Date.parse(each.until) > Date.now() && each.reviews[0] !== reviews[0]));
     steps.push({ reviews, question, words, until });
