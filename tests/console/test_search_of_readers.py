@@ -76,7 +76,9 @@ def test_the_verdict_of_a_reviewer_counts_before_that_of_the_evaluation(console:
         wanted = answer.model_copy(update={"decision": answer.decision.model_copy(update={"review": True})})
         request = review_request(wanted, answer.enriched_at, deadline_hours=24)
         assert request is not None
-        verdicts = [ClaimVerdict.model_validate({"claim_id": each["claim_id"], "verdict": verdict}) for each in detail["claims"]]
+        verdicts = [
+            ClaimVerdict.model_validate({"claim_id": each["claim_id"], "verdict": verdict}) for each in detail["claims"]
+        ]
         store = console.resources.analytics
         decision = decided(
             request, **{"by": "rita", "profile": {}, "at": answer.enriched_at, "action": "approve"} | values,
@@ -87,7 +89,9 @@ def test_the_verdict_of_a_reviewer_counts_before_that_of_the_evaluation(console:
 
     def found(verdict: str) -> set[str]:
         query = {"tenant": tenant, "verdict": verdict}
-        return {item["answer_id"] for item in client.get("/api/answers", params=query).raise_for_status().json()["items"]}
+        return {
+            item["answer_id"] for item in client.get("/api/answers", params=query).raise_for_status().json()["items"]
+        }
 
     open_one, judged_right, unsure, taken_back, right = stored
     assert {answer.answer_id for answer in stored[:4]} <= found("contradicted")

@@ -10,6 +10,8 @@ from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
+from tests.harness.reviews import store_decision
+from workers.decision.release_events import review_request
 
 pytestmark = needs_browser
 
@@ -178,6 +180,35 @@ def test_an_approval_against_a_contradicted_claim_asks_for_a_verdict_or_a_reason
         assert [(each["user_action"], each["with_warning"], each["reason"]) for each in bodies] == [
             ("approve", True, "outdated_source"), ("approve", False, None), ("approve", False, "nothing_wrong"),
         ]  # fmt: skip
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("window", [{"width": 1366, "height": 850}, {"width": 390, "height": 844}])
+def test_a_request_opens_with_what_readers_see_and_a_decided_one_with_who_decided(
+    browser: Browser, console: ConsoleThread, window: dict[str, int]
+) -> None:
+    long = " ".join(f"Zone {number} has its own ring." for number in range(60))
+    first = risky(2 * window["width"], "started")
+    changes = [{"answer": f"{long} {first.answer}", "answer_id": f"{first.answer_id}-{name}"} for name in "ab"]
+    waiting, decided = console.store([first.model_copy(update=each) for each in changes])
+    request = review_request(decided, decided.enriched_at, deadline_hours=24)
+    assert request is not None
+    console.call(store_decision(console.resources.analytics, request, by="rita", at=decided.enriched_at))
+    with logged_in(browser, console, "starter", viewport=window) as (page, seen):
+        page.goto(f"/review/{fact_id(waiting.tenant, waiting.answer_id, 'review')}")
+        expect(page.locator("#question")).to_be_focused()
+        for part in ("#question", ".state-line .warn", ".state-line .state", ".readers-now"):
+            assert page.locator(part).evaluate(READABLE), part
+        expect(page.locator(".state-line")).to_contain_text("A reader waits.")
+        expect(page.locator(".state-line")).to_contain_text("Readers see nothing yet.")
+        assert page.evaluate("scrollY") > 0
+        assert serious_violations(page) == []
+        page.goto(f"/review/{fact_id(decided.tenant, decided.answer_id, 'review')}")
+        expect(page.locator("#question")).to_be_focused()
+        for part in (".decision strong", ".decision time"):
+            assert page.locator(part).first.evaluate(READABLE), part
+        expect(page.locator(".decision")).to_contain_text("Approved by rita on")
+        assert serious_violations(page) == []
         assert seen.complaints == []
 
 

@@ -22,7 +22,9 @@ TURNS = [
 @pytest.fixture(scope="module")
 def answer(console: ConsoleThread) -> EnrichedAnswer:
     """A held answer to a question that nobody understands without the turns before it."""
-    source = ContextChunk(chunk_id="c1", content="For children under 40 kg the dose is 25 mg per kg of body weight a day.")
+    source = ContextChunk(
+        chunk_id="c1", content="For children under 40 kg the dose is 25 mg per kg of body weight a day."
+    )
     sent = GeneratedAnswer(
         answer_id="sent-turns-0", tenant=TENANT, user_id=USER, query="And for my son? He weighs 20 kg.",
         answer="Children take 90 mg per kg of body weight a day [1].", contexts=[source], conversation=TURNS,

@@ -82,7 +82,8 @@ class SearchQuery(BaseModel):
         default=None, description="State that readers see; rejected includes answers that were withdrawn."
     )
     verdict: Literal["supported", "contradicted", "unsupported"] | None = Field(
-        default=None, description="Only answers with at least one claim of this verdict; the verdict of a reviewer counts before that of the evaluation."
+        default=None,
+        description="Only answers with at least one claim of this verdict; the verdict of a reviewer counts before that of the evaluation.",
     )
     seen: bool | None = Field(
         default=None,

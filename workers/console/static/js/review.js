@@ -185,8 +185,9 @@ function begin(focus = true) {
   beginLayout();
   if (focus) scrollTo(0, 0);
   selectFirst();
-  // A page that was scrolled to the passage begins at its question: no control above stands half behind the line of messages.
-  if (focus && scrollY > 0) scrollTo(0, Math.max(scrollY, startOfQuestion()));
+  // An open request that was scrolled to the passage begins at its question: no control above stands half behind the line of
+  // messages. On a closed one nothing is judged: it begins with who decided it.
+  if (focus && scrollY > 0) scrollTo(0, isOpen() ? Math.max(scrollY, startOfQuestion()) : 0);
 }
 
 // ---------------------------------------------------------------- locks

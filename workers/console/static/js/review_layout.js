@@ -32,19 +32,22 @@ function foldMore() {
 
 small.addEventListener("change", foldMore);
 
+/** The question with what readers see. */
+const head = () => holder.querySelector(".request-head");
+
 /** Tell the page how high the question and the bar of the decision are, so that nothing is scrolled behind them. */
 function fitBar() {
   const bar = holder.querySelector(".decide");
   const question = document.getElementById("question");
   if (!question) return; // the queue is empty
   document.documentElement.style.setProperty("--bar", `${bar ? bar.offsetHeight : 0}px`);
-  document.documentElement.style.setProperty("--question", `${question.offsetHeight}px`);
+  document.documentElement.style.setProperty("--question", `${head().offsetHeight}px`);
   question.tabIndex = question.scrollHeight > question.clientHeight ? 0 : -1; // a long one is scrolled by keys
 }
 
 /** Return how far the page is scrolled, in px, when the question reaches the line of messages; 0 in a low window. */
 export function startOfQuestion() {
-  const { position, insetBlockStart } = getComputedStyle(document.getElementById("question"));
+  const { position, insetBlockStart } = getComputedStyle(head());
   if (position !== "sticky") return 0;
   return holder.querySelector(".review-item").getBoundingClientRect().top + scrollY - parseFloat(insetBlockStart);
 }
@@ -57,6 +60,6 @@ export function beginLayout() {
   beginGuidelines();
   barSize.disconnect();
   const bar = holder.querySelector(".decide");
-  if (bar) barSize.observe(bar);
+  for (const part of [bar, head()]) if (part) barSize.observe(part);
   fitBar();
 }
