@@ -34,14 +34,14 @@ def question(page: Page) -> str:
 def test_the_countdown_of_an_undo_never_exceeds_the_time_that_the_page_names(
     browser: Browser, console: ConsoleThread
 ) -> None:
-    held(console, "late-undo", 2)
+    held(console, "countdowns", 2)
 
     def answer_late(route: Route) -> None:
         reply = route.fetch()
         behind = parsedate_to_datetime(reply.headers["date"]) - timedelta(seconds=20)
         route.fulfill(response=reply, headers=reply.headers | {"date": format_datetime(behind, usegmt=True)})
 
-    with logged_in(browser, console, "late-undoer") as (page, _):
+    with logged_in(browser, console, "counting") as (page, _):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         page.route("**/decision", answer_late)
