@@ -133,7 +133,7 @@ class AuditQuery(BaseModel):
 
     @property
     def without_closed(self) -> bool:
-        """Return true if requests that were opened and closed again are left out: nobody decided anything there."""
+        """Return true if requests that were opened and closed again without a decision are left out."""
         return not (self.state or self.answer_id)
 
     @property
