@@ -55,6 +55,14 @@ class ReviewContext(Part):
     content: SourceText
 
 
+class ReaderNotices(Part):
+    """The texts that a decision may show readers, in the language of the answer."""
+
+    warning: str = Field(max_length=3_000, description="Disclaimer below an answer that is approved with a warning.")
+    rejected: str = Field(max_length=2_000, description="Text in place of a rejected answer.")
+    withdrawn: str = Field(max_length=2_000, description="Text in place of a withdrawn answer.")
+
+
 class ReleasableAnswer(Part):
     """The data that a release needs; the decision carries it, so that no lookup is necessary."""
 
@@ -69,6 +77,11 @@ class ReleasableAnswer(Part):
     completed_at: UtcDatetime = Field(description="Completion time of the answer.")
     memorable: bool = Field(
         default=True, description="False if the answer enters memory only after a person has verified it."
+    )
+    notices: ReaderNotices | None = Field(
+        default=None,
+        exclude_if=lambda notices: notices is None,
+        description="Texts that a decision may show; absent in records from before they had languages, which are English.",
     )
 
 

@@ -13,7 +13,7 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
-from workers.decision.finality import REJECTION_TEXT
+from workers.decision.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 from workers.review.decision_events import DEADLINE_REASON, decided, review_event
 from workers.stores.clickhouse.review_rows import review_event_row
@@ -333,7 +333,7 @@ def test_readings_of_an_answer_stand_apart_from_lists(
         page.get_by_text("Lists that showed the beginning of it").click()
         expect(page.locator("#listed")).to_contain_text("lister")
         expect(page.locator("#listed")).not_to_contain_text("reader")
-        expect(page.locator("#shown")).to_contain_text(REJECTION_TEXT)
+        expect(page.locator("#shown")).to_contain_text(ENGLISH.rejected)
         assert serious_violations(page) == []
         assert seen.complaints == []
     kinds = {row["who"]: row["kind"] for row in listed(console, "accesses", answer_id=answer.answer_id)}

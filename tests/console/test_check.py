@@ -27,7 +27,7 @@ from tests.harness.paths import DATA, ROOT
 from workers.check.check_models import AnswerToCheck, CheckedAnswer
 from workers.check.check_service import ChecksBusy, CheckService, CheckTimedOut
 from workers.client import Refused, check, send
-from workers.decision.mitigation import FALLBACK_TEXT
+from workers.decision.reader_texts import ENGLISH
 from workers.errors import OversizeRecord
 from workers.gateways.formats import BUILTIN
 from workers.inference.embedding import EmbeddingService
@@ -64,7 +64,7 @@ def test_the_verdict_is_that_of_the_stream(console: ConsoleThread, example: dict
     assert told.claims == (enriched.grounding.claims if enriched.grounding else [])
     assert told.gate_score == enriched.evaluation.score
     assert told.pipeline_version == enriched.pipeline_version
-    expected = {"held": None, "fallback": FALLBACK_TEXT}.get(
+    expected = {"held": None, "fallback": ENGLISH.fallback}.get(
         told.state, enriched.formatted.content if enriched.formatted else None
     )
     assert told.content == expected

@@ -10,7 +10,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
 from tests.harness.reviews import store_decision
-from workers.decision.finality import REJECTION_TEXT
+from workers.decision.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 
 CORRECTED = "The pump weighs 8 kg [1]."
@@ -43,7 +43,7 @@ def decided(console: ConsoleThread, name: str, **said: Any) -> EnrichedAnswer:
 DECISIONS: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("approved", {"action": "approve"}, "released", "The pump weighs 12 kg"),
     ("approved-with-warning", {"action": "approve", "with_warning": True}, "warned", "The pump weighs 12 kg"),
-    ("rejected", {"action": "reject", "reason": "wrong_figure"}, "rejected", REJECTION_TEXT),
+    ("rejected", {"action": "reject", "reason": "wrong_figure"}, "rejected", ENGLISH.rejected),
     ("corrected", {"action": "correct", "corrected_answer": CORRECTED}, "replaced", "The pump weighs 8 kg"),
 ]
 

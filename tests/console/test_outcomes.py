@@ -12,7 +12,8 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
 from tests.harness.held_answers import risky
-from workers.decision.finality import REJECTION_TEXT, released_by
+from workers.decision.finality import released_by
+from workers.decision.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 
 
@@ -100,7 +101,7 @@ def test_a_reviewer_sees_what_readers_get_from_each_decision(
         expect(page.locator('[data-outcome="warn"]')).to_have_attribute("aria-pressed", "true")
         expect(place.locator(".rendered:visible")).to_contain_text("hallucination risk")
         page.locator('[data-outcome="reject"]').click()
-        expect(place.locator(".rendered:visible")).to_have_text(REJECTION_TEXT)
+        expect(place.locator(".rendered:visible")).to_have_text(ENGLISH.rejected)
         page.keyboard.press("c")
         expect(page.locator("#corrected")).to_be_focused()
         page.locator("#corrected").fill("It needs **2 GiB** [2]. <b>No more.</b>")

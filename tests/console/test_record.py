@@ -12,7 +12,7 @@ from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject,
 from tests.harness.console import ConsoleThread, secret
 from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
-from workers.decision.finality import REJECTION_TEXT
+from workers.decision.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 
 pytestmark = needs_browser
@@ -67,7 +67,7 @@ def act(page: Page, answer: EnrichedAnswer, action: str) -> None:
 
 
 DECISIONS = {
-    "correct": ("replaced", "Corrected", "2 GiB"), "approve": ("released", "Approved", "16 GiB"), "reject": ("rejected", "Rejected", REJECTION_TEXT),
+    "correct": ("replaced", "Corrected", "2 GiB"), "approve": ("released", "Approved", "16 GiB"), "reject": ("rejected", "Rejected", ENGLISH.rejected),
 }  # fmt: skip
 
 

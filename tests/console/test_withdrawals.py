@@ -17,7 +17,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values
 from tests.harness.deployment import until
 from tests.harness.held_answers import held
-from workers.decision.finality import WITHDRAWAL_TEXT
+from workers.decision.reader_texts import ENGLISH
 
 pytestmark = needs_browser
 TENANT = "withdrawals"
@@ -91,7 +91,7 @@ def test_a_withdrawn_answer_leaves_readers_and_memory_and_stays_in_the_audit(
         expect(decision).to_contain_text("Withdrawn by withdrawing; readers saw the answer without a warning from")
         expect(decision).to_contain_text("Before: Approved by withdrawing;")
         expect(decision).to_contain_text("because of: wrong figure.")
-        expect(page.locator("#shown")).to_contain_text(WITHDRAWAL_TEXT)
+        expect(page.locator("#shown")).to_contain_text(ENGLISH.withdrawn)
         expect(page.locator(".history")).to_contain_text("decision withdrawn")
         expect(page.locator("#withdraw")).to_have_count(0)
         page.goto(f"/audit/decisions?tenant={TENANT}")
@@ -106,7 +106,7 @@ def test_a_withdrawn_answer_leaves_readers_and_memory_and_stays_in_the_audit(
     assert [(each.revision, each.final, each.state) for each in records[-2:]] == [
         (100, True, "released"), (200, True, "rejected"),
     ]  # fmt: skip
-    assert records[-1].content == WITHDRAWAL_TEXT
+    assert records[-1].content == ENGLISH.withdrawn
     assert records[-1].citations == []
     settled(deciding, lambda: remembered(deciding, query) == [], "the memory without the withdrawn answer")
     found = client.get("/api/memory", params={"q": query, "tenant": TENANT}).json()["items"]

@@ -12,7 +12,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values
 from tests.harness.deployment import until
 from tests.harness.held_answers import held
-from workers.decision.finality import WITHDRAWAL_TEXT
+from workers.decision.reader_texts import ENGLISH
 
 TENANT = "taken-back"
 BODY = {"reason": "wrong_figure", "comment": "It is 2 GiB."}
@@ -63,13 +63,18 @@ def test_a_release_without_a_person_can_be_withdrawn(console: ConsoleThread, val
         assert found["decision"] is None
         assert (found["withdrawal"]["reason"], found["withdrawal"]["comment"]) == ("wrong_figure", "It is 2 GiB.")
         assert [text["state"] for text in found["shown"]][1:] == ["rejected"]
-        assert found["shown"][-1]["content"] == WITHDRAWAL_TEXT
+        assert found["shown"][-1]["content"] == ENGLISH.withdrawn
         assert found["outcome"].startswith("Withdrawn by admin; readers saw the answer with")
         assert "Before: Released" in found["outcome"]
         assert [each["what"] for each in found["history"] if each["what"] == "decision withdrawn"]
         assert found["contrary"] == []
         record = ReleasedAnswer.from_bytes(values(ANSWERS_RELEASED, name)[-1])
-        assert (record.state, record.final, record.revision, record.content) == ("rejected", True, 200, WITHDRAWAL_TEXT)
+        assert (record.state, record.final, record.revision, record.content) == (
+            "rejected",
+            True,
+            200,
+            ENGLISH.withdrawn,
+        )
         rows = auditor.get("/api/audit/decisions", params={"tenant": TENANT, "answer_id": name}).json()["items"]
         assert {(row["ruling"], row["state"]) for row in rows} >= {("withdrawal", "withdrawn")}
         (automatic,) = [row for row in rows if row["ruling"] == "automatic"]

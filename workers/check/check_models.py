@@ -13,8 +13,8 @@ from schemas.grounding import Claim, GroundingIssue
 from schemas.quality import FailureSignal
 from schemas.release import ReleasedAnswer
 from workers.decision.evaluator_scores import evaluator_scores
-from workers.decision.mitigation import DISCLAIMERS
 from workers.decision.presentation import disclaimed_risk
+from workers.decision.reader_texts import ReaderTexts
 from workers.decision.stream_stop import StopOn
 
 
@@ -43,6 +43,9 @@ class CheckedAnswer(BaseModel):
     )
     notice: str = Field(
         description="Disclaimer within content, Markdown; empty without one. For a reader who was shown the raw answer."
+    )
+    message: str = Field(
+        description="Text to show in place of a held answer, in the language of the answer; empty for others."
     )
     reasons: Many[Label] = Field(description="Stable codes of the reasons.")
     review: bool = Field(description="True if the stream would request a review.")
@@ -122,12 +125,15 @@ def unchecked_part(start: int, end: int, problem: str) -> CheckedPart:
     )
 
 
-def checked_answer(enriched: EnrichedAnswer, released: ReleasedAnswer, *, late: bool, seconds: float) -> CheckedAnswer:
+def checked_answer(
+    enriched: EnrichedAnswer, released: ReleasedAnswer, texts: ReaderTexts, *, late: bool, seconds: float
+) -> CheckedAnswer:
     """Build the response to a check from the results of the pipeline.
 
     Args:
         enriched: the enriched answer.
         released: the release of the stream.
+        texts: texts in the language of the answer.
         late: True if the model was too late.
         seconds: duration of the check.
     """
@@ -136,7 +142,8 @@ def checked_answer(enriched: EnrichedAnswer, released: ReleasedAnswer, *, late: 
         answer_id=enriched.answer_id,
         state=enriched.decision.state,
         content=released.content,
-        notice=DISCLAIMERS[risk] if (risk := disclaimed_risk(enriched.decision, grounding)) else "",
+        notice=texts.disclaimer(disclaimed_risk(enriched.decision, grounding)),
+        message=texts.held if enriched.decision.state == "held" else "",
         reasons=enriched.decision.reasons,
         review=enriched.decision.review,
         hallucination_risk=grounding.hallucination_risk if grounding else None,

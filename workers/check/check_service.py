@@ -190,7 +190,8 @@ class CheckService:
         seconds = clock() - begun
         release = self._settings.release
         released = released_answer(evaluated.enriched, now, style=release.style, reader=release.policy)
-        return checked_answer(evaluated.enriched, released, late=late, seconds=seconds)
+        texts = release.policy.texts_for(evaluated.enriched.answer)
+        return checked_answer(evaluated.enriched, released, texts, late=late, seconds=seconds)
 
 
 class _ThreadsWithContext(Executor):

@@ -33,7 +33,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from schemas.answers import ContextChunk
-from schemas.base import Metadata
+from schemas.base import Metadata, RiskLevel
 from schemas.enriched import ReleaseState
 from schemas.identifiers import fact_id, turn_id
 from schemas.memory import ConversationTurn
@@ -41,6 +41,7 @@ from schemas.release import ReleasedAnswer
 from schemas.review import POLICY, WITHDRAWN, ReviewDecision
 from workers.decision.mitigation import mitigate
 from workers.decision.reference_list import entries_of
+from workers.decision.reader_texts import ENGLISH
 from workers.evaluation.citations.resolution import SourceIndex, resolve
 from workers.evaluation.text.markdown import closed
 from workers.evaluation.text.markers import find_markers
@@ -52,12 +53,6 @@ DECISION_REVISION = 100
 
 WITHDRAWAL_REVISION = 200
 """Revision of a release that takes a decided answer back from readers."""
-
-WITHDRAWAL_TEXT = "This response was withdrawn after a review. Please do not rely on it."
-"""Text shown instead of a withdrawn answer."""
-
-REJECTION_TEXT = "Response was not approved due to quality concerns."
-"""Text shown instead of a rejected answer."""
 
 DECIDING = frozenset({"approve", "reject", "correct"})
 
@@ -157,16 +152,22 @@ def state_after(action: str, *, with_warning: bool) -> ReleaseState:
 
 
 def _content(decision: ReviewDecision) -> str:
-    """Return the text for the reader, formatted as by the pipeline if the decision carries formatted text."""
+    """Return the text for the reader, formatted as by the pipeline if the decision carries formatted text.
+
+    The notices are those that the decision carries, so that a change of settings changes no repetition.
+    """
+    shown = decision.releasable
+    notices = shown.notices if shown is not None else None
     if decision.user_action == "reject":
-        return REJECTION_TEXT if decision.withdraws is None else WITHDRAWAL_TEXT
+        texts = notices or ENGLISH
+        return texts.rejected if decision.withdraws is None else texts.withdrawn
     if decision.user_action == "correct":
         text = decision.corrected_answer or ""
         return closed(text.rstrip()) + decision.corrected_references if decision.corrected_references else text
-    shown = decision.releasable
     body = shown.body if shown is not None and shown.body is not None else decision.original_answer
     if decision.with_warning:
-        body = mitigate(body, "high" if decision.hallucination_risk == "high" else "medium")
+        risk: RiskLevel = "high" if decision.hallucination_risk == "high" else "medium"
+        body = mitigate(body, notices.warning if notices else ENGLISH.disclaimer(risk))
     references = shown.references if shown is not None else ""
     return closed(body) + references if references else body
 

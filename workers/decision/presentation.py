@@ -12,9 +12,10 @@ from schemas.grounding import Calculation, GroundingReport
 from schemas.quality import QualityReport
 from workers.decision.formatting import format_answer
 from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy, annotate
-from workers.decision.mitigation import FALLBACK_TEXT, mitigate, note_conflicts, note_earlier_turns
+from workers.decision.mitigation import mitigate, note_conflicts, note_earlier_turns
 from workers.decision.proposals import citable, note_dangling
 from workers.decision.quotes import quoted
+from workers.decision.reader_texts import ReaderTexts, texts_for
 from workers.decision.reference_list import Style, format_interactive, format_references
 from workers.decision.released_citations import (
     preferred_numbers,
@@ -35,11 +36,17 @@ class ReaderPolicy:
         inline_citations: keep markers, link them, or propose missing ones as well.
         ungrounded_claims: keep claims without support, mark them as AI inference, or omit them.
         url_rules: addresses of sources by pattern.
+        texts: texts beside an answer or in its place by language and name, instead of the usual ones.
     """
 
     inline_citations: InlinePolicy = "propose"
     ungrounded_claims: UngroundedPolicy = "keep"
     url_rules: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def texts_for(self, answer: GeneratedAnswer) -> ReaderTexts:
+        """Return the texts in the language of an answer."""
+        return texts_for(answer.answer, answer.query, self.texts)
 
 
 DEFAULT_POLICY = ReaderPolicy()
@@ -95,11 +102,13 @@ def text_for_readers(
     policy: ReaderPolicy = DEFAULT_POLICY,
 ) -> str:
     """Return the text of a decided answer: its body, the decided disclaimer and the references, or the fallback."""
+    texts = policy.texts_for(answer)
     if decision.state == "fallback":
-        return FALLBACK_TEXT
+        return texts.fallback
     body, references = body_and_references(answer, citations_report, grounding, style, policy)
     # The disclaimer is placed before the list of references, so that readers see it.
-    content = mitigate(body, disclaimed_risk(decision, grounding) if body != FALLBACK_TEXT else None)
+    disclaimer = texts.disclaimer(disclaimed_risk(decision, grounding))
+    content = mitigate(body, disclaimer if body != texts.fallback else "")
     return closed(content) + references if references else content
 
 
@@ -115,6 +124,7 @@ def body_and_references(
     References that lead nowhere, conflicts between sources and with earlier answers are noted below the answer. An answer of which nothing is left says so.
     """
     citations = citations_of(answer, citations_report, grounding, policy)
+    texts = policy.texts_for(answer)
     invalid = citations_report.invalid_references if citations_report is not None else []
     claims = citable(answer, grounding.claims, invalid) if grounding is not None else []
     proposed = {number for claim in claims for number in claim.proposed_numbers}
@@ -128,11 +138,11 @@ def body_and_references(
         markers=proposed_markers(answer.contexts or [], proposed) if policy.inline_citations == "propose" else None,
     )
     if marked != answer.answer and _says_nothing(marked):
-        return FALLBACK_TEXT, ""
-    body = note_dangling(format_answer(marked, citations, style=style, include_references=False), invalid)
+        return texts.fallback, ""
+    body = note_dangling(format_answer(marked, citations, style=style, include_references=False), invalid, texts)
     if grounding is not None:
-        body = note_conflicts(body, grounding.conflicts)
-        body = note_earlier_turns(body, grounding.claims, grounding.earlier_contradictions)
+        body = note_conflicts(body, grounding.conflicts, texts)
+        body = note_earlier_turns(body, grounding.claims, grounding.earlier_contradictions, texts)
     return body, format_references(
         quoted(citations, grounding),
         style=style,

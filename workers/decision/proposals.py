@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from schemas.answers import GeneratedAnswer
 from schemas.citations import InvalidReference
 from schemas.grounding import Claim
+from workers.decision.reader_texts import ENGLISH, ReaderTexts, as_note
 from workers.decision.reference_list import escape
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.language import guess_language
@@ -42,13 +43,13 @@ def citable(answer: GeneratedAnswer, claims: Sequence[Claim], invalid: Sequence[
     ]
 
 
-def note_dangling(text: str, invalid: Sequence[InvalidReference]) -> str:
+def note_dangling(text: str, invalid: Sequence[InvalidReference], texts: ReaderTexts = ENGLISH) -> str:
     """Add a note that names the references of an answer that lead to no source."""
     markers = list(dict.fromkeys(each.marker for each in invalid))
     if not markers:
         return text
-    named = ", ".join(escape(marker) for marker in markers[:MAX_NAMED])
-    return closed(text) + f"\n\n> **Note**: No source belongs to {named}{' and others' * (len(markers) > MAX_NAMED)}.\n"
+    named = ", ".join([*(escape(marker) for marker in markers[:MAX_NAMED]), *["…"] * (len(markers) > MAX_NAMED)])
+    return closed(text) + as_note(texts.dangling.format(markers=named))
 
 
 def _half_sentence(answer: GeneratedAnswer, claims: Sequence[Claim]) -> Claim | None:

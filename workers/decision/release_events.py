@@ -111,6 +111,7 @@ def review_request(
             quality_score=quality.overall_score if quality else None,
             completed_at=answer.completed_at,
             memorable=enriched.decision.memorable,
+            notices=reader.texts_for(answer).notices(grounding.hallucination_risk if grounding else None),
         ),
         model_id=answer.model.id,
         priority=review_priority(enriched),

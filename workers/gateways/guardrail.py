@@ -78,7 +78,8 @@ class TouchstoneGuardrail(CustomGuardrail):
         risk_mode: ``gatekeeper`` shows nothing that is held for review; ``observer`` shows such answers with a
             disclaimer.
         unreachable_fallback: without a verdict, ``fail_closed`` holds the answer and ``fail_open`` shows it as it is.
-        held_message: text in place of an answer that is held.
+        held_message: text in place of an answer that is held; by default the console's, in the language of the answer,
+            and an English one without a verdict.
         stop_on: findings that end a stream: ``contradicted_figure``, ``high_risk`` or ``nothing``; by default the
             console's setting.
     """
@@ -90,7 +91,7 @@ class TouchstoneGuardrail(CustomGuardrail):
         deadline_ms: int = DEADLINE_MS,
         risk_mode: str = "gatekeeper",
         unreachable_fallback: str = "fail_closed",
-        held_message: str = HELD_MESSAGE,
+        held_message: str | None = None,
         stop_on: str | None = None,
         **arguments: Any,
     ) -> None:
@@ -179,7 +180,7 @@ class TouchstoneGuardrail(CustomGuardrail):
     def shown(self, verdict: dict[str, Any]) -> tuple[str, bool]:
         """Return the text for the reader, and whether it stands in place of the answer."""
         blocked = verdict["state"] not in SHOWN_STATES
-        return verdict.get("content") or self.held_message, blocked
+        return verdict.get("content") or self.held_text(verdict), blocked
 
     async def _verdict(self, pair: dict[str, Any]) -> dict[str, Any] | None:
         """Return the verdict on a pair; ``None`` if the response is to be shown as it is."""
@@ -387,7 +388,7 @@ class _CheckedStream:
             if notice:
                 held = self._dialect.ended(held, self._template, notice)
         else:
-            message = verdict.get("content") or self._guardrail.held_message
+            message = verdict.get("content") or self._guardrail.held_text(verdict)
             held = self._dialect.blocked(held, self._template, f"\n\n{message}" if self._shown else message)
         return held
 

@@ -199,7 +199,7 @@ class ReviewService(ReviewSteps):
         if answer["state"] not in ("released", "warned"):
             raise AlreadyDecided("there is nothing to withdraw: readers do not get this answer", "", None)
         release = fact_id(answer["tenant"], answer["answer_id"], "release")
-        return await self._take_back(released_request(answer), release, body, who)
+        return await self._take_back(released_request(answer, self._release.texts), release, body, who)
 
     async def _take_back(
         self, request: ReviewRequest, withdrawn: str, body: WithdrawalBody, who: Reviewer

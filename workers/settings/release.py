@@ -11,6 +11,7 @@ from pydantic import (
 from schemas.base import RiskMode
 from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy
 from workers.decision.presentation import ReaderPolicy
+from workers.decision.reader_texts import TextsByLanguage
 from workers.decision.source_addresses import check_template
 from workers.settings.groups import Count, Group, Positive, PositiveDays, PositiveHours
 
@@ -32,10 +33,15 @@ class ReleaseSettings(Group):
         default_factory=dict, description="Addresses of sources by pattern of their path or table/record."
     )
 
+    texts: TextsByLanguage = Field(
+        default_factory=dict,
+        description="Texts for readers by language and name as JSON, in place of the usual ones; * holds for all languages.",
+    )
+
     @property
     def policy(self) -> ReaderPolicy:
         """Return the policy for the text of released answers."""
-        return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules)
+        return ReaderPolicy(self.inline_citations, self.ungrounded_claims, self.url_rules, self.texts)
 
 
 class ReviewTarget(Group):

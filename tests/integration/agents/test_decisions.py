@@ -30,7 +30,7 @@ from schemas.topics import (
 from tests.harness.deployment import Deployment, until
 from tests.harness.keys import name_of
 from tests.harness.reviews import review_request
-from workers.decision.finality import REJECTION_TEXT
+from workers.decision.reader_texts import ENGLISH
 from workers.review.decision_events import decided, decided_by_deadline, review_event
 from workers.runtime.worker import Worker
 from workers.settings.addresses import Addresses
@@ -153,7 +153,7 @@ async def test_decisions_become_final_states_turns_and_rows_once(deployment: Dep
         1: "released", 2: "replaced", 3: "rejected", 4: "released", 9: "released",
     }  # fmt: skip
     assert final[1].content == "Loki needs 16 GiB [1](/s/1).\n\n---\n\n[1] Loki\n"
-    assert (final[2].content, final[3].content) == ("Loki needs 2 GiB, says first.", REJECTION_TEXT)
+    assert (final[2].content, final[3].content) == ("Loki needs 2 GiB, says first.", ENGLISH.rejected)
     for events in found.values():
         assert len({event.to_bytes() for event in events if event.final}) == 1
     turns = [ConversationTurn.from_bytes(record.value) for record in await deployment.read(MEMORY_TURNS)]

@@ -21,7 +21,7 @@ from tests.console.test_gateway_docs import blocks
 from tests.harness.client_environment import client_environment
 from tests.harness.console import ConsoleThread, secret
 from tests.harness.paths import ROOT
-from workers.decision.mitigation import FALLBACK_TEXT
+from workers.decision.reader_texts import ENGLISH
 from workers.gateways.adapted import Received
 from workers.gateways.formats import format_named
 from workers.gateways.lenient_reading import time as read_time
@@ -164,7 +164,7 @@ def test_a_right_answer_is_shown_and_a_wrong_one_is_not(proxy: Proxy) -> None:
     text, reason = proxy.said(RIGHT)
     assert (text.startswith(RIGHT[:-5]), reason) == (True, "stop")
     text, reason = proxy.said(WRONG)
-    assert (text in (HELD, FALLBACK_TEXT), reason) == (True, "content_filter")
+    assert (text in (HELD, ENGLISH.fallback), reason) == (True, "content_filter")
 
 
 def test_an_answer_for_a_program_is_not_formatted(proxy: Proxy) -> None:
@@ -193,7 +193,7 @@ def test_a_stream_ends_before_the_sentence_that_is_wrong(proxy: Proxy) -> None:
         proxy.kept.pause = 0.0
     shown = "".join(texts)
     assert "36" not in shown
-    assert shown.endswith((HELD, FALLBACK_TEXT))
+    assert shown.endswith((HELD, ENGLISH.fallback))
     assert reasons == ["content_filter"]
 
 
@@ -230,7 +230,7 @@ def test_other_apis_are_checked_after_the_call(proxy: Proxy, path: str) -> None:
     reply = proxy.ask(WRONG, path, **asked).json()
     text = json.dumps(reply, ensure_ascii=False)
     assert "36 months" not in text
-    assert HELD in text or FALLBACK_TEXT in text
+    assert HELD in text or ENGLISH.fallback in text
 
 
 def events_of(proxy: Proxy, path: str, answer: str) -> list[dict[str, Any]]:
@@ -267,7 +267,7 @@ def test_a_stream_of_another_api_ends_before_the_sentence_that_is_wrong(proxy: P
     finally:
         proxy.kept.pause = 0.0
     assert "36 months" not in json.dumps(events), "neither as it comes, nor where the last events repeat it"
-    assert text_of(events).endswith((HELD, FALLBACK_TEXT))
+    assert text_of(events).endswith((HELD, ENGLISH.fallback))
     if path == "/v1/messages":
         kinds = [event["type"] for event in events]
         assert kinds[-3:] == ["content_block_stop", "message_delta", "message_stop"]

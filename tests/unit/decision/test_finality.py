@@ -14,9 +14,7 @@ from schemas.release import ReleasedAnswer
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.decision.finality import (
     DECISION_REVISION,
-    REJECTION_TEXT,
     WITHDRAWAL_REVISION,
-    WITHDRAWAL_TEXT,
     WITHDRAWN,
     Standing,
     decided_turn,
@@ -25,6 +23,7 @@ from workers.decision.finality import (
     rule,
     standing_of,
 )
+from workers.decision.reader_texts import ENGLISH
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 ANSWER = "a-1"
@@ -212,7 +211,7 @@ def test_a_withdrawal_takes_the_final_decision_back_once_and_whatever_is_deliver
     assert rule(taken, back) == "withdrawal", "a repetition gives the same outputs"
     assert rule(taken, approved) == "final", "so does the withdrawn decision, for its record"
     assert [rule(taken, each) for each in (again, decision("d2"), decision("d2", "reject"))] == ["late"] * 3
-    assert (released_by(back).revision, released_by(back).content) == (WITHDRAWAL_REVISION, WITHDRAWAL_TEXT)
+    assert (released_by(back).revision, released_by(back).content) == (WITHDRAWAL_REVISION, ENGLISH.withdrawn)
     records = [released_by(back), released_by(approved), pipeline("released", final=True)]
     for order in permutations(records):
         assert standing(order) == taken, "readers see the withdrawal in every order"
@@ -267,7 +266,7 @@ def test_a_correction_replaces_the_answer_and_a_rejection_explains_itself() -> N
     kept = released_by(decision(action="correct", corrected_answer="It needs 4 GiB [1].", releasable=SHOWN))
     assert kept.citations == [{"number": 1}]
     rejected = released_by(decision(action="reject", releasable=SHOWN))
-    assert (rejected.state, rejected.content) == ("rejected", REJECTION_TEXT)
+    assert (rejected.state, rejected.content) == ("rejected", ENGLISH.rejected)
 
 
 CITED = [

@@ -8,17 +8,18 @@ from markdown_it import MarkdownIt
 from schemas.base import RiskLevel
 from schemas.grounding import Claim, ClaimSource, Conflict, EarlierContradiction, EarlierStatement
 from schemas.reports import Span
-from workers.decision.mitigation import DISCLAIMERS, FALLBACK_TEXT, mitigate, note_conflicts, note_earlier_turns
+from workers.decision.mitigation import mitigate, note_conflicts, note_earlier_turns
+from workers.decision.reader_texts import ENGLISH
 
 RISKY: list[RiskLevel] = ["medium", "high"]
 
 
 def test_disclaimers_are_those_of_the_document() -> None:
-    assert mitigate("Text.", "medium") == (
+    assert mitigate("Text.", ENGLISH.disclaimer("medium")) == (
         "Text.\n\n> **Note**: This response may contain information not fully verified against the source material."
         " Please verify critical details.\n"
     )
-    assert mitigate("Text.", "high") == (
+    assert mitigate("Text.", ENGLISH.disclaimer("high")) == (
         "Text.\n\n> **Warning**: This response has high hallucination risk. Consider rephrasing your query or requesting"
         " more specific information.\n"
     )
@@ -27,14 +28,14 @@ def test_disclaimers_are_those_of_the_document() -> None:
 @pytest.mark.parametrize("risk", ["low", None])
 @pytest.mark.parametrize("text", ["", "Text.", "```\nopen", "<!-- open"])
 def test_answer_without_risk_stays_as_it_is(text: str, risk: RiskLevel | None) -> None:
-    assert mitigate(text, risk) == text
+    assert mitigate(text, ENGLISH.disclaimer(risk)) == text
 
 
 @given(st.text(max_size=200), st.sampled_from(RISKY))
 def test_disclaimer_is_added_once(text: str, risk: RiskLevel) -> None:
-    once = mitigate(text, risk)
-    assert once.endswith(DISCLAIMERS[risk])
-    assert mitigate(once, risk) == once
+    once = mitigate(text, ENGLISH.disclaimer(risk))
+    assert once.endswith(ENGLISH.disclaimer(risk))
+    assert mitigate(once, ENGLISH.disclaimer(risk)) == once
 
 
 @pytest.mark.parametrize("risk", RISKY)
@@ -46,17 +47,17 @@ def test_disclaimer_is_added_once(text: str, risk: RiskLevel) -> None:
     ],
 )  # fmt: skip
 def test_disclaimer_cannot_be_hidden_by_an_open_block(text: str, risk: RiskLevel) -> None:
-    tokens = MarkdownIt("commonmark").parse(mitigate(text, risk))
+    tokens = MarkdownIt("commonmark").parse(mitigate(text, ENGLISH.disclaimer(risk)))
     assert tokens[-1].type == "blockquote_close"
 
 
 def test_disclaimer_inside_an_open_fence_does_not_count() -> None:
-    forged = "```\n" + DISCLAIMERS["high"]
-    assert mitigate(forged, "high").count("high hallucination risk") == 2
+    forged = "```\n" + ENGLISH.disclaimer("high")
+    assert mitigate(forged, ENGLISH.disclaimer("high")).count("high hallucination risk") == 2
 
 
 def test_fallback_says_insufficient_evidence() -> None:
-    assert "insufficient evidence" in FALLBACK_TEXT.lower()
+    assert "insufficient evidence" in ENGLISH.fallback.lower()
 
 
 def source(number: int, excerpt: str) -> ClaimSource:

@@ -13,8 +13,8 @@ from schemas.grounding import Claim, ClaimSource, Conflict, GroundingReport, Ver
 from schemas.quality import QualityReport
 from schemas.reports import Span
 from workers.decision.inline_marks import UngroundedPolicy
-from workers.decision.mitigation import DISCLAIMERS, FALLBACK_TEXT
 from workers.decision.presentation import ReaderPolicy, present
+from workers.decision.reader_texts import ENGLISH
 from workers.decision.release_events import released_answer
 from workers.evaluation.citations.citation_finder import find_citations
 
@@ -62,7 +62,7 @@ def test_released_answer_is_formatted_with_references() -> None:
     ("risk", "disclaimer"), [("high", "high"), ("medium", "medium"), ("low", "medium"), (None, "medium")]
 )
 def test_warned_answer_bears_its_disclaimer_above_the_references(risk: RiskLevel | None, disclaimer: RiskLevel) -> None:
-    assert shown("warned", risk).content == "- Loki restarts [1]." + DISCLAIMERS[disclaimer] + REFERENCES
+    assert shown("warned", risk).content == "- Loki restarts [1]." + ENGLISH.disclaimer(disclaimer) + REFERENCES
 
 
 @pytest.mark.parametrize("risk", ["high", "medium", "low", None])
@@ -73,13 +73,13 @@ def test_other_states_bear_none(state: ReleaseState, risk: RiskLevel | None) -> 
 
 def test_fallback_shows_nothing_of_the_answer() -> None:
     response = shown("fallback")
-    assert response.content == FALLBACK_TEXT
+    assert response.content == ENGLISH.fallback
     assert "Loki" not in response.content
 
 
 def test_open_fence_hides_neither_disclaimer_nor_references() -> None:
     content = shown("warned", "high", "```\nls").content
-    assert content == "```\nls\n```" + DISCLAIMERS["high"] + REFERENCES
+    assert content == "```\nls\n```" + ENGLISH.disclaimer("high") + REFERENCES
 
 
 def test_answer_without_any_report_is_shown() -> None:
@@ -204,7 +204,7 @@ def test_answer_of_which_nothing_is_left_says_insufficient_evidence(text: str) -
     chunk = ContextChunk(chunk_id="c1", content="x")
     policy = ReaderPolicy(ungrounded_claims="omit")
     response = released(text, [chunk], policy, claim(text, "Loki fell.", "unsupported"))
-    assert response.content == FALLBACK_TEXT
+    assert response.content == ENGLISH.fallback
 
 
 @pytest.mark.parametrize("unit", ["Note:\n", "x", "aa.The ", "* a\n"])

@@ -15,6 +15,7 @@ from tests.harness.hostile_results import RESULTS, UNFINISHED
 from tests.harness.linear_time import Run, check_linear, repeated
 from workers.decision.formatting import format_answer
 from workers.decision.mitigation import mitigate
+from workers.decision.reader_texts import ENGLISH
 from workers.decision.reference_list import Style, escape
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source
@@ -86,7 +87,7 @@ STEPS: dict[str, Callable[[str], Run]] = {
     "format standard": _format("standard"),
     "format compact": _format("compact"),
     "format verbose": _format("verbose"),
-    "mitigate": lambda text: lambda: mitigate(text, "high"),
+    "mitigate": lambda text: lambda: mitigate(text, ENGLISH.disclaimer("high")),
     "correctness": lambda text: partial(correctness, answer("Loki", reference_answer=text), None, None),
     "escape": lambda text: lambda: escape(text),
 }

@@ -369,3 +369,18 @@ def test_a_deadline_that_the_console_refuses_is_refused_at_the_start(deadline: A
 def test_a_deadline_that_the_console_accepts_is_kept(deadline: Any) -> None:
     guardrail = TouchstoneGuardrail(api_base="https://touchstone.example", api_key="k", deadline_ms=deadline)
     assert guardrail.seconds == int(deadline) / 1_000
+
+
+@pytest.mark.parametrize(
+    ("own", "message", "shown"),
+    [
+        (None, "Diese Antwort ist nicht geprüft.", "Diese Antwort ist nicht geprüft."),
+        ("Please wait.", "Diese Antwort ist nicht geprüft.", "Please wait."),
+        (None, None, HELD_MESSAGE),
+    ],
+)
+def test_a_held_answer_has_the_text_of_the_configuration_or_that_of_the_console(
+    own: str | None, message: str | None, shown: str
+) -> None:
+    guardrail = TouchstoneGuardrail(api_base="http://c", api_key="k", held_message=own)
+    assert guardrail.shown(HELD | ({"message": message} if message else {})) == (shown, True)
