@@ -80,10 +80,16 @@ def present(
         },
         quality_score=quality.overall_score if quality is not None else None,
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
-        interactive_elements=interactive_elements(quoted(citations, grounding), decision, primary, contradicted),
+        interactive_elements=interactive_elements(
+            quoted(citations, grounding, answer.contexts or []), decision, primary, contradicted
+        ),
         suggestions=grounding.suggestions if grounding is not None else [],
         interactive=format_interactive(
-            quoted(citations, grounding), policy.url_rules, _calculations(grounding), primary, contradicted
+            quoted(citations, grounding, answer.contexts or []),
+            policy.url_rules,
+            _calculations(grounding),
+            primary,
+            contradicted,
         ),
         grounding_score=grounding.grounding_score if grounding is not None else None,
         ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
@@ -144,7 +150,7 @@ def body_and_references(
         body = note_conflicts(body, grounding.conflicts, texts)
         body = note_earlier_turns(body, grounding.claims, grounding.earlier_contradictions, texts)
     return body, format_references(
-        quoted(citations, grounding),
+        quoted(citations, grounding, answer.contexts or []),
         style=style,
         rules=policy.url_rules,
         calculations=_calculations(grounding),

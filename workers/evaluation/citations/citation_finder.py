@@ -232,18 +232,18 @@ def _cited(claims: Sequence[ExtractedClaim], uses: Sequence[Use]) -> tuple[tuple
 
 
 def excerpt(content: str, max_length: int = MAX_EXCERPT) -> str:
-    """Return the start of a source, cut at the last sentence end in its second half, otherwise with "…" appended.
+    """Return the start of a source, cut at the last sentence end in its second half, or else anywhere.
 
     Returns:
-        At most ``max_length`` code points, and the ellipsis.
+        At most ``max_length`` code points, and the ellipsis that marks a cut.
     """
     content = content.strip()
     if len(content) <= max_length:
         return content
     # Read twice the length, so that the last boundary is in the text and not at the cut.
     ends = boundaries(content[: 2 * max_length], guess_language(content))
-    fitting = [end for end in ends if max_length * 0.5 < len(content[:end].rstrip()) <= max_length]
-    return content[: fitting[-1]].rstrip() if fitting else content[:max_length].rstrip() + "…"
+    fitting = [end for end in ends if max_length * 0.5 < len(content[:end].rstrip()) < max_length]
+    return content[: fitting[-1]].rstrip() + " …" if fitting else content[:max_length].rstrip() + "…"
 
 
 def _citations(answer: GeneratedAnswer, contexts: Sequence[ContextChunk], resolved: ResolvedAnswer) -> list[Citation]:

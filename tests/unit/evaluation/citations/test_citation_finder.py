@@ -365,7 +365,7 @@ class TestExcerpt:
 
     def test_it_ends_at_the_last_sentence_in_the_second_half(self) -> None:
         first = "A" + "a" * 120 + "."
-        assert excerpt(first + " " + "B" * 300) == first
+        assert excerpt(first + " " + "B" * 300) == f"{first} …"
 
     def test_a_decimal_or_abbreviation_is_no_sentence_end(self) -> None:
         content = "The value of this measurement was found to be " + "x" * 90 + " about 3.5 e.g. " + "y" * 200
