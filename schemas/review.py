@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.answers import SourceType
+from schemas.answers import SourceType, Step, ToolCall
 from schemas.base import (
     AnswerText,
     ByName,
@@ -52,6 +52,9 @@ class ReviewContext(Part):
     source_path: ShortText = ""
     version: ShortText = Field(default="", description="Version that the retriever named; empty if unknown.")
     last_updated: UtcDatetime | None = Field(default=None, description="Time of the source's last change.")
+    tool: ToolCall | None = Field(
+        default=None, exclude_if=lambda call: call is None, description="The call whose result this is, for tools."
+    )
     content: SourceText
 
 
@@ -106,6 +109,16 @@ class ReviewRequest(Event):
     signals: Many[Label] = Field(default_factory=list, description="Types of failure signals.")
     contexts: Many[ReviewContext] = Field(default_factory=list, description="Evidence, as far as it fits.")
     contexts_total: int = Field(default=0, ge=0, description="Number of contexts that the model received.")
+    cut_off: bool = Field(
+        default=False,
+        exclude_if=lambda cut_off: not cut_off,
+        description="True if the model reported its limit of tokens, or the text ends within a sentence.",
+    )
+    steps: Many[Step] = Field(
+        default_factory=list,
+        exclude_if=lambda steps: not steps,
+        description="Calls on the way to the answer, without what they returned.",
+    )
     releasable: ReleasableAnswer | None = Field(default=None, description="Data that a decision needs for a release.")
     model_id: Label = "unknown"
     queue: Label = DEFAULT_QUEUE

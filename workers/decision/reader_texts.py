@@ -108,5 +108,5 @@ def texts_for(answer: str, query: str = "", changes: Mapping[str, Mapping[str, s
 
 def texts_of(language: str | None, changes: Mapping[str, Mapping[str, str]] = NO_CHANGES) -> ReaderTexts:
     """Return the texts of a language with the changes of the settings."""
-    code = language if language in TEXTS else "en"
+    code = language if language is not None and language in TEXTS else "en"
     return ReaderTexts(**{**TEXTS[code], **changes.get(EVERY_LANGUAGE, {}), **changes.get(code, {})})

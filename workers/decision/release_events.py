@@ -12,13 +12,16 @@ from schemas.review import ReleasableAnswer, ReviewContext, ReviewRequest
 from workers.decision.decision import alerts_for, review_priority
 from workers.decision.policy import DecisionPolicy
 from workers.decision.presentation import DEFAULT_POLICY, ReaderPolicy, body_and_references, text_for_readers
+from workers.decision.proposals import was_cut_off
 from workers.decision.reference_list import Style
 from workers.decision.source_addresses import source_version
 from workers.evaluation.thresholds import GroundingThresholds
 
 MAX_REVIEW_CLAIMS = 20
 """Maximum number of claims shown to a reviewer at first; the others are loaded on request."""
-SHOWN_OF_CONTEXT = ("chunk_id", "source_type", "source_name", "source_path", "last_updated", "content")
+MAX_REVIEW_STEPS = 100
+"""Maximum number of steps shown to a reviewer, the first ones."""
+SHOWN_OF_CONTEXT = ("chunk_id", "source_type", "source_name", "source_path", "last_updated", "tool", "content")
 
 
 def released_answer(
@@ -102,6 +105,8 @@ def review_request(
             for number, chunk in enumerate(contexts, 1)
         ],
         contexts_total=len(contexts),
+        cut_off=was_cut_off(answer),
+        steps=[step.model_copy(update={"output": ""}) for step in answer.steps[:MAX_REVIEW_STEPS]],
         releasable=ReleasableAnswer(
             state=enriched.decision.state,
             body=body,

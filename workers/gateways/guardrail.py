@@ -182,6 +182,10 @@ class TouchstoneGuardrail(CustomGuardrail):
         blocked = verdict["state"] not in SHOWN_STATES
         return verdict.get("content") or self.held_text(verdict), blocked
 
+    def held_text(self, verdict: dict[str, Any]) -> str:
+        """Return the text in place of a held answer: that of the configuration, or the console's."""
+        return self.held_message or verdict.get("message") or HELD_MESSAGE
+
     async def _verdict(self, pair: dict[str, Any]) -> dict[str, Any] | None:
         """Return the verdict on a pair; ``None`` if the response is to be shown as it is."""
         try:

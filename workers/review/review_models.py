@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import from_json
 
+from schemas.answers import Step
 from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
 from schemas.enriched import ReleaseState
 from schemas.review import ClaimVerdict, ReviewContext, UserAction
@@ -204,6 +205,12 @@ class ReviewItem(ReviewSummary):
     contexts: list[ReviewContext]
     contexts_total: int = Field(
         description="Number of contexts given to the model; contexts that did not fit are not shown."
+    )
+    cut_off: bool = Field(
+        default=False, description="True if the model reported its limit of tokens, or the text ends within a sentence."
+    )
+    steps: list[Step] = Field(
+        default_factory=list, description="Calls on the way to the answer, without what they returned."
     )
     evaluator_versions: dict[str, str]
     query_type: str | None = Field(default=None, description="Class of the query; null if unknown.")

@@ -276,6 +276,8 @@ class ReviewQueue:
             claims=claims,
             contexts=request.contexts,
             contexts_total=request.contexts_total,
+            cut_off=request.cut_off,
+            steps=request.steps,
             evaluator_versions=request.evaluator_versions,
             query_type=request.releasable.query_type if request.releasable else None,
             shown_state=request.releasable.state if place.is_open and request.releasable else None,

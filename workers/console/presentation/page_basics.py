@@ -19,6 +19,7 @@ from workers.console.http.problems import Problem, problem_response
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
 from workers.console.presentation.audit_evidence import contrary_words
+from workers.console.presentation.code_meanings import CODE_MEANINGS
 from workers.console.presentation.minima import beside, whole
 from workers.console.presentation.rendering import citation_kind, markdown, web_address
 from workers.console.presentation.rule_words import rules_in_words, winning_words
@@ -35,6 +36,7 @@ from workers.console.presentation.words import (
     words_of,
 )
 from workers.console.routes.overview import PERIODS
+from workers.evaluation.citations.citation_finder import call_text
 from workers.evaluation.text.empty_texts import is_blank
 from workers.evaluation.text.visible_text import visible
 from workers.review.reader_outcomes import change_of
@@ -120,7 +122,7 @@ ENVIRONMENT.filters |= {
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "contrary_claims": contrary_words, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
+    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "contrary_claims": contrary_words, "CODE_MEANINGS": CODE_MEANINGS, "call_text": call_text, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 
 

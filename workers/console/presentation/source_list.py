@@ -23,6 +23,10 @@ class SourceView(BaseModel):
     record_id: str | None = None
     version: str = Field(default="", description="Version that the retriever named; empty if unknown.")
     last_updated: datetime | None = None
+    call: str = Field(
+        default="", description="Call of a tool whose result it is, with its arguments; empty for others."
+    )
+    called_at: datetime | None = Field(default=None, description="Time of the call.")
     citation_id: str = Field(default="", description="Its citation; empty if the answer does not cite it.")
 
 

@@ -17,7 +17,7 @@ from schemas.release import Alert
 from workers.decision.decision_basis import DecisionBasis, findings_text
 from workers.decision.presentation import response_seconds
 from workers.decision.source_addresses import source_version
-from workers.evaluation.citations.citation_finder import content_digest
+from workers.evaluation.citations.citation_finder import call_text, content_digest
 from workers.stores.clickhouse.score_rows import score_rows
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationLogRow, CitationRow, ClaimRow, SourceRow
 from workers.stores.tables.operation_tables import VersionRow
@@ -323,7 +323,7 @@ def _sources(enriched: EnrichedAnswer) -> str:
     cited = {citation.number for citation in _shown_citations(enriched)}
     listed = []
     for number, chunk in enumerate(enriched.answer.contexts or [], 1):
-        known = {"version": source_version(chunk)}
+        known = {"version": source_version(chunk), **_call(chunk)}
         if number not in cited:
             title = chunk.source_name or chunk.entity
             known |= {"title": title} | chunk.model_dump(mode="json", include=set(DESCRIBED))
@@ -335,6 +335,14 @@ def _turns(answer: GeneratedAnswer) -> str:
     """Return the turns that an answer was sent with as JSON, each shortened; empty without any."""
     turns = [{"role": turn.role, "content": turn.content[:MAX_TURN]} for turn in answer.conversation]
     return _json(turns) if turns else ""
+
+
+def _call(chunk: ContextChunk) -> dict[str, str | None]:
+    """Return the call whose result a source is, and its time; both null for other sources."""
+    if chunk.tool is None:
+        return {}
+    at = chunk.tool.called_at
+    return {"call": call_text(chunk.tool), "called_at": at.isoformat() if at else None}
 
 
 def _source_rows(enriched: EnrichedAnswer) -> list[SourceRow]:
