@@ -10,9 +10,9 @@ Code = tuple[str, str]
 
 _CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:∶]\d|\s?[%€$£])", re.IGNORECASE)
 _VERSION = re.compile(
-    r"(?<![\w-])(?:(?:v|version|release|Python|Java|Node(?:\.js)?|PHP|Ruby|Go|Rust|Perl|Swift|Kotlin|TypeScript|iOS|iPadOS|Android|macOS|Windows|Ubuntu|Debian|Kernel|Linux"
+    r"(?:(?:バージョン|版本|버전)\s?|(?<![\w-])(?:(?:v|version|versi[oó]n|versão|versie|versione|wersj[aięą]|верси[яиюей]{1,2}|release|Python|Java|Node(?:\.js)?|PHP|Ruby|Go|Rust|Perl|Swift|Kotlin|TypeScript|iOS|iPadOS|Android|macOS|Windows|Ubuntu|Debian|Kernel|Linux"
     r"|Kubernetes|Docker|Helm|Kafka|Redis|Postgres(?:QL)?|MySQL|MariaDB|MongoDB|Django|Rails|Spring|Angular|React|Vue|TLS|USB|HTTP|Bluetooth|CUDA|GCC|Chrome|Firefox"
-    r"|PyTorch|TensorFlow|GPT|Claude|Llama)[ -]?|(?=\d+\.\d+\.\d))(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,:]\d|\s?[%€$£])",
+    r"|PyTorch|TensorFlow|GPT|Claude|Llama)[ -]?|(?=\d+\.\d+\.\d)))(\d{1,4}(?:\.\d{1,4}){1,3})(?![a-zA-Z\d_%]|[.,:]\d|\s?[%€$£])",
     re.IGNORECASE,
 )
 """A dotted number of a version or an address, in which 3.10 is not 3.1."""

@@ -120,7 +120,7 @@ def _names(text: str, language: str) -> Iterator[str]:
 
 
 def _seasons(text: str, _: str) -> frozenset[int]:
-    return frozenset(_SEASON_OF[match["name"].lower()] for match in _SEASON.finditer(text))
+    return frozenset(_SEASON_OF[key_of(match["name"])] for match in _SEASON.finditer(text))
 
 
 def _words(text: str, language: str) -> frozenset[str]:

@@ -323,3 +323,26 @@ def test_what_the_evidence_says_in_other_words_is_no_contradiction(claim: str, c
 @pytest.mark.parametrize(("claim", "context"), WRONG)
 def test_its_wrong_twin_is_contradicted(claim: str, context: str) -> None:
     assert "contradicted" in verdicts_on(claim, context)
+
+
+LIMITS = [
+    ("Work from abroad is limited to 20 days a year.", "You can work from abroad for up to {} days a year.", "20", "30"),
+    ("Parking is limited to 2 hours.", "You can park for up to {} hours.", "2", "4"),
+    ("Uploads are capped at 25 MB.", "You can upload files of up to {} MB.", "25", "50"),
+    ("Cabin bags must not exceed 8 kg.", "Cabin bags may weigh up to {} kg.", "8", "12"),
+    ("Each class is restricted to 14 pupils.", "Each class has up to {} pupils.", "14", "18"),
+    ("La exportación a PDF se eliminó en la versión {}.", "La exportación a PDF se eliminó en la versión {}.", "5.0", "5.1"),
+    ("A exportação em PDF foi removida na versão 7.2.", "A exportação em PDF foi removida na versão {}.", "7.2", "7.3"),
+    ("PDF出力はバージョン5.0で廃止されました。", "PDF出力はバージョン{}で廃止されました。", "5.0", "5.1"),
+    ("PDF导出在版本5.0中被移除。", "PDF导出在版本{}中被移除。", "5.0", "5.1"),
+    ("Экспорт в PDF удалён в версии 5.0.", "Экспорт в PDF удалён в версии {}.", "5.0", "5.1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "claim", "right", "wrong"), LIMITS)
+def test_limits_and_versions_are_compared_in_each_wording_and_language(
+    source: str, claim: str, right: str, wrong: str
+) -> None:
+    source = source.format(right)
+    assert verdicts_on(claim.format(right), source) == ["supported"]
+    assert verdicts_on(claim.format(wrong), source)[0] in ("contradicted", "unsupported")

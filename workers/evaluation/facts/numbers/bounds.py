@@ -14,10 +14,12 @@ _AT_LEAST = re.compile(
     re.IGNORECASE,
 )
 _AT_MOST = re.compile(
-    r"(?:under(?: the)?|(?<!no )less than|(?<!no )fewer than|(?:short|small|low|light|young|cheap|slow|cold|shallow|thinn|narrow)er than|below|at most|up to|no more than|(?:a )?maximum of|höchstens|unter|moins de|au plus)"
+    r"(?:under(?: the)?|(?<!no )less than|(?<!no )fewer than|(?:short|small|low|light|young|cheap|slow|cold|shallow|thinn|narrow)er than|below|at most|up to|no more than|(?:a )?maximum of|höchstens|unter|moins de|au plus|(?:limited|restricted|capped) (?:to|at)|(?:begrenzt|beschränkt|limitiert) auf|(?:limité|limitée|limités|limitées|limitado|limitada|limitados|limitadas|limitato|limitata) (?:à|a)|bis zu|jusqu['’]à|hasta|até|fino a)"
     r"\s*[$€£]?$",
     re.IGNORECASE,
 )
+_CAPPED = re.compile(r"[\d.,]+\s(?:[^\W\d_]+\s){0,2}(?:begrenzt|beschränkt|limitiert|gedeckelt)\b", re.IGNORECASE)
+"""A number after "auf" that is a maximum: "auf 6 Bücher begrenzt"."""
 _DENIED = re.compile(
     r"(?:\b(?:not|never|cannot)|n['’]t)\s(?:(?:(?!(?:for|in|since|because|only|just)\b)[^\W\d_]+\s){0,2}?(?:exceed(?:ed|ing)?|(?:more|less|fewer|[^\W\d_]{3,}er) than)"
     r"|(?:be )?(?:over|above|under|below))\s*[$€£]?$",
@@ -35,4 +37,6 @@ def bound_of(text: str, start: int) -> int:
     """Return 1 if the words before a place in a text make a number there a minimum, -1 for a maximum, else 0."""
     before = text[max(0, start - 40) : start].rstrip() + " "
     side = 1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0
+    if not side and before.endswith("auf ") and _CAPPED.match(text, start):
+        side = -1
     return -side if side and _DENIED.search(before) else side
