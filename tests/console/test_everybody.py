@@ -106,6 +106,10 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
     seen = [shown(page)]
     tab_to(page, named("Approve", "BUTTON"))
     page.keyboard.press("Enter")
+    # A claim is contradicted: the page asks why.
+    expect(page.locator("#approval-reason")).to_be_focused()
+    page.keyboard.type("outdated source")
+    page.keyboard.press("Enter")
     expect(page.locator("#status")).to_contain_text("Approved")
     expect(question).to_be_focused()
     seen.append(shown(page))
