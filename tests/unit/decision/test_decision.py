@@ -74,6 +74,11 @@ class Case:
         return self.states_something and not self.has_context and not self.contexts_optional
 
     @property
+    def unread(self) -> bool:
+        has_claims = self.contradicted or self.other_source or self.bare_recommendation or self.said_before
+        return self.has_context and self.has_grounding and not (self.is_skipped or has_claims or self.risk)
+
+    @property
     def failed(self) -> bool:
         return self.refusal or self.tool_failure or self.empty or self.error or self.high
 
@@ -296,7 +301,7 @@ def test_every_combination_keeps_the_settled_order(case: Case) -> None:
     gatekeeper = case.mode == "gatekeeper"
     unknown = case.baseless or not case.has_grounding
     broken = case.refusal or case.tool_failure or case.empty or case.error or case.degraded or case.gate_score is None
-    doubtful = case.high or case.miscited or (case.gate_score is not None and case.gate_score < 0.8)
+    doubtful = case.high or case.miscited or case.unread or (case.gate_score is not None and case.gate_score < 0.8)
     held = gatekeeper and (broken or unknown or (doubtful and not case.no_evidence))
     told = case.has_grounding and (case.risk in ("medium", "high") or case.conflict or case.bare_recommendation)
     warned_observer = case.weak or unknown or case.high or case.invalid_citation or (
