@@ -62,7 +62,7 @@ def act(page: Page, answer: EnrichedAnswer, action: str) -> None:
     else:
         page.get_by_role("button", name={"approve": "Approve", "reject": "Reject"}[action], exact=True).click()
     expect(page.locator("#status")).to_contain_text(
-        {"correct": "corrected", "approve": "approved", "reject": "rejected"}[action]
+        {"correct": "Corrected", "approve": "Approved", "reject": "Rejected"}[action]
     )
 
 

@@ -128,7 +128,7 @@ def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_t
 
 @needs_browser
 @pytest.mark.parametrize(
-    ("leave", "words"), [(lambda page: page.keyboard.press("s"), "skipped"), (escalate, "escalated")]
+    ("leave", "words"), [(lambda page: page.keyboard.press("s"), "Skipped"), (escalate, "Escalated")]
 )
 def test_a_skip_and_an_escalation_are_undone_like_a_decision(
     browser: Browser, console: ConsoleThread, leave: Callable[[Page], None], words: str

@@ -27,7 +27,7 @@ CODE_MEANINGS: Mapping[str, str] = {
     "conflicting_sources": "Two sources say different things about a claim.",
     "said_before": "Only an earlier turn of the conversation states a claim; the sources do not.",
     "contradicts_earlier": "A claim contradicts an earlier answer of the conversation and does not say so.",
-    "words_not_compared": "A claim has other words or another language than the sources, so it could not be compared.",
+    "words_not_compared": "The words of a claim could not be compared with those of the sources.",
     AUDIT: "Nothing speaks against the answer; it is part of the sample that people review.",
     "confusion": "The answer says that it does not understand the question, or asks back.",
     "low_confidence": "The answer says that it is not sure.",

@@ -13,7 +13,7 @@ from workers.evaluation.facts.arithmetic import satisfies
 from workers.evaluation.facts.forms.plain_forms import plain_forms
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.text.words import content_words, key_of, stem
+from workers.evaluation.text.words import content_words, kept_for_sentences, key_of, stem
 
 MAX_SENTENCES = 200
 """Maximum number of sentences that are read for cases."""
@@ -71,24 +71,24 @@ def is_of_other_case(claim: str, sentences: Sequence[str]) -> bool:
     claimed = [(value, words) for piece in _pieces(plain_forms(claim)) for value, words in piece]
     if not claimed:
         return False
-    texts = [plain_forms(text) for text in sentences if len(text) <= MAX_LENGTH][:MAX_SENTENCES]
+    read = [_read_cases(text) for text in sentences if len(text) <= MAX_LENGTH][:MAX_SENTENCES]
+    texts = [text for text, _ in read]
     return any(
-        _is_crossed(value, words, cases, texts)
-        for text in texts
-        for cases in (_in_brackets(text), _listed(text))
-        for value, words in claimed
+        _is_crossed(value, words, cases, texts) for _, found in read for cases in found for value, words in claimed
     )
+
+
+@kept_for_sentences
+def _read_cases(text: str) -> tuple[str, tuple[list[Case], ...]]:
+    """Return a sentence in plain forms and its cases: those in brackets and those of a list, where it has several."""
+    plain = plain_forms(text)
+    return plain, tuple(cases for cases in (_in_brackets(plain), _listed(plain)) if len(cases) > 1)
 
 
 def _is_crossed(value: Quantity, words: frozenset[str], cases: Sequence[Case], texts: Sequence[str]) -> bool:
     """Return true if a value stands with the words of exactly one case, whose value is another one in every sentence."""
     named = [case for case in cases if case.words & words]
-    if (
-        len(cases) < 2
-        or len(named) != 1
-        or (value.approximate and not value.bound)
-        or _family(value) != _family(named[0].value)
-    ):
+    if len(named) != 1 or (value.approximate and not value.bound) or _family(value) != _family(named[0].value):
         return False
     if _is_kept(value, named[0].value):
         return False
@@ -168,6 +168,7 @@ def _listed(text: str) -> list[Case]:
     return cases if all(each.words for each in cases) else []
 
 
+@kept_for_sentences
 def _words(text: str) -> frozenset[str]:
     for value in read_details(text).quantities:
         text = text.replace(value.written, " ")  # "10 minutes on foot" has a foot that is no unit

@@ -214,7 +214,7 @@ def _names_other_value(claim: str, question: str, results: ToolResults) -> bool:
 
 
 _COUNTING = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|no|all|\d+)(?: of (?:the|them|\w+))?(?: \w+){0,2}\s*$",
+    r"(?<![\w-])(?:one|two|three|four|five|six|seven|eight|nine|ten|no|all|\d+)(?: of (?:the|them|\w+))?(?: \w+){0,2}\s*$",
     re.IGNORECASE,
 )
 

@@ -341,7 +341,7 @@ async function refused(review, error, correcting) {
   }
   const gone = error.status === 409 || error.status === 404;
   if (gone && correcting) {
-    complain({ status: error.status, message: `${error.message}. Nothing was sent; your correction is still here.` });
+    complain({ ...error, message: `${error.message}. Nothing was sent; your correction is still here.` });
     return;
   }
   if (gone) {
