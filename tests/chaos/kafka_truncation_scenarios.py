@@ -105,7 +105,7 @@ async def _all_final(run: Run, requests: list[ReviewRequest]) -> bool:
 
 
 async def _compacted(run: Run, requests: list[ReviewRequest]) -> bool:
-    """Whether one record is left of each answer that was decided on."""
+    """Return true if one record is left of each answer that was decided on."""
     wanted = {record_key(each.tenant, each.answer_id).encode() for each in requests}
     counts = Counter(record.key for record in await run.deployment.read(ANSWERS_RELEASED) if record.key in wanted)
     return set(counts.values()) == {1}

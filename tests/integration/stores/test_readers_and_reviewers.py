@@ -1,4 +1,4 @@
-"""What readers said and what reviewers decided are counted apart."""
+"""Counts of ratings by readers and of decisions by reviewers, kept apart."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

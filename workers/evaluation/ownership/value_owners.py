@@ -38,6 +38,8 @@ _CHANGE = re.compile(
     r"\b(?:from|von|de|da|van|från|fra)\s+[^\s\d]{0,4}\s?\d[^;!?]{0,30}?\s(?:to|auf|à|a|para|naar|till|til)\s+[^\s\d]{0,4}\s?\d",
     re.IGNORECASE,
 )
+_STRICT = re.compile(r"\b(?:less|fewer|under|below)\b", re.IGNORECASE)
+"""Words of a limit that the figure itself does not keep."""
 _WORD = re.compile(r"[^\W_]+")
 _EVENTS = frozenset(("year", "date", "clock", "month", "weekday"))
 """Kinds of which one subject has several values, one for each thing that happens to it."""
@@ -120,15 +122,24 @@ def gives_numbers(claim: str, topic: str, evidence: OwnedValues) -> bool:
     "Full-time staff get 27 days, part-time staff 14" gives 14 days to part-time staff.
     """
     numbers = [(value, words) for value, words in _claimed(claim, topic) if isinstance(value, Quantity)]
+    is_strict = bool(_STRICT.search(claim))
     return bool(numbers) and all(
-        not value.bound
-        and any(
-            words & clause.subject and any(_same_noun(value, each) and same_quantity(value, each) for each in held)
+        any(
+            words & clause.subject
+            and any(
+                _states(value, each, is_strict) and _same_noun(value, each) and same_quantity(value, each)
+                for each in held
+            )
             for _, clause in evidence.clauses(kind_of(value))
             if (held := [each for each in clause.values if isinstance(each, Quantity)])
         )
         for value, words in numbers
     )
+
+
+def _states(claimed: Quantity, told: Quantity, is_strict: bool) -> bool:
+    """Return true if a figure can be that of a claim; "up to five" is that of "two are allowed to students, five to teachers"."""
+    return not claimed.bound or (claimed.bound < 0 and not is_strict and told.bound in (0, claimed.bound))
 
 
 def _claimed(claim: str, topic: str) -> Iterator[tuple[Value, frozenset[str]]]:

@@ -42,7 +42,7 @@ _MAY = re.compile(
     r"\b(?:may|can|could|allowed|permitted|possible|even|also|darf|dürfen|kann|können|peut|peuvent|pueden?|può|possono|mag|mogen|kan|kunnen)\b",
     re.IGNORECASE,
 )
-"""What may be done without a thing may be done with it."""
+"""Words of permission: if a thing is possible without another one, it is possible with it too."""
 _ALSO = re.compile(r"\b(?:also|too|auch|aussi|también|anche|também|ook)\b", re.IGNORECASE)
 _LESS = re.compile(
     r"\b(?:waive[sd]?|exempt\w*|void|lapses?|lapsed|refused?|forbidden|prohibited|excluded|invalid|impossible|unable)\b",

@@ -36,7 +36,7 @@ _GENERAL = re.compile(
     r"\b(?:no (?:further |other |special |additional )?(?:documents?|documentation|paperwork|papers?|proofs?|identification|id|formalities|requirements?|evidence)|nothing)\b",
     re.IGNORECASE,
 )
-"""What a claim denies of everything that may be shown."""
+"""Words of a claim that nothing has to be shown."""
 _NORM = frozenset(
     map(
         stem,

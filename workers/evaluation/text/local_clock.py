@@ -33,7 +33,7 @@ _MINUTES: Mapping[str, Mapping[int, str]] = {
     "zh": {15: "一刻", 45: "三刻"},
 }
 _RUSSIAN_END = r"(?=[.,;!?)]|$| (?:утра|вечера|дня|ночи|и|до|по|в) )"
-"""What may follow "половина первого": "половина первого тайма" is no time of day."""
+"""Words and signs that may follow "половина первого": "половина первого тайма" is no time of day."""
 _FORMS: Mapping[str, tuple[tuple[int, str], ...]] = {
     "es": ((-1, "(?P<b>las? )H menos M"), (1, "(?P<b>las? )H y M")),
     "fr": ((-1, "H heures? moins M"), (1, "H heures? et M")),

@@ -330,6 +330,8 @@ LIMITS = [
     ("Parking is limited to 2 hours.", "You can park for up to {} hours.", "2", "4"),
     ("Uploads are capped at 25 MB.", "You can upload files of up to {} MB.", "25", "50"),
     ("Cabin bags must not exceed 8 kg.", "Cabin bags may weigh up to {} kg.", "8", "12"),
+    ("Students are limited to two loans at a time; teachers to five.", "Teachers can have up to {} loans at a time.", "five", "seven"),
+    ("Vans are capped at 80 km/h, private cars at 120.", "Private cars may drive up to {} km/h.", "120", "150"),
     ("Each class is restricted to 14 pupils.", "Each class has up to {} pupils.", "14", "18"),
     ("La exportación a PDF se eliminó en la versión {}.", "La exportación a PDF se eliminó en la versión {}.", "5.0", "5.1"),
     ("A exportação em PDF foi removida na versão 7.2.", "A exportação em PDF foi removida na versão {}.", "7.2", "7.3"),
