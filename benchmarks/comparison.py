@@ -22,7 +22,7 @@ from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
-from workers.stores.queries.comparison_queries import DIMENSIONS, ComparisonStore, Wanted
+from workers.stores.queries.runs.comparison_queries import DIMENSIONS, ComparisonStore, Wanted
 
 COPY = """
 INSERT INTO bench.answers

@@ -24,7 +24,7 @@ from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.local.services import LocalServices
 from workers.settings import AccessToken, ConsoleSettings, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses

@@ -18,7 +18,7 @@ from aiokafka import AIOKafkaProducer
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from schemas.topics import FEEDBACK_ANALYTICS
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.local.services import LocalServices
 from workers.rebuild.rebuild_targets import Store
 from workers.rebuild.store_rebuild import rebuild

@@ -26,8 +26,8 @@ from workers.local.services import LocalServices
 from workers.settings import ClickHouseSettings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
-from workers.stores.queries.review_queries import ReviewStore
-from workers.stores.queries.review_queue_rows import QueueCursor, QueueFilters
+from workers.stores.queries.reviews.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queue_rows import QueueCursor, QueueFilters
 
 AT = datetime(2026, 11, 2, tzinfo=UTC)
 IDENTIFIER = "lower(concat(hex(sipHash64(number)), '-', toString(number)))"

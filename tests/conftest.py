@@ -160,7 +160,7 @@ def settings(addresses: Addresses, tmp_path: Path) -> Settings:
 @pytest.fixture
 async def topics(settings: Settings, addresses: Addresses) -> AsyncIterator[None]:
     """The registry's topics under the test's prefix."""
-    from workers.delivery.topic_administration import TopicAdministration
+    from workers.delivery.topics.topic_administration import TopicAdministration
 
     async with TopicAdministration(settings, addresses.kafka) as administration:
         await administration.create()

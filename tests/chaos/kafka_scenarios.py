@@ -11,7 +11,7 @@ from tests.chaos.registry import scenario
 from tests.chaos.run import Run
 from tests.harness.deployment import until
 from tests.harness.kafka_cluster import VERSIONS
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 
 
 @scenario("broker_restart", "the broker is killed and started again, then stopped and started again, with its log")

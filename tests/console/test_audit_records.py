@@ -13,7 +13,7 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 from workers.review.decision_events import DEADLINE_REASON, decided, review_event
 from workers.stores.clickhouse.review_rows import review_event_row

@@ -27,7 +27,7 @@ from tests.harness.paths import DATA, ROOT
 from workers.check.check_models import AnswerToCheck, CheckedAnswer
 from workers.check.check_service import ChecksBusy, CheckService, CheckTimedOut
 from workers.client import Refused, check, send
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.errors import OversizeRecord
 from workers.gateways.formats import BUILTIN
 from workers.inference.embedding import EmbeddingService

@@ -10,7 +10,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
 from tests.harness.reviews import store_decision
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 
 CORRECTED = "The pump weighs 8 kg [1]."

@@ -71,7 +71,7 @@ def test_weeks_begin_on_monday_and_the_first_one_is_complete(accepted: ConsoleTh
 def test_decisions_beyond_the_named_ones_are_counted_together(
     accepted: ConsoleThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.stores.queries.review_team_queries.MOST_NAMES", 1)
+    monkeypatch.setattr("workers.stores.queries.reviews.review_team_queries.MOST_NAMES", 1)
     assert acceptance(accepted, by="model") == {
         ("2026-11-01", "large"): (1, 0, 0), ("2026-11-02", "large"): (1, 0, 1), ("2026-11-04", None): (0, 1, 0),
     }  # fmt: skip

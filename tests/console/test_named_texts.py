@@ -9,7 +9,7 @@ from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
-from workers.decision.reference_list import HEADING
+from workers.decision.reader_text.reference_list import HEADING
 from workers.review.reader_outcomes import change_of
 
 

@@ -13,7 +13,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
 from tests.harness.held_answers import risky
 from workers.decision.finality import released_by
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 
 

@@ -12,7 +12,7 @@ from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject,
 from tests.harness.console import ConsoleThread, secret
 from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 
 pytestmark = needs_browser

@@ -17,7 +17,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values
 from tests.harness.deployment import until
 from tests.harness.held_answers import held
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 
 pytestmark = needs_browser
 TENANT = "withdrawals"

@@ -12,7 +12,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values
 from tests.harness.deployment import until
 from tests.harness.held_answers import held
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 
 TENANT = "taken-back"
 BODY = {"reason": "wrong_figure", "comment": "It is 2 GiB."}

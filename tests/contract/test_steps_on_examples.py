@@ -26,7 +26,7 @@ from schemas.topics import TOPICS
 from tests.harness.paths import ROOT
 from workers.decision.enrichment import JUDGES, enrich
 from workers.decision.finality import released_by
-from workers.decision.formatting import format_answer
+from workers.decision.reader_text.formatting import format_answer
 from workers.decision.release_events import alerts, conversation_turn, released_answer, review_request
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.grounding.grounding_evaluator import PreparedGrounding, evaluate_grounding, prepare_grounding

@@ -6,7 +6,7 @@ from schemas.export import example
 from schemas.reports import Report
 from schemas.topics import ANSWERS_GENERATED, JOINED_REPORTS, REPORT_TOPICS, TOPICS, Topic, topic_named
 from workers.decision.enrichment import JUDGES
-from workers.delivery.topic_findings import topic_configuration
+from workers.delivery.topics.topic_findings import topic_configuration
 from workers.runtime.agent_choice import AGENTS, EXPORTERS
 from workers.settings import KafkaSettings
 

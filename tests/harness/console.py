@@ -22,7 +22,7 @@ from workers.console.opening import opened_resources
 from workers.console.resources import ConsoleResources
 from workers.decision.decision_basis import basis_of
 from workers.decision.release_events import alerts, conversation_turn, review_request
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.embedding import EmbeddingService
 from workers.inference.opening import open_embedding

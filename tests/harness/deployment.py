@@ -25,7 +25,7 @@ from tests.harness.migrated import make_tables
 from tests.harness.paths import ROOT
 from workers.agents.base import AgentDefinition
 from workers.delivery.producer_client import partition_by_name
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.replay.throttle import GroupLag
 from workers.runtime.agent_choice import AGENTS
 from workers.settings import KafkaSettings, Settings

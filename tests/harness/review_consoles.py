@@ -12,9 +12,9 @@ from schemas.review import ReviewDecision, ReviewEvent
 from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from tests.harness.deployment import until
 from tests.harness.reviews import AT
+from workers.review.queue.shared_state import SharedStateAway
 from workers.review.review_models import DecisionBody, Reviewer
 from workers.review.review_service import ReviewService
-from workers.review.shared_state import SharedStateAway
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.review_rows import review_event_row
 

@@ -8,7 +8,7 @@ from typing import Any
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, Topic
 from tests.harness.console import ConsoleThread
 from workers.delivery.records import Record
-from workers.delivery.topic_reading import BoundedReader
+from workers.delivery.topics.topic_reading import BoundedReader
 from workers.privacy.erasure import forget
 from workers.settings.addresses import Addresses
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from schemas.topics import ANSWERS_ENRICHED, PRIVACY_ERASURES, TOPICS, Topic, topic_named
 from workers.archive.archive_files import Archive, refuse_another_log
 from workers.archive.waiting_records import WaitingRecords
-from workers.delivery.fetching import readable_name
+from workers.delivery.consumption.fetching import readable_name
 from workers.delivery.followers.erasure_follower import ErasureFollower, ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record
-from workers.delivery.topic_reading import BoundedReader, Places
+from workers.delivery.topics.topic_reading import BoundedReader, Places
 from workers.privacy.record_masking import Privacy
 from workers.settings import Settings
 from workers.settings.addresses import Addresses

@@ -13,8 +13,8 @@ from schemas.grounding import Claim, GroundingIssue
 from schemas.quality import FailureSignal
 from schemas.release import ReleasedAnswer
 from workers.decision.evaluator_scores import evaluator_scores
-from workers.decision.presentation import disclaimed_risk
-from workers.decision.reader_texts import ReaderTexts
+from workers.decision.reader_text.presentation import disclaimed_risk
+from workers.decision.reader_text.reader_texts import ReaderTexts
 from workers.decision.stream_stop import StopOn
 
 

@@ -29,7 +29,7 @@ from workers.console.routes import (
 )
 from workers.console.routes import reader_feedback as feedback
 from workers.pipeline.versions import package_version
-from workers.review.shared_state import SharedState
+from workers.review.queue.shared_state import SharedState
 
 STATIC = Path(__file__).with_name("static")
 SUBJECTS = (

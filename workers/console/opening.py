@@ -11,8 +11,8 @@ from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
 from workers.intake.trace_sources import TraceSources
 from workers.pipeline.versions import pipeline_version
+from workers.review.queue.shared_state import SharedState
 from workers.review.review_service import ReviewService
-from workers.review.shared_state import SharedState
 from workers.review.team_actions import TeamActions
 from workers.services.openers import open_clickhouse, open_producer
 from workers.services.shared_services import SharedServices
@@ -22,7 +22,7 @@ from workers.stores.queries.answer_queries import AnswerStore
 from workers.stores.queries.audit_queries import AuditStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
-from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queries import ReviewStore
 from workers.stores.redis.client import open_redis
 
 QUERY_SECONDS = 8.0

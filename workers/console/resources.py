@@ -15,8 +15,8 @@ from workers.console.identity.principal import Principal
 from workers.delivery.producer import ConfirmedProducer
 from workers.inference.embedding import EmbeddingService
 from workers.intake.trace_sources import TraceSources
+from workers.review.queue.second_share import sample_of
 from workers.review.review_service import ReviewService
-from workers.review.second_share import sample_of
 from workers.review.team_actions import TeamActions
 from workers.settings import Settings
 from workers.settings.scopes import Scope
@@ -24,9 +24,9 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.lancedb.memory_store import MemoryStore
 from workers.stores.queries.answer_queries import AnswerStore
 from workers.stores.queries.audit_queries import AuditStore
-from workers.stores.queries.blind_reviews import Sample
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
+from workers.stores.queries.reviews.blind_reviews import Sample
 from workers.stores.redis.client import RedisClient
 
 

@@ -15,8 +15,8 @@ from schemas.quality import QualityReport
 from schemas.reports import AgentName, Report
 from workers.decision.decision import decide
 from workers.decision.policy import DecisionPolicy
-from workers.decision.presentation import DEFAULT_POLICY, ReaderPolicy, present
-from workers.decision.reference_list import Style
+from workers.decision.reader_text.presentation import DEFAULT_POLICY, ReaderPolicy, present
+from workers.decision.reader_text.reference_list import Style
 from workers.evaluation.quality.characteristics import evaluate
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 

@@ -40,8 +40,8 @@ from schemas.memory import ConversationTurn
 from schemas.release import ReleasedAnswer
 from schemas.review import POLICY, WITHDRAWN, ReviewDecision
 from workers.decision.mitigation import mitigate
-from workers.decision.reader_texts import ENGLISH
-from workers.decision.reference_list import entries_of
+from workers.decision.reader_text.reader_texts import ENGLISH
+from workers.decision.reader_text.reference_list import entries_of
 from workers.evaluation.citations.resolution import SourceIndex, resolve
 from workers.evaluation.text.markdown import closed
 from workers.evaluation.text.markers import find_markers

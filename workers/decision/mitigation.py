@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from schemas.grounding import Claim, ClaimSource, Conflict, EarlierContradiction
-from workers.decision.reader_texts import ENGLISH, ReaderTexts, as_note
-from workers.decision.reference_list import escape
+from workers.decision.reader_text.reader_texts import ENGLISH, ReaderTexts, as_note
+from workers.decision.reader_text.reference_list import escape
 from workers.evaluation.text.markdown import closed
 
 

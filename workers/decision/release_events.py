@@ -11,10 +11,15 @@ from schemas.release import Alert, ReleasedAnswer
 from schemas.review import ReleasableAnswer, ReviewContext, ReviewRequest
 from workers.decision.decision import alerts_for, review_priority
 from workers.decision.policy import DecisionPolicy
-from workers.decision.presentation import DEFAULT_POLICY, ReaderPolicy, body_and_references, text_for_readers
-from workers.decision.proposals import was_cut_off
-from workers.decision.reference_list import Style
-from workers.decision.source_addresses import source_version
+from workers.decision.reader_text.presentation import (
+    DEFAULT_POLICY,
+    ReaderPolicy,
+    body_and_references,
+    text_for_readers,
+)
+from workers.decision.reader_text.proposals import was_cut_off
+from workers.decision.reader_text.reference_list import Style
+from workers.decision.reader_text.source_addresses import source_version
 from workers.evaluation.thresholds import GroundingThresholds
 
 MAX_REVIEW_CLAIMS = 20

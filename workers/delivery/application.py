@@ -13,11 +13,11 @@ from faust.types import TP
 from schemas.topics import Topic
 from workers.delivery.access_tokens import access_tokens
 from workers.delivery.connections import METADATA_SECONDS, ssl_context
-from workers.delivery.consumer import LedgerConsumer, LedgerTransport
-from workers.delivery.fetching import readable_name, refusal_of
-from workers.delivery.ledger import Partition
-from workers.delivery.missing_rights import refused_reading
+from workers.delivery.consumption.consumer import LedgerConsumer, LedgerTransport
+from workers.delivery.consumption.fetching import readable_name, refusal_of
+from workers.delivery.consumption.ledger import Partition
 from workers.delivery.records import Record
+from workers.delivery.topics.missing_rights import refused_reading
 from workers.errors import FatalDeliveryError
 from workers.observability import metrics
 from workers.observability.logs import get_logger

@@ -3,8 +3,8 @@
 import ssl
 from typing import Any
 
-from workers.delivery import throttling
 from workers.delivery.access_tokens import access_tokens
+from workers.delivery.consumption import throttling
 from workers.errors import TouchstoneError
 from workers.settings import KafkaSettings
 

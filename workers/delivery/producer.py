@@ -26,9 +26,9 @@ from aiokafka.errors import (
     UnknownTopicOrPartitionError,
 )
 
-from workers.delivery.missing_rights import REMEDY
 from workers.delivery.producer_client import BatchFailed, PartitionMissing, ProducerClient
 from workers.delivery.records import Output
+from workers.delivery.topics.missing_rights import REMEDY
 from workers.errors import BrokerUnavailable, ProducerEnded, ResultTooLarge
 from workers.observability import metrics
 from workers.observability.logs import get_logger

@@ -12,8 +12,8 @@ from aiokafka.partitioner import DefaultPartitioner
 
 from schemas.identifiers import named_by_key
 from workers.delivery.connections import connection_arguments
+from workers.delivery.consumption.throttling import throttled_until
 from workers.delivery.records import Output
-from workers.delivery.throttling import throttled_until
 from workers.errors import BrokerUnavailable
 from workers.settings import Settings
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from schemas.topics import Topic
-from workers.delivery.access_rights import CONSOLE_WRITES
-from workers.delivery.missing_rights import REMEDY
-from workers.delivery.topic_administration import TopicAdministration, TopicsNotReady
+from workers.delivery.topics.access_rights import CONSOLE_WRITES
+from workers.delivery.topics.missing_rights import REMEDY
+from workers.delivery.topics.topic_administration import TopicAdministration, TopicsNotReady
 from workers.doctor.findings import Finding, Status, failure, of_message, ok, warning
 from workers.doctor.scope import Scope
 from workers.doctor.supported_versions import FETCH, FETCH_OF_KAFKA_3_9, INIT_PRODUCER_ID

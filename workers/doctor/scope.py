@@ -8,7 +8,7 @@ from workers.agents.base import AgentDefinition
 from workers.agents.intake import AGENT as INTAKE
 from workers.agents.signals import SIGNALS
 from workers.agents.streams import AGENT as STREAMS
-from workers.delivery.access_rights import Right, access_rights
+from workers.delivery.topics.access_rights import Right, access_rights
 from workers.settings import Settings
 
 WORKER, CONSOLE = "worker", "console"

@@ -16,7 +16,7 @@ from workers.delivery.followers.erasure_follower import erasure_output
 from workers.delivery.followers.record_subjects import subject_of
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
-from workers.delivery.topic_reading import BoundedReader
+from workers.delivery.topics.topic_reading import BoundedReader
 from workers.errors import StoreUnavailable, TouchstoneError
 from workers.gateways.adapted import bounded_identifier
 from workers.privacy.record_masking import Privacy

@@ -9,7 +9,7 @@ from workers.archive.archive_copy import note_archived, read_erasures
 from workers.archive.archive_files import Archive
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.records import Record
-from workers.delivery.topic_reading import BoundedReader
+from workers.delivery.topics.topic_reading import BoundedReader
 from workers.privacy.record_masking import Privacy
 from workers.rebuild.rebuild_result import Progress, RebuildImpossible
 from workers.settings import Settings

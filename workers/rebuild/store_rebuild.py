@@ -9,7 +9,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from workers.archive.archive_files import Archive
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.inference.embedding import EmbeddingService
 from workers.inference.opening import open_embedding
 from workers.pipeline.versions import pipeline_version

@@ -14,7 +14,7 @@ from schemas.identifiers import record_key
 from schemas.topics import ANSWERS_GENERATED, Topic
 from workers.archive.archive_files import Archive
 from workers.delivery.records import Record
-from workers.delivery.topic_reading import BoundedReader
+from workers.delivery.topics.topic_reading import BoundedReader
 from workers.gateways.answer_files import read_events
 from workers.replay.replay_options import ReplayOptions
 from workers.settings import Settings

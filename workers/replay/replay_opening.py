@@ -14,7 +14,7 @@ from workers.agents.quality import QUALITY
 from workers.archive.archive_copy import note_archived
 from workers.archive.archive_files import Archive
 from workers.delivery.followers.erasure_follower import ErasureFollower
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.inference.backends import EmbeddingBackend
 from workers.inference.opening import open_embedding, open_verification
 from workers.pipeline.versions import pipeline_version, version_parts
@@ -29,7 +29,7 @@ from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.clickhouse_rows import version_row
-from workers.stores.queries.replay_records import ReplayStore, StoredReplay
+from workers.stores.queries.runs.replay_records import ReplayStore, StoredReplay
 
 LIVE_JUDGES = (CITATIONS, GROUNDING, QUALITY, ASSEMBLY)
 """Agents whose lag pauses a replay."""

@@ -18,7 +18,7 @@ from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 from workers.stores.clickhouse.row_reading import ask, in_parameters
-from workers.stores.queries.replay_records import StoredReplay
+from workers.stores.queries.runs.replay_records import StoredReplay
 from workers.stores.tables.table_row import TableRow
 
 AGENT = "replay"

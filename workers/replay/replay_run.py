@@ -33,7 +33,7 @@ from workers.replay.replay_outputs import ReplayOutputs
 from workers.replay.stored_reports import Stored, StoredJudgements
 from workers.replay.throttle import Throttle
 from workers.settings import Settings
-from workers.stores.queries.replay_records import ReplayStore, State, StoredReplay
+from workers.stores.queries.runs.replay_records import ReplayStore, State, StoredReplay
 
 BATCH_ANSWERS = 32
 """Number of answers that are prepared, embedded and evaluated together."""

@@ -7,9 +7,9 @@ from pydantic import BaseModel, Field
 
 from schemas.enriched import ReleaseState
 from schemas.review import ReviewDecision, ReviewRequest
-from workers.decision.correction_references import dangling_references
 from workers.decision.finality import released_by
-from workers.decision.reference_list import HEADING
+from workers.decision.reader_text.correction_references import dangling_references
+from workers.decision.reader_text.reference_list import HEADING
 from workers.evaluation.text.empty_texts import is_blank
 from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import DeadlineAction, decided, decided_by_deadline

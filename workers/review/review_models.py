@@ -14,8 +14,8 @@ from schemas.enriched import ReleaseState
 from schemas.review import ClaimVerdict, ReviewContext, UserAction
 from workers.review.decision_events import DeadlineAction
 from workers.review.reader_outcomes import ReaderOutcome
-from workers.stores.queries.review_queue_rows import QueueState
-from workers.stores.queries.review_team_queries import AcceptanceBy, Interval
+from workers.stores.queries.reviews.review_queue_rows import QueueState
+from workers.stores.queries.reviews.review_team_queries import AcceptanceBy, Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,18 @@ from textwrap import shorten
 
 from schemas.identifiers import fact_id, person_digest
 from schemas.review import ReviewDecision, ReviewRequest
-from workers.decision.correction_references import correction_references
+from workers.decision.reader_text.correction_references import correction_references
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.process.background import start_background, stop_background
 from workers.review.decision_events import decided, review_event, withdrawal
-from workers.review.locks import DecisionMark
-from workers.review.pending import PendingDecisions
+from workers.review.queue.locks import DecisionMark
+from workers.review.queue.pending import PendingDecisions
+from workers.review.queue.released_requests import released_request
+from workers.review.queue.review_queue import shown_action
+from workers.review.queue.shared_state import SharedState
 from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, refuse_blank, refuse_dangling
-from workers.review.released_requests import released_request
 from workers.review.review_errors import (
     AlreadyDecided,
     InvalidDecision,
@@ -34,13 +36,11 @@ from workers.review.review_models import (
     Reviewer,
     WithdrawalBody,
 )
-from workers.review.review_queue import shown_action
 from workers.review.review_steps import RESUMED, ReviewSteps, decided_by, locked_by
-from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.stores.clickhouse.review_rows import decision_row
 from workers.stores.clickhouse.row_reading import Row
-from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 
 QUESTION_LENGTH = 60

@@ -18,17 +18,17 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import review_event
-from workers.review.left_requests import Left, LeftRequests, standing_escalations
-from workers.review.locks import ReviewLocks
-from workers.review.remaining import Remaining, remaining
+from workers.review.queue.left_requests import Left, LeftRequests, standing_escalations
+from workers.review.queue.locks import ReviewLocks
+from workers.review.queue.remaining import Remaining, remaining
+from workers.review.queue.review_queue import ReviewQueue, wanted_filters
+from workers.review.queue.second_share import is_turn
+from workers.review.queue.shared_state import SharedState
 from workers.review.review_errors import AlreadyDecided, InvalidDecision, LockedByAnother
 from workers.review.review_models import Filters, Lock, Reviewer, ReviewItem
-from workers.review.review_queue import ReviewQueue, wanted_filters
-from workers.review.second_share import is_turn
-from workers.review.shared_state import SharedState
 from workers.settings import Settings
-from workers.stores.queries.review_queries import ReviewStore
-from workers.stores.queries.review_queue_rows import QueueFilters
+from workers.stores.queries.reviews.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queue_rows import QueueFilters
 from workers.stores.tables.review_tables import QueueRow
 
 NAME = "review"

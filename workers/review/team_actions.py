@@ -13,13 +13,13 @@ from pydantic import BaseModel, Field, model_validator
 
 from schemas.base import Identifier, Label, LongText
 from workers.errors import UnavailableError, describe
-from workers.review.locks import DecisionMark, is_second
+from workers.review.queue.locks import DecisionMark, is_second
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
 from workers.review.review_service import ReviewService
 from workers.settings import AccessToken
 from workers.settings.scopes import Scope
-from workers.stores.queries.review_team_queries import NOBODY, AcceptanceBy, Facets, Interval, ReviewTeamQueries
+from workers.stores.queries.reviews.review_team_queries import NOBODY, AcceptanceBy, Facets, Interval, ReviewTeamQueries
 
 MOST_AT_ONCE = 100
 MOST_SHOWN = 300

@@ -14,7 +14,7 @@ from workers.agents.base import AgentContext, AgentDefinition, event_output
 from workers.delivery.followers.erasure_follower import ErasureFollower
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import TouchstoneError, describe
 from workers.observability import metrics
 from workers.observability.logs import get_logger

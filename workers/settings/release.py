@@ -9,10 +9,10 @@ from pydantic import (
 )
 
 from schemas.base import RiskMode
-from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy
-from workers.decision.presentation import ReaderPolicy
-from workers.decision.reader_texts import TextsByLanguage
-from workers.decision.source_addresses import check_template
+from workers.decision.reader_text.inline_marks import InlinePolicy, UngroundedPolicy
+from workers.decision.reader_text.presentation import ReaderPolicy
+from workers.decision.reader_text.reader_texts import TextsByLanguage
+from workers.decision.reader_text.source_addresses import check_template
 from workers.settings.groups import Count, Group, Positive, PositiveDays, PositiveHours
 
 

@@ -30,7 +30,7 @@ from schemas.topics import (
 from tests.harness.deployment import Deployment, until
 from tests.harness.keys import name_of
 from tests.harness.reviews import review_request
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.review.decision_events import decided, decided_by_deadline, review_event
 from workers.runtime.worker import Worker
 from workers.settings.addresses import Addresses

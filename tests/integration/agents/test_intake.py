@@ -24,7 +24,7 @@ from tests.harness.deployment import Deployment, until
 from tests.harness.distributions import write_distribution
 from tests.harness.keys import name_of
 from tests.harness.paths import DATA, ROOT
-from workers.delivery.topic_administration import TopicsNotReady
+from workers.delivery.topics.topic_administration import TopicsNotReady
 from workers.runtime.agent_choice import UnknownAgent, chosen_agents
 from workers.runtime.worker import Worker
 from workers.settings import GatewaySettings, GatewayTopic, PrivacySettings, Settings

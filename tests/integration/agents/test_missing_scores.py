@@ -19,10 +19,10 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.named_queries import read_queries
 from workers.stores.clickhouse.review_rows import decision_row
 from workers.stores.clickhouse.rollups import refresh_rollups
-from workers.stores.queries.comparison_queries import ComparisonStore, Wanted
 from workers.stores.queries.feedback_store import FeedbackStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.rating_queries import RatingStore
+from workers.stores.queries.runs.comparison_queries import ComparisonStore, Wanted
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 SCORES = (

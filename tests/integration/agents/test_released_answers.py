@@ -15,7 +15,7 @@ from tests.harness.deployment import Deployment
 from tests.harness.partitions import add_partitions
 from workers.delivery.followers.final_state_file import PIPELINE
 from workers.delivery.followers.released_answers import FOLDER, ReleasedAnswers
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import StoreUnavailable
 from workers.settings.addresses import Addresses
 

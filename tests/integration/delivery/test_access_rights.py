@@ -14,11 +14,11 @@ from pydantic import SecretStr
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, ANSWERS_RELEASED, TOPICS, Topic
 from tests.harness.kafka_cluster import KafkaMissing
 from tests.harness.secured_kafka import LOGINS, Login, SecuredKafka
-from workers.delivery.access_rights import CONSOLE_WRITES, GATEWAY_READS, GATEWAY_WRITES, Right, access_rights
 from workers.delivery.connections import connection_arguments
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
-from workers.delivery.topic_administration import TopicAdministration, TopicsNotReady
+from workers.delivery.topics.access_rights import CONSOLE_WRITES, GATEWAY_READS, GATEWAY_WRITES, Right, access_rights
+from workers.delivery.topics.topic_administration import TopicAdministration, TopicsNotReady
 from workers.doctor import kafka_checks
 from workers.doctor.findings import Finding
 from workers.doctor.kafka_checks import examine_kafka

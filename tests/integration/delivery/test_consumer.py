@@ -12,9 +12,9 @@ from faust.types import TP
 from structlog.testing import capture_logs
 
 from schemas.topics import ANSWERS_GENERATED
-from workers.delivery import consumer
 from workers.delivery.application import AgentApplication
-from workers.delivery.consumer import LedgerConsumer, LedgerConsumerThread
+from workers.delivery.consumption import consumer
+from workers.delivery.consumption.consumer import LedgerConsumer, LedgerConsumerThread
 from workers.delivery.failures.attempts import AttemptJournal
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender

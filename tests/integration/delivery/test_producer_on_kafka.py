@@ -19,7 +19,7 @@ from schemas.topics import ANSWERS_GENERATED
 from tests.harness.partitions import add_partitions
 from workers.delivery.producer import ENDS_IN_A_ROW, ConfirmedProducer
 from workers.delivery.records import Output
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import BrokerUnavailable, ProducerEnded, ResultTooLarge
 from workers.observability import metrics
 from workers.settings import Settings

@@ -12,7 +12,7 @@ from tests.harness.deployment import session_seconds
 from tests.harness.kafka_cluster import KafkaCluster, KafkaMissing
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.runtime.worker import Worker
 from workers.settings import Settings
 from workers.settings.addresses import Addresses

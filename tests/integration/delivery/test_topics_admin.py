@@ -19,9 +19,9 @@ from schemas.topics import (
     TOPICS,
     Topic,
 )
-from workers.delivery import topic_administration
-from workers.delivery.topic_administration import TopicAdministration, TopicsNotReady
-from workers.delivery.topic_findings import TopicFinding, TopicState, find_topic, topic_configuration
+from workers.delivery.topics import topic_administration
+from workers.delivery.topics.topic_administration import TopicAdministration, TopicsNotReady
+from workers.delivery.topics.topic_findings import TopicFinding, TopicState, find_topic, topic_configuration
 from workers.errors import BrokerUnavailable
 from workers.runtime.worker import Worker
 from workers.settings import Settings

@@ -22,10 +22,10 @@ from tests.harness.answers import answer
 from tests.harness.raw_records import CODECS, batch, send_batch
 from tests.integration.delivery.test_consumer import Agent, agents, committed, until
 from workers.agents.base import read_answer
-from workers.delivery import fetching
-from workers.delivery.fetching import UnreadablePartition, readable_name
+from workers.delivery.consumption import fetching
+from workers.delivery.consumption.fetching import UnreadablePartition, readable_name
 from workers.delivery.records import Record, Result, WorkItem
-from workers.delivery.topic_reading import BoundedReader
+from workers.delivery.topics.topic_reading import BoundedReader
 from workers.errors import OversizeBatch, UnreadableRecord
 from workers.runtime.agent_choice import AGENTS
 from workers.runtime.running_agent import without_refused

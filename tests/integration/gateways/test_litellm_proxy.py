@@ -21,7 +21,7 @@ from tests.console.test_gateway_docs import blocks
 from tests.harness.client_environment import client_environment
 from tests.harness.console import ConsoleThread, secret
 from tests.harness.paths import ROOT
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.gateways.adapted import Received
 from workers.gateways.formats import format_named
 from workers.gateways.lenient_reading import time as read_time

@@ -48,7 +48,7 @@ from workers.replay.replay_run import Replay, _Part
 from workers.runtime.worker import Worker
 from workers.settings import InferenceSettings, Settings
 from workers.settings.addresses import Addresses
-from workers.stores.queries.replay_records import StoredReplay
+from workers.stores.queries.runs.replay_records import StoredReplay
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 ANSWER = {

@@ -33,8 +33,8 @@ from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 from workers.stores.clickhouse.review_rows import decision_row
-from workers.stores.queries import comparison_queries as comparison_store
-from workers.stores.queries.comparison_queries import ComparisonStore, Wanted
+from workers.stores.queries.runs import comparison_queries as comparison_store
+from workers.stores.queries.runs.comparison_queries import ComparisonStore, Wanted
 from workers.stores.tables.review_tables import DecisionRow
 
 REPORT = EvaluationReport.model_validate(example(EvaluationReport))

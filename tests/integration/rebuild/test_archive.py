@@ -25,7 +25,7 @@ from workers.archive import archive_copy as archiving
 from workers.archive import waiting_records
 from workers.archive.archive_files import Archive, ArchiveUnusable
 from workers.delivery.records import Record
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.settings.addresses import Addresses
 
 

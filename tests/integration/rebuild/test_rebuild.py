@@ -29,7 +29,7 @@ from tests.harness.pipeline import EXAMPLES, UNHURRIED, Pipeline, records
 from tests.integration.runtime.test_seen_versions import touchstone
 from workers.archive import archive_copy as archiving
 from workers.delivery.records import Record
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.rebuild import store_rebuild as rebuilding_stores
 from workers.rebuild.rebuild_result import Rebuilt
 from workers.rebuild.rebuild_sources import RecordSource

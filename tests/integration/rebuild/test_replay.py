@@ -38,7 +38,7 @@ from workers.agents.memory import MEMORY
 from workers.agents.release import RELEASE
 from workers.archive.archive_files import Archive
 from workers.delivery.records import Record
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.inference.backends import EmbeddingBackend
 from workers.privacy.record_masking import Privacy
 from workers.replay.replay_opening import Listeners, count_replay, open_replay
@@ -49,7 +49,7 @@ from workers.settings import PrivacySettings, ReplaySettings, Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.rollups import refresh_rollups
-from workers.stores.queries.run_queries import RunStore
+from workers.stores.queries.runs.run_queries import RunStore
 
 FOLLOWING = (
     ANSWERS_RELEASED, ALERTS_RAISED, REVIEW_REQUESTS, MEMORY_TURNS, FEEDBACK_EVENTS, FEEDBACK_REWARDS,

@@ -20,13 +20,13 @@ from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.producer import ConfirmedProducer
 from workers.local.ports import LOOPBACK
+from workers.review.queue.shared_state import SharedState
 from workers.review.review_service import ReviewService
-from workers.review.shared_state import SharedState
 from workers.services.shared_services import SharedServices
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queries import ReviewStore
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from tests.harness.deployment import until
 from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Published, SlowRedis, decisions
 from tests.harness.reviews import review_request, store_decision, store_requests
 from workers.errors import StoreUnavailable
+from workers.review.queue.shared_state import SharedState
 from workers.review.review_errors import InvalidDecision
 from workers.review.review_models import DecisionBody
 from workers.review.review_service import ReviewService
-from workers.review.shared_state import SharedState
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 

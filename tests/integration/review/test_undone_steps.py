@@ -14,14 +14,14 @@ from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import BrokerUnavailable
 from workers.review.decision_events import decided
-from workers.review.locks import DecisionMark
+from workers.review.queue.locks import DecisionMark
 from workers.review.review_errors import AlreadyDecided, TooLate
 from workers.review.review_models import DecisionBody, Filters, WithdrawalBody
 from workers.review.team_actions import BulkBody, TeamActions
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.review_rows import review_rows, withdrawing_row
-from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queries import ReviewStore
 
 
 async def kinds(published: Published) -> list[str]:

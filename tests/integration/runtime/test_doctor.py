@@ -18,7 +18,7 @@ from schemas.topics import ALERTS_RAISED
 from tests.harness.deployment import until
 from workers.agents.base import AgentDefinition
 from workers.cli.main import app
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.doctor import examination, kafka_checks
 from workers.doctor.clocks import compare_clocks
 from workers.doctor.examination import examine, examine_until_ready

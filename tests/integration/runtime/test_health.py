@@ -24,7 +24,7 @@ from workers.agents import base
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Record
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import PoisonError, TouchstoneError
 from workers.observability import metrics
 from workers.runtime import worker as app

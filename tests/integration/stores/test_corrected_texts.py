@@ -5,8 +5,8 @@ from typing import Any
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from workers.settings import Settings
-from workers.stores.queries.blind_reviews import due_values
-from workers.stores.queries.corrected_texts import corrected_answers
+from workers.stores.queries.reviews.blind_reviews import due_values
+from workers.stores.queries.reviews.corrected_texts import corrected_answers
 
 ANSWERS, GRANULE = 200_000, 8_192
 

@@ -9,7 +9,7 @@ from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.queries.answer_queries import AnswerStore
 from workers.stores.queries.overview_queries import OverviewStore
-from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queries import ReviewStore
 
 AT = datetime(2026, 11, 2, 10, tzinfo=UTC)
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns

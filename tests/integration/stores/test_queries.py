@@ -24,7 +24,7 @@ from workers.stores.clickhouse.named_queries import (
     read_queries,
 )
 from workers.stores.clickhouse.rollups import refresh_rollups
-from workers.stores.queries.run_queries import RunStore
+from workers.stores.queries.runs.run_queries import RunStore
 
 DAY = {"from": datetime(2026, 11, 2), "to": datetime(2026, 11, 3)}
 ACME = DAY | {"tenant": "acme"}

@@ -29,8 +29,8 @@ from workers.doctor.redis_checks import examine_redis
 from workers.feedback.retry_detection import AskedQuery
 from workers.intake.trace_sources import TraceSources
 from workers.local.ports import LOOPBACK
-from workers.review.locks import DecisionMark, ReviewLocks
-from workers.review.shared_state import SharedState
+from workers.review.queue.locks import DecisionMark, ReviewLocks
+from workers.review.queue.shared_state import SharedState
 from workers.settings import RedisSettings, Settings
 from workers.stores.redis.client import REDIS_ERRORS, InvalidRedisUrl, RedisClient, open_redis
 from workers.stores.redis.query_history import PersonQuery, QueryHistory

@@ -20,8 +20,8 @@ from workers.stores.clickhouse.clickhouse_roles import BY_TENANT, INSERTED, READ
 from workers.stores.clickhouse.migrations import MigrationError, migrate
 from workers.stores.clickhouse.retention import apply_retention, ttl_expressions
 from workers.stores.clickhouse.review_rows import closing_row, withdrawing_row
-from workers.stores.queries.replay_records import ReplayStore
-from workers.stores.queries.run_queries import RunStore
+from workers.stores.queries.runs.replay_records import ReplayStore
+from workers.stores.queries.runs.run_queries import RunStore
 from workers.stores.tables.answer_tables import SourceRow
 
 KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations", "versions"}

@@ -20,7 +20,7 @@ from workers.stores.clickhouse.migrations import migrate, read_migrations
 from workers.stores.clickhouse.rollups import REFRESHED, refresh_rollups
 from workers.stores.queries.answer_queries import AnswerFilter, AnswerStore
 from workers.stores.queries.overview_queries import OverviewStore
-from workers.stores.queries.run_queries import REFRESH, RunStore
+from workers.stores.queries.runs.run_queries import REFRESH, RunStore
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 NEW_COLUMNS = {

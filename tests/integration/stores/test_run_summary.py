@@ -19,7 +19,7 @@ from workers.cli.operation.demo import send_files
 from workers.cli.operation.demo_files import demo_files
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.queries.run_summary import count_done, summarise
+from workers.stores.queries.runs.run_summary import count_done, summarise
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns | {"pipeline_version": "v", "rank": 1}

@@ -7,9 +7,9 @@ import pytest
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
 from schemas.review import ReleasableAnswer, ReviewContext, ReviewRequest
-from workers.decision.correction_references import correction_references, dangling_references
 from workers.decision.finality import released_by
-from workers.decision.reference_list import Style, entries_of, format_interactive, format_references
+from workers.decision.reader_text.correction_references import correction_references, dangling_references
+from workers.decision.reader_text.reference_list import Style, entries_of, format_interactive, format_references
 from workers.evaluation.citations.citation_finder import cite
 from workers.review.decision_events import decided
 

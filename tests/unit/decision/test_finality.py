@@ -23,7 +23,7 @@ from workers.decision.finality import (
     rule,
     standing_of,
 )
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 ANSWER = "a-1"

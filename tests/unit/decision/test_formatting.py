@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 
 from schemas.citations import Citation
 from tests.harness.linear_time import check_linear, repeated
-from workers.decision.formatting import _styled, format_answer
-from workers.decision.reference_list import Style
+from workers.decision.reader_text.formatting import _styled, format_answer
+from workers.decision.reader_text.reference_list import Style
 
 PARSER = MarkdownIt("commonmark").enable("table")
 STYLES: list[Style] = ["standard", "compact", "verbose"]

@@ -7,7 +7,7 @@ from schemas.citations import Citation
 from schemas.grounding import Claim, Verdict
 from schemas.reports import Span
 from tests.unit.evaluation.citations.test_citation_finder import DONE
-from workers.decision.inline_marks import (
+from workers.decision.reader_text.inline_marks import (
     CONTRADICTED_MARK,
     MAX_ADDED,
     UNSUPPORTED_MARK,
@@ -15,8 +15,8 @@ from workers.decision.inline_marks import (
     UngroundedPolicy,
     annotate,
 )
-from workers.decision.reference_list import format_interactive, format_references
-from workers.decision.source_addresses import check_template, source_address
+from workers.decision.reader_text.reference_list import format_interactive, format_references
+from workers.decision.reader_text.source_addresses import check_template, source_address
 from workers.evaluation.citations.citation_finder import find_citations
 
 RULES = {

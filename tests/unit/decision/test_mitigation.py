@@ -9,7 +9,7 @@ from schemas.base import RiskLevel
 from schemas.grounding import Claim, ClaimSource, Conflict, EarlierContradiction, EarlierStatement
 from schemas.reports import Span
 from workers.decision.mitigation import mitigate, note_conflicts, note_earlier_turns
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.reader_texts import ENGLISH
 
 RISKY: list[RiskLevel] = ["medium", "high"]
 

@@ -14,10 +14,10 @@ from schemas.export import example
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.agents.decisions import remembered_turn
 from workers.cli.main import app
-from workers.decision.best_answer import rank_answers
 from workers.decision.decision import decide
 from workers.decision.explanation import explain
 from workers.decision.policy import REASONS, TABLE, DecisionPolicy, Effect, Override, Row, in_audit_sample
+from workers.decision.reader_text.best_answer import rank_answers
 from workers.decision.release_events import alerts
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.settings import Settings

@@ -12,9 +12,9 @@ from schemas.enriched import Decision, EnrichedAnswer, EvaluationResult, Formatt
 from schemas.grounding import Claim, ClaimSource, Conflict, GroundingReport, Verdict
 from schemas.quality import QualityReport
 from schemas.reports import Span
-from workers.decision.inline_marks import UngroundedPolicy
-from workers.decision.presentation import ReaderPolicy, present
-from workers.decision.reader_texts import ENGLISH
+from workers.decision.reader_text.inline_marks import UngroundedPolicy
+from workers.decision.reader_text.presentation import ReaderPolicy, present
+from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import released_answer
 from workers.evaluation.citations.citation_finder import find_citations
 

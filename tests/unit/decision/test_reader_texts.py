@@ -13,10 +13,10 @@ from schemas.grounding import GroundingReport
 from schemas.review import ReviewDecision
 from tests.unit.decision.test_decision import GATE, REPORT, replace
 from workers.decision.finality import released_by
-from workers.decision.presentation import ReaderPolicy, present
-from workers.decision.reader_texts import ENGLISH, texts_for
+from workers.decision.reader_text.presentation import ReaderPolicy, present
+from workers.decision.reader_text.reader_texts import ENGLISH, texts_for
+from workers.decision.reader_text.texts_by_language import TEXTS
 from workers.decision.release_events import review_request
-from workers.decision.texts_by_language import TEXTS
 from workers.evaluation.text.language import known_language
 from workers.review.decision_events import decided, withdrawal
 from workers.settings import Settings

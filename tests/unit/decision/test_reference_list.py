@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from schemas.citations import Citation
-from workers.decision.reference_list import MAX_REFERENCES, format_interactive, format_references
+from workers.decision.reader_text.reference_list import MAX_REFERENCES, format_interactive, format_references
 
 RENDERED = MarkdownIt("commonmark", {"html": True}).enable("table")
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr, ValidationError
 from schemas.topics import ANSWERS_GENERATED, ANSWERS_RELEASED
 from tests.harness.secured_kafka import make_certificates
 from workers.delivery.connections import TlsFilesUnreadable, connection_arguments, ssl_context
-from workers.delivery.topic_findings import topic_configuration
+from workers.delivery.topics.topic_findings import topic_configuration
 from workers.privacy.erasure import _kept_until
 from workers.settings import KafkaSettings, Settings
 

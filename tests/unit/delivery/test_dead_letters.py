@@ -21,7 +21,7 @@ from workers.delivery.failures.error_action import ErrorAction, action_for
 from workers.delivery.failures.remedies import HINTS
 from workers.delivery.followers.erasure_follower import ErasuresUnreadable
 from workers.delivery.records import Output, Record
-from workers.delivery.topic_administration import TopicsNotReady
+from workers.delivery.topics.topic_administration import TopicsNotReady
 from workers.delivery.tracing import TracingNotInstalled
 from workers.errors import PoisonError, ResultTooLarge, TouchstoneError
 from workers.observability.printable import HOSTILE, JOINERS, printable

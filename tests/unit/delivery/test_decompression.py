@@ -12,9 +12,9 @@ from aiokafka.codec import gzip_encode, lz4_encode, snappy_encode, zstd_encode
 from aiokafka.record._crecords.legacy_records import LegacyRecordBatchBuilder
 
 from tests.harness.raw_records import CODECS, batch
-from workers.delivery import decompression
-from workers.delivery.decompression import BatchTooLarge, BoundedDecoders
-from workers.delivery.fetching import TolerantRecords, install, refusal_of
+from workers.delivery.consumption import decompression
+from workers.delivery.consumption.decompression import BatchTooLarge, BoundedDecoders
+from workers.delivery.consumption.fetching import TolerantRecords, install, refusal_of
 
 LIMIT = 1_000_000
 ENCODE = {

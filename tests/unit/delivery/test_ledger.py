@@ -5,7 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from workers.delivery.ledger import OffsetLedger, Partition
+from workers.delivery.consumption.ledger import OffsetLedger, Partition
 
 TP = Partition("answers.generated", 0)
 

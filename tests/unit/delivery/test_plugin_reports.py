@@ -12,10 +12,10 @@ from schemas.evaluations import EvaluationReport
 from schemas.export import example
 from schemas.reports import Report
 from schemas.topics import ANSWERS_EVALUATIONS, ANSWERS_GENERATED, JOINED_REPORTS, REPORT_TOPICS, Topic
+from workers.delivery.consumption.ledger import Partition
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.join import assembler as assembler_module
 from workers.delivery.join.assembler import Assembler, ExpectedEvaluators
-from workers.delivery.ledger import Partition
 from workers.delivery.records import Record, WorkItem
 from workers.settings import DeliverySettings
 

@@ -1,6 +1,6 @@
 """The rights that are printed for a broker suffice for each command."""
 
-from workers.delivery.access_rights import ALL_OF_TOPICS, access_rights
+from workers.delivery.topics.access_rights import ALL_OF_TOPICS, access_rights
 from workers.settings import Settings
 
 

@@ -23,7 +23,7 @@ from schemas.grounding import GroundingReport
 from schemas.quality import QualityReport
 from schemas.reports import Findings, Report
 from workers.decision.enrichment import enrich
-from workers.decision.reference_list import Style
+from workers.decision.reader_text.reference_list import Style
 from workers.decision.release_events import alerts, conversation_turn, released_answer, review_request
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source

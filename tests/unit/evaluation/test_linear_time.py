@@ -13,10 +13,10 @@ from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import Citation
 from tests.harness.hostile_results import RESULTS, UNFINISHED
 from tests.harness.linear_time import Run, check_linear, repeated
-from workers.decision.formatting import format_answer
 from workers.decision.mitigation import mitigate
-from workers.decision.reader_texts import ENGLISH
-from workers.decision.reference_list import Style, escape
+from workers.decision.reader_text.formatting import format_answer
+from workers.decision.reader_text.reader_texts import ENGLISH
+from workers.decision.reader_text.reference_list import Style, escape
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding

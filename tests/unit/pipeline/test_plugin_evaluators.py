@@ -182,7 +182,7 @@ async def replayed(with_plugins: Settings, embedding: EmbeddingService) -> None:
 
     from workers.replay.replay_options import ReplayOptions
     from workers.replay.replay_run import Replay, _Part
-    from workers.stores.queries.replay_records import StoredReplay
+    from workers.stores.queries.runs.replay_records import StoredReplay
 
     nothing: Any = None
     stored: Any = SimpleNamespace(of=lambda answer_id: None)

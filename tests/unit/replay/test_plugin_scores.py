@@ -10,7 +10,7 @@ from workers.delivery.records import Output, Record
 from workers.pipeline.pipeline import EvaluatedAnswer
 from workers.replay.replay_outputs import ReplayOutputs
 from workers.settings import Settings
-from workers.stores.queries.replay_records import StoredReplay
+from workers.stores.queries.runs.replay_records import StoredReplay
 from workers.stores.tables.answer_tables import ScoreRow
 from workers.stores.tables.table_row import TableRow
 

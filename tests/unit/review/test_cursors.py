@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workers.review.cursors import decided_cursor, open_cursor
+from workers.review.queue.cursors import decided_cursor, open_cursor
 from workers.review.review_errors import InvalidDecision
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC).isoformat()

@@ -1,6 +1,6 @@
 """Group the requests that are left once a reviewer is offered none."""
 
-from workers.review.remaining import Remaining, remaining
+from workers.review.queue.remaining import Remaining, remaining
 from workers.stores.tables.review_tables import QueueRow
 
 

@@ -14,8 +14,8 @@ from workers.decision.finality import released_by
 from workers.decision.release_events import fitted_request
 from workers.feedback.observed_events import review_event
 from workers.review.agreement import cohens_kappa
-from workers.review.deadlines import deadline_action
 from workers.review.decision_events import decided, decided_by_deadline
+from workers.review.queue.deadlines import deadline_action
 from workers.settings import ReviewSettings
 from workers.stores.clickhouse.review_rows import review_rows
 

@@ -3,7 +3,7 @@
 from urllib.parse import quote
 from uuid import uuid4
 
-from workers.stores.queries.review_queries import _without
+from workers.stores.queries.reviews.review_queries import _without
 
 
 def test_requests_to_leave_out_are_sent_in_values_that_clickhouse_takes() -> None:

@@ -15,9 +15,9 @@ from workers.delivery.records import Output
 from workers.errors import UnavailableError
 from workers.observability import metrics
 from workers.observability.logs import get_logger
-from workers.review.deadlines import deadline_action
 from workers.review.decision_events import DeadlineAction, decided_by_deadline, escalated
-from workers.stores.queries.review_queries import ReviewStore
+from workers.review.queue.deadlines import deadline_action
+from workers.stores.queries.reviews.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 
 NAME = "deadlines"

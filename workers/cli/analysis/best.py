@@ -9,7 +9,7 @@ from rich.text import Text
 from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from workers.cli.output import console, print_json, printable, read_settings
-from workers.decision.best_answer import Ranked, rank_answers
+from workers.decision.reader_text.best_answer import Ranked, rank_answers
 from workers.errors import TouchstoneError
 from workers.gateways.answer_files import read_events
 from workers.pipeline.local_pipeline import LocalPipeline

@@ -22,7 +22,7 @@ from workers.stores.clickhouse.migrations import migrate_database
 if TYPE_CHECKING:
     from workers.comparison.gates import Gate, GateResult
     from workers.comparison.results import Comparison, Findings
-    from workers.stores.queries.comparison_queries import Wanted
+    from workers.stores.queries.runs.comparison_queries import Wanted
 
 MAX_LISTED = 5_000
 """Most answers that are listed with their claims: at most about 100 MB."""
@@ -72,7 +72,7 @@ def compare(
     """
     # Deferred: importing the libraries of statistics takes a second, which other commands save.
     from workers.comparison.results import findings
-    from workers.stores.queries.comparison_queries import Wanted
+    from workers.stores.queries.runs.comparison_queries import Wanted
 
     gates, dimensions = _read_gates(fail_if or []), _dimensions(slices)
     require_writable(html)
@@ -113,7 +113,7 @@ def _tell(
 
 
 def _dimensions(text: str) -> tuple[str, ...]:
-    from workers.stores.queries.comparison_queries import DIMENSIONS
+    from workers.stores.queries.runs.comparison_queries import DIMENSIONS
 
     chosen = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     unknown = [name for name in chosen if name not in DIMENSIONS]
@@ -140,7 +140,7 @@ def _tried(gates: Sequence["Gate"], figures: Mapping[str, float | None]) -> list
 
 
 async def _compared(settings: Settings, wanted: "Wanted") -> "Comparison":
-    from workers.stores.queries.comparison_queries import ComparisonStore
+    from workers.stores.queries.runs.comparison_queries import ComparisonStore
 
     # A worker's timeout is meant for single rows; no record waits for this query.
     patient = settings.clickhouse.model_copy(

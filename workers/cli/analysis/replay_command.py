@@ -34,7 +34,7 @@ from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate_database
-from workers.stores.queries.replay_records import ReplayStore, StoredReplay
+from workers.stores.queries.runs.replay_records import ReplayStore, StoredReplay
 
 INTERRUPTED = 130
 """Exit code of an interrupted command."""

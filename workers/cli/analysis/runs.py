@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from workers.cli.output import console, print_json, printable, read_settings
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate_database
-from workers.stores.queries.replay_records import ReplayStore, StoredReplay
-from workers.stores.queries.run_queries import Promoted, RunStore
+from workers.stores.queries.runs.replay_records import ReplayStore, StoredReplay
+from workers.stores.queries.runs.run_queries import Promoted, RunStore
 
 T = TypeVar("T")
 

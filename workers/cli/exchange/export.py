@@ -21,7 +21,7 @@ from workers.review.reviewer_labels import claim_rows, label_row, preference_row
 from workers.settings import Settings
 from workers.settings.addresses import apply_local_defaults, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.queries.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queries import ReviewStore
 
 GONE = "the review request is gone"
 """Reason of decisions whose request was removed by its retention or an erasure."""

@@ -19,7 +19,7 @@ from workers.cli.output import console, errors, print_json, printable, read_sett
 from workers.cli.time_option import read_time
 from workers.delivery.failures.remedies import remedy
 from workers.delivery.producer import ConfirmedProducer
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import TouchstoneError
 from workers.process.private_files import complete_file
 from workers.replay.requeue import CHUNK, RequeuePlan, RequeueResult, plan_requeue, requeue

@@ -27,7 +27,7 @@ from workers.measurement.evaluation_cost import evaluation_cpu
 from workers.observability.logs import safe_text
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
-from workers.stores.queries.run_summary import RunSummary, count_done, summarise
+from workers.stores.queries.runs.run_summary import RunSummary, count_done, summarise
 
 WAIT_SECONDS = 600
 """Longest wait for the answers; a slow machine needs minutes."""

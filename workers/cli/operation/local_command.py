@@ -12,7 +12,7 @@ import uvloop
 from schemas.topics import foreign_topic
 from workers.cli.operation.console_command import served_console
 from workers.cli.output import console, read_settings
-from workers.delivery.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import TouchstoneError
 from workers.local.errors import LocalServiceError
 from workers.local.passwords import passwords_file

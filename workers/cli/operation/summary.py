@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from workers.stores.queries.run_summary import RunSummary
+from workers.stores.queries.runs.run_summary import RunSummary
 
 
 def print_summary(summary: RunSummary, console: Console) -> None:

@@ -10,9 +10,9 @@ from rich.table import Table
 
 from schemas.topics import TOPICS
 from workers.cli.output import console, print_json, read_settings
-from workers.delivery.access_rights import access_rights
-from workers.delivery.topic_administration import TopicAdministration
-from workers.delivery.topic_findings import TopicFinding
+from workers.delivery.topics.access_rights import access_rights
+from workers.delivery.topics.topic_administration import TopicAdministration
+from workers.delivery.topics.topic_findings import TopicFinding
 from workers.settings.addresses import find_addresses
 
 app = typer.Typer(help="Create, check and list topics, and print the rights to them.", no_args_is_help=True)

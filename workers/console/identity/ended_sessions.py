@@ -7,7 +7,7 @@ the list between consoles. Without Redis, only the console that received the log
 from datetime import datetime
 from hashlib import sha256
 
-from workers.review.shared_state import SharedState, SharedStateAway
+from workers.review.queue.shared_state import SharedState, SharedStateAway
 
 
 class EndedSessions:

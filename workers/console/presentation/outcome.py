@@ -11,7 +11,7 @@ from schemas.enriched import ReleaseState
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.decision.explanation import DecisionView
 from workers.decision.finality import released_by
-from workers.review.deadlines import last_action
+from workers.review.queue.deadlines import last_action
 from workers.review.reader_outcomes import ReaderOutcome
 from workers.review.review_models import ReviewItem
 from workers.settings import ReviewSettings

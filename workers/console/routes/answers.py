@@ -30,7 +30,7 @@ from workers.decision.explanation import Explanation
 from workers.errors import OversizeRecord
 from workers.gateways.adapted import bounded_identifier
 from workers.stores.queries.answer_queries import AnswerFilter, Period, StoredAnswer
-from workers.stores.queries.blind_reviews import Sample
+from workers.stores.queries.reviews.blind_reviews import Sample
 from workers.stores.queries.totals import agreeing_total
 
 router = APIRouter(prefix="/api/answers", tags=["answers"], route_class=StrictRoute)

@@ -33,7 +33,7 @@ from workers.decision.finality import state_after
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import Period, Place
 from workers.stores.queries.audit_queries import AUTOMATIC, IDENTIFIER, AuditFilter, AuditLog
-from workers.stores.queries.blind_reviews import Sample
+from workers.stores.queries.reviews.blind_reviews import Sample
 
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
 

@@ -17,11 +17,11 @@ from schemas.headers import event_headers
 from schemas.identifiers import answer_digest, first_answer_digest, first_person_digest, person_digest
 from schemas.privacy import Erasure
 from schemas.topics import PRIVACY_ERASURES
-from workers.delivery import fetching
 from workers.delivery.connections import connection_arguments
+from workers.delivery.consumption import fetching
 from workers.delivery.followers.record_subjects import Subject, subject_of
-from workers.delivery.missing_rights import refused_reading
 from workers.delivery.records import Output, Record
+from workers.delivery.topics.missing_rights import refused_reading
 from workers.errors import TouchstoneError
 from workers.observability.logs import get_logger
 from workers.settings import Settings

@@ -24,8 +24,8 @@ from schemas.identifiers import DEFAULT_TENANT, record_key
 from schemas.release import ReleasedAnswer
 from schemas.topics import ANSWERS_RELEASED
 from workers.decision.finality import Standing, standing_of
-from workers.delivery import fetching
 from workers.delivery.connections import connection_arguments
+from workers.delivery.consumption import fetching
 from workers.delivery.followers.final_state_file import (
     DamagedFile,
     FinalStateFile,
@@ -36,8 +36,8 @@ from workers.delivery.followers.final_state_file import (
     remove_final_states,
 )
 from workers.delivery.followers.record_subjects import parse_record
-from workers.delivery.missing_rights import refused_reading
 from workers.delivery.records import Output
+from workers.delivery.topics.missing_rights import refused_reading
 from workers.errors import BrokerUnavailable, StoreUnavailable
 from workers.observability import metrics
 from workers.observability.logs import get_logger

@@ -16,10 +16,10 @@ from schemas.base import UnreadableEvent
 from schemas.reports import Report
 from schemas.topics import ANSWERS_EVALUATIONS, ANSWERS_GENERATED, JOINED_REPORTS, REPORT_TOPICS, Topic
 from workers.delivery.application import AgentApplication
+from workers.delivery.consumption.ledger import Partition
 from workers.delivery.followers.erasure_follower import ErasureRegister
 from workers.delivery.join.pending_answers import AnswerJoin, Joined, Place
 from workers.delivery.join.running_clock import RunningClock
-from workers.delivery.ledger import Partition
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.records import Record, WorkItem
 from workers.errors import PoisonError

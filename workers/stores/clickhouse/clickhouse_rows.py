@@ -15,8 +15,8 @@ from schemas.headers import TRACEPARENT
 from schemas.identifiers import invalid_citation_id
 from schemas.release import Alert
 from workers.decision.decision_basis import DecisionBasis, findings_text
-from workers.decision.presentation import response_seconds
-from workers.decision.source_addresses import source_version
+from workers.decision.reader_text.presentation import response_seconds
+from workers.decision.reader_text.source_addresses import source_version
 from workers.evaluation.citations.citation_finder import call_text, content_digest
 from workers.stores.clickhouse.score_rows import score_rows
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationLogRow, CitationRow, ClaimRow, SourceRow

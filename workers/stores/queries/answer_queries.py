@@ -9,10 +9,10 @@ from typing import Any
 
 from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
-from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.claim_queries import CLAIMS, NOT_MOVED, OF_ANSWER
-from workers.stores.queries.corrected_texts import CORRECTIONS, corrected_answers
-from workers.stores.queries.judged_claims import WITH_VERDICT
+from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
+from workers.stores.queries.reviews.corrected_texts import CORRECTIONS, corrected_answers
+from workers.stores.queries.reviews.judged_claims import WITH_VERDICT
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
 from workers.stores.tables.table_row import select_rows

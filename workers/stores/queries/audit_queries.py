@@ -7,8 +7,8 @@ from typing import Any, Literal
 from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.answer_queries import Period, Place, place_values, times_of, words_of_search
-from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
-from workers.stores.queries.corrected_texts import corrected_answers
+from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
+from workers.stores.queries.reviews.corrected_texts import corrected_answers
 
 AuditLog = Literal["decisions", "accesses"]
 AUTOMATIC, FALLBACK = "automatic", "fallback"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from schemas.grounding import Calculation
 from tests.unit.decision.test_reference_list import RENDERED
 from tests.unit.evaluation.facts.test_arithmetic import TEXTS
-from workers.decision.reference_list import format_interactive, format_references
+from workers.decision.reader_text.reference_list import format_interactive, format_references
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, derive
 from workers.evaluation.facts.calculations import derived_figures, expression
 from workers.evaluation.facts.quantities import read_quantities

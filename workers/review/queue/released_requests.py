@@ -2,7 +2,7 @@
 
 from schemas.identifiers import fact_id
 from schemas.review import ReleasableAnswer, ReviewRequest
-from workers.decision.reader_texts import TextsByLanguage, texts_for
+from workers.decision.reader_text.reader_texts import TextsByLanguage, texts_for
 from workers.stores.clickhouse.row_reading import Row
 
 

@@ -24,7 +24,7 @@ from workers.comparison.statistics import SAID, Agreement
 from workers.comparison.tallies import SCORES, Tally
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.answer_queries import EARLIEST, LATEST
-from workers.stores.queries.comparison_statements import (
+from workers.stores.queries.runs.comparison_statements import (
     AGREEMENTS,
     CHANGED,
     CLAIMS,

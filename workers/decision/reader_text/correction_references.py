@@ -12,7 +12,7 @@ from schemas.base import Metadata
 from schemas.citations import Citation
 from schemas.review import ReviewRequest
 from workers.decision.finality import marked_places, still_cited
-from workers.decision.reference_list import (
+from workers.decision.reader_text.reference_list import (
     HEADING,
     Style,
     entries_of,

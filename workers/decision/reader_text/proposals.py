@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from schemas.answers import GeneratedAnswer
 from schemas.citations import InvalidReference
 from schemas.grounding import Claim
-from workers.decision.reader_texts import ENGLISH, ReaderTexts, as_note
-from workers.decision.reference_list import escape
+from workers.decision.reader_text.reader_texts import ENGLISH, ReaderTexts, as_note
+from workers.decision.reader_text.reference_list import escape
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.language import guess_language
 from workers.evaluation.text.markdown import closed

@@ -12,10 +12,11 @@ from schemas.review import ReviewRequest
 from workers.decision.finality import WITHDRAWAL_REVISION
 from workers.privacy.record_masking import Privacy
 from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
-from workers.review.cursors import decided_cursor, open_cursor, write_cursor
-from workers.review.deadlines import deadline_action, last_action
-from workers.review.left_requests import standing_escalations
-from workers.review.locks import SECOND, DecisionMark, ReviewLocks, is_second
+from workers.review.queue.cursors import decided_cursor, open_cursor, write_cursor
+from workers.review.queue.deadlines import deadline_action, last_action
+from workers.review.queue.left_requests import standing_escalations
+from workers.review.queue.locks import SECOND, DecisionMark, ReviewLocks, is_second
+from workers.review.queue.second_share import is_sampled, sample_of
 from workers.review.reader_outcomes import reader_outcomes
 from workers.review.review_errors import WITHDRAW, UnknownReview
 from workers.review.review_models import (
@@ -34,11 +35,10 @@ from workers.review.review_models import (
     ReviewSummary,
     claim_view,
 )
-from workers.review.second_share import is_sampled, sample_of
 from workers.settings import ReviewSettings
-from workers.stores.queries.blind_reviews import Sample
-from workers.stores.queries.review_queries import ReviewStore
-from workers.stores.queries.review_queue_rows import QueueFilters
+from workers.stores.queries.reviews.blind_reviews import Sample
+from workers.stores.queries.reviews.review_queries import ReviewStore
+from workers.stores.queries.reviews.review_queue_rows import QueueFilters
 from workers.stores.queries.totals import agreeing_total
 from workers.stores.tables.review_tables import QueueRow
 

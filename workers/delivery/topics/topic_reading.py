@@ -9,10 +9,10 @@ from aiokafka.errors import KafkaError, UnsupportedVersionError
 from aiokafka.structs import ConsumerRecord
 
 from schemas.topics import Topic
-from workers.delivery import fetching
 from workers.delivery.connections import connection_arguments
-from workers.delivery.missing_rights import refused_reading
+from workers.delivery.consumption import fetching
 from workers.delivery.records import Record
+from workers.delivery.topics.missing_rights import refused_reading
 from workers.errors import BrokerUnavailable
 from workers.observability.logs import get_logger
 from workers.settings import Settings

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
+from workers.review.queue.shared_state import SharedState, SharedStateAway
 from workers.review.review_models import Escalation
-from workers.review.shared_state import SharedState, SharedStateAway
 
 KEPT_SECONDS = 900
 """Time in which a step is remembered: a late undo says which step it was about."""

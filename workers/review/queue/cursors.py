@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from workers.review.review_errors import InvalidDecision
-from workers.stores.queries.review_queue_rows import DecidedCursor, QueueCursor, QueueState
+from workers.stores.queries.reviews.review_queue_rows import DecidedCursor, QueueCursor, QueueState
 from workers.stores.tables.review_tables import QueueRow
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)

@@ -10,14 +10,14 @@ from schemas.citations import Citation, CitationReport
 from schemas.enriched import Decision, FormattedResponse
 from schemas.grounding import Calculation, GroundingReport
 from schemas.quality import QualityReport
-from workers.decision.formatting import format_answer
-from workers.decision.inline_marks import InlinePolicy, UngroundedPolicy, annotate
 from workers.decision.mitigation import mitigate, note_conflicts, note_earlier_turns
-from workers.decision.proposals import citable, note_dangling
-from workers.decision.quotes import quoted
-from workers.decision.reader_texts import ReaderTexts, texts_for
-from workers.decision.reference_list import Style, format_interactive, format_references
-from workers.decision.released_citations import (
+from workers.decision.reader_text.formatting import format_answer
+from workers.decision.reader_text.inline_marks import InlinePolicy, UngroundedPolicy, annotate
+from workers.decision.reader_text.proposals import citable, note_dangling
+from workers.decision.reader_text.quotes import quoted
+from workers.decision.reader_text.reader_texts import ReaderTexts, texts_for
+from workers.decision.reader_text.reference_list import Style, format_interactive, format_references
+from workers.decision.reader_text.released_citations import (
     preferred_numbers,
     primary_numbers,
     proposed_markers,

@@ -16,7 +16,7 @@ import orjson
 from schemas.review import ReviewDecision
 from workers.errors import PoisonError, StoreUnavailable, UnavailableError, describe
 from workers.observability.logs import get_logger
-from workers.review.shared_state import SharedState, SharedStateAway
+from workers.review.queue.shared_state import SharedState, SharedStateAway
 
 LOOK_SECONDS = 0.25
 """Interval between two checks for due decisions."""

@@ -3,7 +3,7 @@
 aiokafka rejects a whole partition for one header name that is not UTF-8. It raises at every fetch, so the worker
 stops and stops again at each restart. It also decompresses a batch as a whole, whatever its size is then. Kafka brokers
 check neither, so any producer can cause both. This module therefore replaces names in aiokafka's fetcher, and
-``workers.delivery.decompression`` those of its decoders. Its reading is changed nowhere else:
+``workers.delivery.consumption.decompression`` those of its decoders. Its reading is changed nowhere else:
 
 * ``MemoryRecords`` reads a batch as before. If that fails, it reads the batch again and decodes header names with
   ``surrogateescape``, which keeps their bytes. The record becomes a dead letter where it is parsed as an answer,
@@ -29,8 +29,8 @@ from aiokafka.record.default_records import _DefaultRecordBatchPy, _DefaultRecor
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.record.util import decode_varint
 
-from workers.delivery import decompression
-from workers.delivery.decompression import BatchTooLarge
+from workers.delivery.consumption import decompression
+from workers.delivery.consumption.decompression import BatchTooLarge
 from workers.errors import FatalDeliveryError
 
 MAGIC_WITH_HEADERS = 2

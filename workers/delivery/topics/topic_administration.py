@@ -11,9 +11,9 @@ from aiokafka.protocol.metadata import MetadataRequest
 
 from schemas.topics import ANSWERS_GENERATED, TOPICS, Topic
 from workers.delivery.connections import connection_arguments
-from workers.delivery.missing_rights import REMEDY
-from workers.delivery.topic_findings import TopicFinding, TopicState, find_topic, topic_configuration
-from workers.delivery.topic_rights import TopicRightsRequest, granted_operations
+from workers.delivery.topics.missing_rights import REMEDY
+from workers.delivery.topics.topic_findings import TopicFinding, TopicState, find_topic, topic_configuration
+from workers.delivery.topics.topic_rights import TopicRightsRequest, granted_operations
 from workers.errors import BrokerUnavailable, TouchstoneError
 from workers.observability.logs import get_logger
 from workers.settings import Settings

@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple
 
 from schemas.citations import Citation
 from schemas.grounding import Claim
-from workers.decision.reference_list import escape
-from workers.decision.source_addresses import source_address
+from workers.decision.reader_text.reference_list import escape
+from workers.decision.reader_text.source_addresses import source_address
 from workers.evaluation.text.segmentation import Sentence, code_ranges, segment
 
 InlinePolicy = Literal["keep", "link", "propose"]

@@ -21,8 +21,8 @@ covers each of them:
 * The range assignor gives one worker the same partition numbers of all joined topics.
 * A position that the log does not hold any more is an error to aiokafka here. Otherwise it would continue at the
   oldest record, and would not report how many records retention has deleted before they were read.
-* ``workers.delivery.throttling`` waits as long as a quota of the broker demands.
-* ``workers.delivery.fetching`` reads batches and tolerates invalid headers.
+* ``workers.delivery.consumption.throttling`` waits as long as a quota of the broker demands.
+* ``workers.delivery.consumption.fetching`` reads batches and tolerates invalid headers.
 """
 
 import asyncio
@@ -36,8 +36,8 @@ from aiokafka.errors import KafkaError, NoOffsetForPartitionError, OffsetOutOfRa
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import TP, Message
 
-from workers.delivery import decompression, end_offsets, fetching, throttling
-from workers.delivery.ledger import OffsetLedger, Partition
+from workers.delivery.consumption import decompression, end_offsets, fetching, throttling
+from workers.delivery.consumption.ledger import OffsetLedger, Partition
 from workers.errors import FatalDeliveryError
 from workers.observability.logs import get_logger
 

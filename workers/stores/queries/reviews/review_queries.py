@@ -15,16 +15,16 @@ from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.review_rows import MAX_TITLE
 from workers.stores.clickhouse.row_reading import in_parameters, without_zone
-from workers.stores.queries.blind_reviews import DUE, Sample, due_values
 from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER
-from workers.stores.queries.review_agreement_queries import ReviewAgreementQueries
-from workers.stores.queries.review_queue_rows import (
+from workers.stores.queries.reviews.blind_reviews import DUE, Sample, due_values
+from workers.stores.queries.reviews.review_agreement_queries import ReviewAgreementQueries
+from workers.stores.queries.reviews.review_queue_rows import (
     DecidedCursor,
     QueueCursor,
     QueueFigures,
     QueueFilters,
 )
-from workers.stores.queries.review_team_queries import ReviewTeamQueries
+from workers.stores.queries.reviews.review_team_queries import ReviewTeamQueries
 from workers.stores.tables.review_tables import QueueRow
 from workers.stores.tables.table_row import select_list
 

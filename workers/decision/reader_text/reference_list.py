@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from schemas.citations import Citation
 from schemas.grounding import Calculation
-from workers.decision.source_addresses import source_address
+from workers.decision.reader_text.source_addresses import source_address
 
 Style = Literal["standard", "compact", "verbose"]
 

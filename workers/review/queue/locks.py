@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 
 import orjson
 
+from workers.review.queue.shared_state import SharedState, SharedStateAway
 from workers.review.review_models import Lock
-from workers.review.shared_state import SharedState, SharedStateAway
 
 MARK_SECONDS = 900
 """Lifetime of a mark: longer than the delay of the rows, also during a backlog."""

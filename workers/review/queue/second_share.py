@@ -4,7 +4,7 @@ import math
 from datetime import datetime, timedelta
 
 from workers.settings import ReviewSettings
-from workers.stores.queries.blind_reviews import EVERY_TENANT, Sample
+from workers.stores.queries.reviews.blind_reviews import EVERY_TENANT, Sample
 
 SECOND_OFFERED = timedelta(days=7)
 """Time after a decision for which a second review is offered."""

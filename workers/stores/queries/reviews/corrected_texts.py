@@ -1,6 +1,6 @@
 """Search in the texts that reviewers wrote in place of answers, and read their beginnings."""
 
-from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS
+from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS
 
 _CORRECTED = f"""FROM {{database}}.review_decisions
     WHERE ruling = 'final' AND action = 'correct' AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}"""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.citations import Citation, CitationReport
 from schemas.grounding import GroundingReport
-from workers.decision.proposals import citable
+from workers.decision.reader_text.proposals import citable
 from workers.evaluation.citations.citation_finder import cite
 from workers.evaluation.citations.resolution import SourceIndex
 

@@ -1,6 +1,6 @@
 """Choose answers by the verdicts on their claims: a verdict of a reviewer counts before that of the evaluation."""
 
-from workers.stores.queries.blind_reviews import HIDDEN_ANSWERS
+from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS
 
 # A withdrawn decision vouches for nothing.
 _JUDGED = f"""(

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from schemas.citations import Citation
-from workers.decision.reference_list import Style, format_references
+from workers.decision.reader_text.reference_list import Style, format_references
 from workers.evaluation.text.code_language import detect_language
 from workers.evaluation.text.markdown import Document, closed, paragraphs, parse, protected_ranges
 

@@ -1,0 +1,1 @@
+"""Write the text that readers see: marks, notices, references and quotes."""

@@ -1,0 +1,1 @@
+"""Create, check and read topics as a whole, and the rights on them."""

@@ -1,0 +1,1 @@
+"""Keep the order of the review queue, and who holds which request."""

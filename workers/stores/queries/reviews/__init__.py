@@ -1,0 +1,1 @@
+"""Query the review queue, decisions of reviewers and their agreement."""

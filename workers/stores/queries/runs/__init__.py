@@ -1,0 +1,1 @@
+"""Query the runs of replays and compare them."""
