@@ -44,6 +44,7 @@ class Commands(LazyGroup):
         "calibrate": CommandPlace("analysis.evaluate", "calibrate"),
         "export": CommandPlace("exchange.export", "app"),
         "archive": CommandPlace("operation.archive_command", "app"),
+        "backup": CommandPlace("operation.backup_command", "app"),
         "golden": CommandPlace("analysis.golden_command", "app"),
         "runs": CommandPlace("analysis.runs", "app"),
         "doctor": CommandPlace("operation.doctor_command", "doctor"),

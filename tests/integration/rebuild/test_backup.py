@@ -1,7 +1,6 @@
-"""ClickHouse's own backup: made, lost, restored and continued as the page on backups says."""
+"""ClickHouse's own backup: written, drilled, lost, restored and continued by the commands of the page on backups."""
 
 import json
-import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,14 +13,12 @@ from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from schemas.topics import FEEDBACK_ANALYTICS
 from tests.harness.deployment import Deployment, until
-from tests.harness.paths import ROOT
 from tests.integration.runtime.test_seen_versions import touchstone
 from workers.runtime.agent_choice import AGENTS
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.retention import FIGURES, TIMES
 from workers.stores.clickhouse.rollups import refresh_rollups
 
-PAGE = ROOT / "docs" / "operations" / "backups-and-rebuild.md"
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 TABLES = sorted({"versions", "replays", "promotions", *TIMES, *FIGURES} - {"answer_moves"})
 NOT_MOVED = """
@@ -32,15 +29,6 @@ WHERE (tenant, run, hour, answer_key) NOT IN (
 """A rebuild does not bring back the fact of an hour that counts no more and whose row was replaced."""
 
 NOW = datetime.now(UTC).replace(minute=20)
-
-
-def statements(deployment: Deployment) -> dict[str, str]:
-    """The statements of the page by their purpose, with the database and names of this test."""
-    section = PAGE.read_text().partition("## ClickHouse backup\n")[2].partition("\n## ")[0]
-    lines = "".join(re.findall(r"^```sql\n(.*?)^```", section, re.M | re.S)).splitlines()
-    assert len(lines) == 5, lines
-    texts = [line.rstrip(";").replace("touchstone", deployment.name) for line in lines]
-    return dict(zip(("full", "increment", "drill", "end", "restore"), texts, strict=True))
 
 
 def answers(first: int, count: int) -> list[tuple[bytes, bytes]]:
@@ -74,6 +62,13 @@ async def contents(client: AsyncClient, database: str) -> dict[str, list[str]]:
     return found
 
 
+async def run_backup(deployment: Deployment, *arguments: str, code: int = 0) -> Any:
+    """Run the command, which must end with this code; return its JSON, or its message."""
+    ended, output, errors = await touchstone(deployment, "backup", *arguments, "--json")
+    assert ended == code, errors
+    return errors if code else json.loads(output)
+
+
 @pytest.fixture
 async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
     deployment = Deployment(addresses, tmp_path, partitions=2)
@@ -86,7 +81,8 @@ async def test_a_lost_database_is_restored_and_continued_with_the_same_rows_in_e
     deployment: Deployment, client: AsyncClient
 ) -> None:
     """Rows come before both backups, after them, and while the database is away; one table has no topic."""
-    page, database = statements(deployment), deployment.name
+    database = deployment.name
+    full, increment = f"File('{database}-full')", f"File('{database}-1')"
 
     async def sent(first: int, count: int) -> None:
         await deployment.send(answers(first, count), FEEDBACK_ANALYTICS)
@@ -98,14 +94,17 @@ async def test_a_lost_database_is_restored_and_continued_with_the_same_rows_in_e
 
         await until(are_there, f"{count} answers", 120)
 
+    async def backup(*arguments: str, code: int = 0) -> Any:
+        return await run_backup(deployment, *arguments, code=code)
+
     worker = await deployment.start_worker(["analytics"])
     await sent(0, 12)
     await stored(12)
     await client.command(f"INSERT INTO {database}.promotions VALUES ('replay-1', true, now64(3))")
-    await client.command(page["full"])
+    await backup("write", full)
     await sent(12, 6)
     await stored(18)
-    await client.command(page["increment"])
+    await backup("write", increment, "--base", full)
     await sent(18, 6)
     await stored(24)
     before = await contents(client, database)
@@ -113,20 +112,23 @@ async def test_a_lost_database_is_restored_and_continued_with_the_same_rows_in_e
     assert int(str(await client.command(f"SELECT countIf(moved) FROM {database}.answer_moves FINAL"))) == 8
     assert len(before["answer_facts"]) == 24
 
-    # The drill restores beside the database, and nothing in it reads the database.
-    await client.command(page["drill"])
-    apart = await client.query(
-        f"SELECT name FROM system.tables WHERE database = '{database}_drill' AND position(create_table_query, '{database}.') > 0"
-    )
-    assert apart.result_rows == []
-    assert len((await contents(client, f"{database}_drill"))["answer_places"]) < len(before["answer_places"])
-    await client.command(page["end"])
+    drilled = await backup("drill", increment)
+    counted = {each["name"]: (each["restored"], each["present"]) for each in drilled["tables"]}
+    assert drilled["usable"]
+    assert drilled["newest_answer"].startswith((NOW + timedelta(seconds=1)).isoformat()[:13])
+    assert counted["answer_places"][0] < counted["answer_places"][1]
+    assert counted["promotions"] == (1, 1)
+    left = await client.query(f"SELECT name FROM system.databases WHERE startsWith(name, '{database}_')")
+    assert left.result_rows == []
     assert await contents(client, database) == before
 
+    assert "DROP DATABASE" in await backup("restore", increment, code=1)
+    assert "was not restored" in await backup("drill", "File('no-backup')", code=1)
+    assert "was not written" in await backup("write", increment, code=1)
     await worker.terminate()
     await client.command(f"DROP DATABASE {database} SYNC")
     await sent(24, 3)
-    await client.command(page["restore"])
+    assert (await backup("restore", increment))["restored"]
     code, output, errors = await touchstone(deployment, "rebuild", "clickhouse", "--json")
     assert (code, json.loads(output)["verified"]) == (0, True), errors
     await deployment.start_worker(["analytics"])
@@ -142,3 +144,15 @@ async def test_a_lost_database_is_restored_and_continued_with_the_same_rows_in_e
             assert [row for row in after[table] if not any(name in row for name in late)] == before[table], table
     counted = await client.query(f"SELECT sum(answers) FROM {database}.answer_hours FINAL WHERE run = 'live'")
     assert counted.result_rows == [(28,)]
+
+
+async def test_a_backup_without_a_table_fails_its_drill(deployment: Deployment, client: AsyncClient) -> None:
+    place = f"File('{deployment.name}-partial')"
+    await client.command(f"DROP TABLE {deployment.name}.alerts SYNC")
+    await run_backup(deployment, "write", place)
+    assert "the backup lacks alerts; write a full backup" in await run_backup(deployment, "drill", place, code=1)
+
+
+async def test_a_place_that_clickhouse_does_not_know_is_wrong_usage(deployment: Deployment) -> None:
+    for place in ("touchstone-full", "Null", "File('a'); DROP DATABASE touchstone"):
+        assert "expected a place of ClickHouse" in await run_backup(deployment, "write", place, code=2)
