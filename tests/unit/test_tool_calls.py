@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from schemas.answers import MAX_ARGUMENTS, ContextChunk, GeneratedAnswer, ToolCall
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.gateways.apis.chat_messages import conversation
-from workers.gateways.tool_calls import call_of
+from workers.gateways.reading.tool_calls import call_of
 
 AT = datetime(2026, 11, 2, 8, 30, tzinfo=UTC)
 CALL = {"id": "call_7", "name": "list_orders", "arguments": {"month": "2026-03"}, "called_at": AT}

@@ -21,9 +21,9 @@ from workers.delivery.processing import BatchProcessor
 from workers.delivery.records import CountedOutputs, Output, Record, Result, WorkItem
 from workers.errors import PoisonError
 from workers.gateways.adapted import Adapted, Received
-from workers.gateways.envelopes import from_kafka
 from workers.gateways.errors import NothingToJudge
-from workers.gateways.lenient_reading import time
+from workers.gateways.reading.envelopes import from_kafka
+from workers.gateways.reading.lenient_reading import time
 from workers.intake.intake_outputs import count_unread, outputs_of, taken_of
 from workers.intake.trace_receiver import TraceReceiver, caller_of, export_of, open_sources
 from workers.intake.trace_sources import TraceSources

@@ -13,9 +13,9 @@ from workers.console.http.problems import Problem
 from workers.console.identity.principal import Principal
 from workers.console.resources import ConsoleResources
 from workers.gateways.adapted import Received
-from workers.gateways.envelopes import Opened, from_http
 from workers.gateways.errors import UnadaptableRecord
 from workers.gateways.formats import Format
+from workers.gateways.reading.envelopes import Opened, from_http
 from workers.observability.logs import get_logger
 from workers.process.plugins import PluginError, UnknownPlugin
 

@@ -20,8 +20,8 @@ from schemas.feedback import ExecutionSignals, FeedbackEvent
 from workers.feedback.observed_events import execution_event
 from workers.gateways.apis.reply import MAX_CITATIONS
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import count, text, trace_of, traceparent
-from workers.gateways.marked_fields import last_field, question
+from workers.gateways.reading.lenient_reading import count, text, trace_of, traceparent
+from workers.gateways.reading.marked_fields import last_field, question
 
 MAX_IDENTIFIER = 200
 MAX_SHORT = 2_000

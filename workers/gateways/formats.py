@@ -14,8 +14,8 @@ from schemas.base import UnreadableEvent
 from workers.errors import PoisonError
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.lenient_reading import parsed
 from workers.gateways.mapped import Mapped, adapter
+from workers.gateways.reading.lenient_reading import parsed
 from workers.process.plugins import FORMATS, OWN_DISTRIBUTION, Plugin, PluginError, UnknownPlugin, find_plugins
 
 P = ParamSpec("P")

@@ -12,11 +12,21 @@ from typing import Any
 
 from workers.gateways.adapted import Adapted, Draft, Received, finished
 from workers.gateways.apis.replies import asked, check_known, reply_of
-from workers.gateways.contexts import check_sources, chunks_of, given_sources
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, objects, text, time, without
-from workers.gateways.model_names import model_name
-from workers.gateways.provider_names import provider_name
+from workers.gateways.reading.contexts import check_sources, chunks_of, given_sources
+from workers.gateways.reading.lenient_reading import (
+    an_object,
+    count,
+    first_text,
+    mapping,
+    number,
+    objects,
+    text,
+    time,
+    without,
+)
+from workers.gateways.reading.model_names import model_name
+from workers.gateways.reading.provider_names import provider_name
 
 NAME = "litellm"
 REDACTED = "redacted-by-litellm"

@@ -33,9 +33,9 @@ from jmespath.exceptions import JMESPathError
 from schemas.answers import ContextChunk, ProvidedCitation, Turn
 from workers.gateways.adapted import Adapted, Draft, Received, finished, named_apart
 from workers.gateways.apis.chat_messages import turns_of
-from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.lenient_reading import count, items, mapping, number, text, time
+from workers.gateways.reading.contexts import chunks_of
+from workers.gateways.reading.lenient_reading import count, items, mapping, number, text, time
 
 VERSION = 1
 _TEXTS = ("answer_id", "tenant", "session_id", "user_id", "query", "answer", "model", "provider", "prompt_version", "query_type",

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from schemas.answers import GeneratedAnswer
 from workers.gateways.adapted import Adapted, Received, digest_identifier
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import an_object
+from workers.gateways.reading.lenient_reading import an_object
 
 NAME = "touchstone"
 SHOWN = 5

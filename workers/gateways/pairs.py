@@ -13,11 +13,11 @@ from workers.gateways.adapted import Adapted, Draft, Received, finished
 from workers.gateways.apis import bedrock_calls
 from workers.gateways.apis.replies import asked, check_known, reply_of
 from workers.gateways.apis.streams import is_stream
-from workers.gateways.contexts import check_sources, chunks_of, given_sources
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.lenient_reading import an_object, count, first_text, mapping, number, text, time, without
-from workers.gateways.model_names import model_name
-from workers.gateways.provider_names import made_by, served_by, stated
+from workers.gateways.reading.contexts import check_sources, chunks_of, given_sources
+from workers.gateways.reading.lenient_reading import an_object, count, first_text, mapping, number, text, time, without
+from workers.gateways.reading.model_names import model_name
+from workers.gateways.reading.provider_names import made_by, served_by, stated
 
 _BESIDE = frozenset(
     {

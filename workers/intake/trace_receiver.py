@@ -12,9 +12,9 @@ from typing import Any
 from workers.delivery.processing import BatchProcessor
 from workers.delivery.records import Record, WorkItem
 from workers.gateways.adapted import Received
-from workers.gateways.envelopes import from_kafka
 from workers.gateways.formats import Format
-from workers.gateways.lenient_reading import time as read_time
+from workers.gateways.reading.envelopes import from_kafka
+from workers.gateways.reading.lenient_reading import time as read_time
 from workers.intake.trace_sources import TraceSources
 from workers.observability.logs import get_logger
 from workers.settings import Settings

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic_core import from_json, to_json
 
-from workers.gateways.lenient_reading import mapping, objects
+from workers.gateways.reading.lenient_reading import mapping, objects
 from workers.gateways.traces.otlp_spans import TENANT, ExportedSpan, exported_spans
 from workers.gateways.traces.otlp_tenants import spans_by_tenant
 from workers.observability.logs import get_logger

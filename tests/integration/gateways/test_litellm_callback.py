@@ -26,7 +26,7 @@ from workers.gateways import callback as module
 from workers.gateways.adapted import Received
 from workers.gateways.callback import TouchstoneCallback
 from workers.gateways.formats import format_named
-from workers.gateways.lenient_reading import time as read_time
+from workers.gateways.reading.lenient_reading import time as read_time
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 

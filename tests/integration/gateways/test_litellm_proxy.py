@@ -24,7 +24,7 @@ from tests.harness.paths import ROOT
 from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.gateways.adapted import Received
 from workers.gateways.formats import format_named
-from workers.gateways.lenient_reading import time as read_time
+from workers.gateways.reading.lenient_reading import time as read_time
 from workers.inference.backends import SentenceTransformerBackend
 from workers.local.ports import free_port
 from workers.settings.addresses import Addresses

@@ -24,10 +24,10 @@ from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepa
 from workers.feedback.implicit_signals import execution_signals
 from workers.gateways.adapted import Adapted, Received, fitting
 from workers.gateways.apis.google import span_of
-from workers.gateways.envelopes import from_http, from_kafka
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
 from workers.gateways.formats import BUILTIN, format_named
-from workers.gateways.lenient_reading import time
+from workers.gateways.reading.envelopes import from_http, from_kafka
+from workers.gateways.reading.lenient_reading import time
 from workers.intake.intake_outputs import Taken, taken_of
 from workers.process.plugins import UnknownPlugin
 from workers.settings import Settings

@@ -9,8 +9,8 @@ import pytest
 from tests.clients.recordings import RECORDINGS, arrived
 from workers.gateways.adapted import MAX_IDENTIFIER, Received, bounded_identifier
 from workers.gateways.formats import format_named
-from workers.gateways.model_names import MAX_NAME, model_name
-from workers.gateways.provider_names import provider_name
+from workers.gateways.reading.model_names import MAX_NAME, model_name
+from workers.gateways.reading.provider_names import provider_name
 
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
 

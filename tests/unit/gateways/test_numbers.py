@@ -9,7 +9,7 @@ import pytest
 from tests.unit.gateways.test_otlp_roots import NOW, call
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.formats import format_named
-from workers.gateways.lenient_reading import time
+from workers.gateways.reading.lenient_reading import time
 
 
 def read(form: str, record: Any) -> Adapted:

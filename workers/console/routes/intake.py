@@ -37,9 +37,9 @@ from workers.delivery.records import Output
 from workers.errors import PoisonError, describe
 from workers.gateways import native
 from workers.gateways.adapted import Adapted, Received
-from workers.gateways.envelopes import Opened
 from workers.gateways.errors import NothingToJudge
 from workers.gateways.formats import Format
+from workers.gateways.reading.envelopes import Opened
 from workers.gateways.traces.otlp_encoding import encoded
 from workers.gateways.traces.otlp_unread import as_message
 from workers.intake.intake_outputs import count_unread, outputs_of, sum_counts, taken_of

@@ -14,8 +14,8 @@ from typing import Any
 
 from workers.gateways.apis.chat_messages import part_texts, tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply, spaced
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, total
-from workers.gateways.tool_calls import Calls
+from workers.gateways.reading.lenient_reading import count, first_text, items, mapping, objects, text, total
+from workers.gateways.reading.tool_calls import Calls
 
 MAX_CITED = 100_000
 """Maximum length of the cited passages that replace a source's text, code points; the bound of a context."""

@@ -7,7 +7,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workers.gateways.lenient_reading import first_text, items, mapping, objects, text
+from workers.gateways.reading.lenient_reading import first_text, items, mapping, objects, text
 
 _TEXTS = ("text/", "application/json", "application/xml", "application/yaml", "application/x-yaml")
 _FORMATS = frozenset({"txt", "md", "csv", "html", "json", "xml", "yaml"})

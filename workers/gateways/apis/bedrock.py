@@ -12,7 +12,7 @@ from typing import Any
 from workers.gateways.apis.attachments import decoded
 from workers.gateways.apis.chat_messages import GROUNDING_SOURCE, part_texts
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, total
+from workers.gateways.reading.lenient_reading import count, first_text, items, mapping, objects, text, total
 
 NAME = "bedrock"
 NO_TEXT = ("reasoningContent", "toolUse", "toolResult", "guardContent", "image", "document", "video", "audio", "cachePoint",

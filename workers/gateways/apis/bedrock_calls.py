@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from workers.gateways.apis import prompt_templates
 from workers.gateways.apis.bedrock_models import METRICS
-from workers.gateways.lenient_reading import first_text, mapping, text, without
+from workers.gateways.reading.lenient_reading import first_text, mapping, text, without
 
 _WRAPPING = frozenset({"body", "contentType", "accept"})
 _TOKENS = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from workers.gateways.apis.bedrock import NAME, failure
 from workers.gateways.apis.reply import Reply
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text
+from workers.gateways.reading.lenient_reading import count, first_text, items, mapping, objects, text
 
 METRICS = "amazon-bedrock-invocationMetrics"
 """Field of the last chunk of a stream, with numbers of tokens."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, unknown_field
-from workers.gateways.tool_calls import IDENTIFIERS, NAMES, Calls, error_of
+from workers.gateways.reading.lenient_reading import first_text, items, mapping, objects, text, unknown_field
+from workers.gateways.reading.tool_calls import IDENTIFIERS, NAMES, Calls, error_of
 
 TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal", ""})
 TOOL_RESULTS = frozenset(

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
-from workers.gateways.contexts import chunk_of
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, unknown_field
+from workers.gateways.reading.contexts import chunk_of
+from workers.gateways.reading.lenient_reading import count, first_text, items, mapping, objects, text, unknown_field
 
 NAME = "cohere"
 _EVENTS = frozenset({"content-delta", "message-end"})

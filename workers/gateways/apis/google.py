@@ -14,8 +14,17 @@ from workers.gateways.apis.anthropic import sources as documents
 from workers.gateways.apis.attachments import message_list
 from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply, first_choice
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects, text, total, unknown_field
-from workers.gateways.tool_calls import Calls
+from workers.gateways.reading.lenient_reading import (
+    count,
+    first_text,
+    items,
+    mapping,
+    objects,
+    text,
+    total,
+    unknown_field,
+)
+from workers.gateways.reading.tool_calls import Calls
 
 PARTS: Mapping[str, type] = {
     "text": str, "functionCall": dict, "functionResponse": dict, "inlineData": dict, "fileData": dict,

@@ -9,9 +9,9 @@ from typing import Any
 
 from workers.gateways.apis.chat_messages import tool_results
 from workers.gateways.apis.reply import UNFINISHED, Reply
-from workers.gateways.contexts import chunk_of
-from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, total
-from workers.gateways.tool_calls import Calls
+from workers.gateways.reading.contexts import chunk_of
+from workers.gateways.reading.lenient_reading import first_text, items, mapping, objects, text, total
+from workers.gateways.reading.tool_calls import Calls
 
 WAITS_FOR_CALLER = "requires_action"
 _RESULTS = frozenset({"function_result", "mcp_server_tool_result", "code_execution_result"})

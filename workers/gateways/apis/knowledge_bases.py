@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from workers.gateways.apis.attachments import decoded
 from workers.gateways.apis.bedrock import NAME, failure
 from workers.gateways.apis.reply import MAX_CITATIONS, Reply
-from workers.gateways.lenient_reading import count, first_text, mapping, objects, text
+from workers.gateways.reading.lenient_reading import count, first_text, mapping, objects, text
 
 _SIGNS = frozenset({"citations", "sessionId", "guardrailAction"})
 _CITATION = frozenset({"citation", "generatedResponsePart", "retrievedReferences"})

@@ -13,9 +13,18 @@ from workers.gateways.apis import prompt_templates
 from workers.gateways.apis.anthropic import sources as documents
 from workers.gateways.apis.chat_messages import MESSAGE_FIELDS, TEXT_PARTS, TOOL_RESULTS, tool_results
 from workers.gateways.apis.reply import MAX_CITATIONS, UNFINISHED, Reply, first_choice, spaced
-from workers.gateways.contexts import chunk_of, chunks_of
-from workers.gateways.lenient_reading import count, first_text, items, mapping, number, objects, text, unknown_field
-from workers.gateways.tool_calls import call_of, waits_for_caller
+from workers.gateways.reading.contexts import chunk_of, chunks_of
+from workers.gateways.reading.lenient_reading import (
+    count,
+    first_text,
+    items,
+    mapping,
+    number,
+    objects,
+    text,
+    unknown_field,
+)
+from workers.gateways.reading.tool_calls import call_of, waits_for_caller
 
 CITATIONS = frozenset({"url_citation", "file_citation", "container_file_citation"})
 

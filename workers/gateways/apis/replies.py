@@ -21,7 +21,7 @@ from workers.gateways.apis.chat_messages import Conversation, conversation
 from workers.gateways.apis.reply import Reply
 from workers.gateways.apis.streams import is_stream, merged
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import count, mapping, text, total
+from workers.gateways.reading.lenient_reading import count, mapping, text, total
 
 KNOWN = "OpenAI, Anthropic, Google, Bedrock or Cohere"
 SERVICES = (google, interactions, anthropic, bedrock, knowledge_bases, bedrock_models, cohere, openai)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workers.gateways.apis.chat_messages import TOOL_REASONS
-from workers.gateways.lenient_reading import count, objects
+from workers.gateways.reading.lenient_reading import count, objects
 
 UNFINISHED = ("queued", "in_progress")
 """States of a response that is still being made, of which no text counts."""

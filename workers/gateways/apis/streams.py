@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workers.gateways.apis import bedrock, bedrock_models, cohere, knowledge_bases
-from workers.gateways.lenient_reading import count, first_text, items, mapping, objects
+from workers.gateways.reading.lenient_reading import count, first_text, items, mapping, objects
 
 NO_TEXT_DELTAS = frozenset({"input_json_delta", "thinking_delta", "signature_delta", "compaction_delta"})
 """Types of Anthropic's deltas that hold no text of an answer."""

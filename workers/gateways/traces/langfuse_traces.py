@@ -16,9 +16,9 @@ from workers.gateways.adapted import Adapted, Draft, Received, finished, named_a
 from workers.gateways.apis.chat_messages import content_text, tool_results
 from workers.gateways.apis.replies import asked, check_known, reply_of
 from workers.gateways.apis.reply import Reply
-from workers.gateways.contexts import chunks_of
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.lenient_reading import (
+from workers.gateways.reading.contexts import chunks_of
+from workers.gateways.reading.lenient_reading import (
     an_object,
     count,
     first_text,
@@ -31,9 +31,9 @@ from workers.gateways.lenient_reading import (
     unfolded,
     without,
 )
-from workers.gateways.model_names import model_name
-from workers.gateways.provider_names import provider_name
-from workers.gateways.tool_calls import call_of
+from workers.gateways.reading.model_names import model_name
+from workers.gateways.reading.provider_names import provider_name
+from workers.gateways.reading.tool_calls import call_of
 
 NAME = "langfuse"
 GENERATIONS = frozenset({"GENERATION"})

@@ -18,7 +18,7 @@ from typing import Any
 from schemas.answers import MAX_CONTEXTS
 from workers.gateways.adapted import Adapted, Draft, Received, Withheld, finished, named_apart
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
-from workers.gateways.lenient_reading import (
+from workers.gateways.reading.lenient_reading import (
     an_object,
     count,
     first_text,
@@ -29,8 +29,8 @@ from workers.gateways.lenient_reading import (
     unfolded,
     without,
 )
-from workers.gateways.model_names import model_name
-from workers.gateways.provider_names import provider_name
+from workers.gateways.reading.model_names import model_name
+from workers.gateways.reading.provider_names import provider_name
 from workers.gateways.traces.otlp_calls import ModelCall, call_of
 from workers.gateways.traces.otlp_roots import FoundAnswer, answers_of
 from workers.gateways.traces.otlp_spans import ExportedSpan, exported_events, exported_spans

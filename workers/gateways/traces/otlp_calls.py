@@ -14,8 +14,8 @@ from workers.gateways.apis.chat_messages import (
     unread_part,
 )
 from workers.gateways.apis.google import messages as google_messages
-from workers.gateways.lenient_reading import first_text, items, mapping, objects, text, unfolded
-from workers.gateways.tool_calls import Calls, waits_for_caller
+from workers.gateways.reading.lenient_reading import first_text, items, mapping, objects, text, unfolded
+from workers.gateways.reading.tool_calls import Calls, waits_for_caller
 from workers.gateways.traces.otlp_spans import ExportedSpan
 from workers.gateways.traces.otlp_values import is_stream, reply_in
 

@@ -8,7 +8,7 @@ OpenLLMetry 0.62 (``traceloop.entity.*``, ``gen_ai.task.*``), MLflow 3 (``mlflow
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.lenient_reading import (
+from workers.gateways.reading.lenient_reading import (
     count,
     first_text,
     items,

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import parsed
+from workers.gateways.reading.lenient_reading import parsed
 
 
 def decoded(value: bytes | None) -> Any:

@@ -8,7 +8,7 @@ hold the message as JSON in the attribute ``gen_ai.event.content``.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workers.gateways.lenient_reading import count, first_text, mapping, unfolded
+from workers.gateways.reading.lenient_reading import count, first_text, mapping, unfolded
 
 ROLES: Mapping[str, str] = {
     "gen_ai.system.message": "system",

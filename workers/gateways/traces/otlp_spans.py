@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import Any
 
 from workers.gateways.apis.chat_messages import tool_results
-from workers.gateways.contexts import chunk_of
-from workers.gateways.lenient_reading import first_text, items, mapping, number, objects, text, time, unfolded
-from workers.gateways.tool_calls import call_of
+from workers.gateways.reading.contexts import chunk_of
+from workers.gateways.reading.lenient_reading import first_text, items, mapping, number, objects, text, time, unfolded
+from workers.gateways.reading.tool_calls import call_of
 from workers.gateways.traces import otlp_messages
 from workers.gateways.traces.otlp_dialects import DOCUMENTS, KIND, documents_in, translated
 

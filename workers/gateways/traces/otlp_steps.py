@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from workers.gateways.lenient_reading import first_text, mapping, unfolded
-from workers.gateways.model_names import model_name
+from workers.gateways.reading.lenient_reading import first_text, mapping, unfolded
+from workers.gateways.reading.model_names import model_name
 from workers.gateways.traces.otlp_roots import FoundAnswer
 from workers.gateways.traces.otlp_spans import ExportedSpan
 

@@ -7,7 +7,7 @@ databases) do not count.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from workers.gateways.lenient_reading import unfolded
+from workers.gateways.reading.lenient_reading import unfolded
 from workers.gateways.traces.otlp_roots import FoundAnswer, ancestors
 from workers.gateways.traces.otlp_spans import CHECKS, FRAME_OPERATIONS, FRAMES, INFERENCE, ExportedSpan
 from workers.gateways.traces.otlp_values import answer_in

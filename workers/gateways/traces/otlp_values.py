@@ -10,7 +10,7 @@ from typing import Any
 from workers.gateways.apis.chat_messages import content_text, conversation, turns_of
 from workers.gateways.apis.replies import reply_of
 from workers.gateways.apis.reply import Reply
-from workers.gateways.lenient_reading import first_text, mapping, objects, unfolded
+from workers.gateways.reading.lenient_reading import first_text, mapping, objects, unfolded
 
 QUERIES = (
     "question",

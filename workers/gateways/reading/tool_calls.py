@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from schemas.answers import MAX_ARGUMENTS, ToolStatus, tool_status
-from workers.gateways.lenient_reading import first_text, mapping, objects, text, time, unfolded
+from workers.gateways.reading.lenient_reading import first_text, mapping, objects, text, time, unfolded
 
 MAX_NAME = 200
 MAX_ERROR = 2_000

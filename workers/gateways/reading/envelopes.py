@@ -19,7 +19,7 @@ from pydantic_core import to_json
 
 from workers.gateways.adapted import Received
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import an_object, is_traceparent, items, mapping, parsed, time
+from workers.gateways.reading.lenient_reading import an_object, is_traceparent, items, mapping, parsed, time
 
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"

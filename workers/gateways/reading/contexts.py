@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 from schemas.answers import ContextChunk, SourceType
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.lenient_reading import first_text, items, mapping, number, text, time, unfolded, without
-from workers.gateways.tool_calls import call_of
+from workers.gateways.reading.lenient_reading import first_text, items, mapping, number, text, time, unfolded, without
+from workers.gateways.reading.tool_calls import call_of
 
 _CONTENT = ("content", "text", "page_content", "document", "chunk", "passage", "value")
 _NAMED = ("chunk_id", "id", "document_id", "doc_id", "file_id", "source_id", "_id")

@@ -8,7 +8,7 @@ model are kept under it. A version that the request names stays: its callers com
 
 import re
 
-from workers.gateways.provider_names import PREFIXES
+from workers.gateways.reading.provider_names import PREFIXES
 
 MAX_NAME = 1_000
 """Maximum length of a name that is read, code points; an answer holds fewer."""

@@ -1,0 +1,1 @@
+"""Provide the commands on what is stored: archives, backups, rebuilds, dead letters, erasure and topics."""
