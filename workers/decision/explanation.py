@@ -15,7 +15,7 @@ from workers.decision.decision_basis import UNCERTAIN, UNSTORED, findings_of, fo
 from workers.decision.evaluator_scores import evaluator_scores
 from workers.decision.minima import minima_of
 from workers.decision.policy import SEVERITY, DecisionPolicy, Effect, State
-from workers.evaluation.quality.characteristics import CHARACTERISTICS
+from workers.evaluation.quality.characteristics import CHARACTERISTICS, gate_reasoning
 from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 
@@ -63,6 +63,15 @@ class DecisionView(BaseModel):
     verdicts: dict[str, str] = Field(description="Verdicts of the reviewer by claim_id.")
 
 
+class WithdrawalView(BaseModel):
+    """Describe the withdrawal of an answer."""
+
+    by: str
+    at: datetime
+    reason: str
+    comment: str
+
+
 class Explanation(BaseModel):
     """Describe the basis of a decision.
 
@@ -71,7 +80,8 @@ class Explanation(BaseModel):
         tenant: tenant of the answer.
         query_type: the router's class of the query.
         risk_mode: gatekeeper or observer.
-        state: release state of the answer by the policy; ``outcome`` has the one after its review.
+        state: release state of the answer by the policy; ``outcome`` has the one after its review, and a withdrawn answer
+            is ``rejected``.
         reasons: reasons of the decision.
         review: True if a person should review it.
         final: True if a review can no longer change it.
@@ -86,6 +96,7 @@ class Explanation(BaseModel):
         minima_kept: True if the minima of the gate score and of the grounding score are those by which it was decided; false
             if they were not stored then, and are those of the present settings.
         outcome: final decision of the review; null if there is none yet, and for an answer in a file.
+        withdrawal: withdrawal of the answer from its readers; null without one, and for an answer in a file.
     """
 
     answer_id: str
@@ -106,6 +117,7 @@ class Explanation(BaseModel):
     evaluations: list[EvaluatorScore] = Field(default_factory=list)
     minima_kept: bool = True
     outcome: DecisionView | None = None
+    withdrawal: WithdrawalView | None = None
 
 
 def explain(
@@ -208,6 +220,7 @@ def explain_row(
     columns = {"failure_signals": sorted(set(row["signals"])), "grounding_not_evaluated": list(row["missing"])}
     known |= {name: Fact(measured[name].applies, columns[name]) for name in columns.keys() & measured.keys()}
     scored = {each.evaluator: each.score for each in evaluations}
+    metrics = {name: row[name] for name in CHARACTERISTICS}
     return Explanation(
         answer_id=row["answer_id"],
         tenant=row["tenant"],
@@ -223,8 +236,8 @@ def explain_row(
             evaluator_facts(resolved.evaluators, scored) | known,
             reasons, policy, row["tenant"], query_type, row["risk_mode"], measured.keys(),
         ),
-        gate={"score": score, "threshold": gate_score},
-        characteristics={name: {"score": row[name]} for name in CHARACTERISTICS},
+        gate={"score": score, "threshold": gate_score, "reasoning": gate_reasoning(score, metrics, gate_score)},
+        characteristics={name: {"score": value} for name, value in metrics.items()},
         signals=[{"type": name} for name in row["signals"]],
         evaluations=list(evaluations),
     )  # fmt: skip

@@ -54,7 +54,7 @@ async def test_the_claims_are_shown_with_verdict_and_evidence_from_a_file_and_fr
     assert ENRICHED.grounding is not None
     file = tmp_path / "enriched.json"
     file.write_text(ENRICHED.model_dump_json())
-    (of_file,), stored = _of_file(str(file), known), await _of_store(ENRICHED.answer_id, "", known)
+    (of_file,), stored = _of_file(str(file), "", known), await _of_store(ENRICHED.answer_id, "", known)
     assert of_file.claims == stored.claims
     assert [each.text for each in stored.claims] == [claim.text for claim in ENRICHED.grounding.claims] != []
     with console.capture() as printed:
@@ -118,6 +118,57 @@ async def test_an_answer_is_explained_with_the_final_decision_of_its_review(
     text = " ".join(printed.get().split())
     assert shown in text
     assert "in review" not in text and "another reason" not in text
+
+
+@pytest.mark.parametrize("decided", [True, False])
+async def test_a_withdrawal_stands_above_the_decision_that_it_took_back(
+    known: Settings, addresses: Addresses, decided: bool
+) -> None:
+    assert (await _of_store(ENRICHED.answer_id, "", known)).withdrawal is None
+    client = await connect(known.clickhouse, addresses.clickhouse)
+    store = AnalyticsStore(client, known.clickhouse.database)
+    if decided:
+        await store_decision(store, REQUEST, by="reviewer-7", at=AT, action="approve")
+    taken = {"by": "auditor-1", "at": AT + timedelta(days=1), "reason": "wrong figure"}
+    await store_decision(store, REQUEST, ruling="withdrawal", action="reject", **taken)
+    await client.close()
+    explained = await _of_store(ENRICHED.answer_id, "", known)
+    assert explained.withdrawal is not None
+    assert (explained.withdrawal.by, explained.withdrawal.reason) == ("auditor-1", "wrong figure")
+    with console.capture() as printed:
+        _print(explained)
+    text = " ".join(printed.get().split())
+    assert "withdrawn from readers (by auditor-1, 2026-11-04 09:30 UTC): wrong figure" in text
+    assert ("released after the review (approve by reviewer-7" in text) == decided
+    assert "in review" not in text
+
+
+async def test_a_stored_answer_is_explained_with_the_sentence_about_its_gate_score(known: Settings) -> None:
+    stored = await _of_store(ENRICHED.answer_id, "", known)
+    assert stored.gate["reasoning"] == ENRICHED.evaluation.reasoning
+    with console.capture() as printed:
+        _print(stored)
+    assert ENRICHED.evaluation.reasoning in " ".join(printed.get().split())
+
+
+async def test_a_rule_without_effect_in_the_mode_has_none(known: Settings) -> None:
+    stored = await _of_store(ENRICHED.answer_id, "", known)
+    assert any(row.effect is None for row in stored.rows)
+    with console.capture() as printed:
+        _print(stored)
+    assert "not evaluated" not in " ".join(printed.get().split())
+
+
+async def test_of_a_file_only_answers_of_the_named_tenant_are_explained(known: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "enriched.jsonl"
+    other = ENRICHED.model_copy(
+        update={"tenant": "other", "answer": ENRICHED.answer.model_copy(update={"tenant": "other"})}
+    )
+    file.write_text("".join(each.model_dump_json() + "\n" for each in (ENRICHED, other)))
+    assert [each.tenant for each in _of_file(str(file), "other", known)] == ["other"]
+    assert len(_of_file(str(file), "", known)) == 2
+    with pytest.raises(TouchstoneError, match="contains no answers of tenant nope"):
+        _of_file(str(file), "nope", known)
 
 
 async def test_a_replay_of_an_answer_does_not_replace_its_explanation(known: Settings, addresses: Addresses) -> None:

@@ -41,7 +41,9 @@ def explain_command(
     what: Annotated[
         str, typer.Argument(metavar="FILE|ANSWER_ID", help="File of answers, - for standard input, or an answer_id.")
     ],
-    tenant: Annotated[str, typer.Option("--tenant", help="Tenant of an answer in ClickHouse.")] = "",
+    tenant: Annotated[
+        str, typer.Option("--tenant", help="Tenant of the answer; of a file, only its answers of this tenant.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Explain how the decision on an answer came about.
@@ -54,7 +56,7 @@ def explain_command(
       touchstone explain demo-1 --json
     """
     settings = read_settings(quiet=True)
-    found = _of_file(what, settings) if _is_file(what) else [asyncio.run(_of_store(what, tenant, settings))]
+    found = _of_file(what, tenant, settings) if _is_file(what) else [asyncio.run(_of_store(what, tenant, settings))]
     if as_json:
         print_json([each.model_dump(mode="json") for each in found])
         return
@@ -69,17 +71,19 @@ def _is_file(what: str) -> bool:
         return False  # an identifier may be longer than the name of a file
 
 
-def _of_file(file: str, settings: Settings) -> list[ExplainedAnswer]:
+def _of_file(file: str, tenant: str, settings: Settings) -> list[ExplainedAnswer]:
     pipeline: LocalPipeline | None = None
     explained = []
     for event in read_events(file, settings.files.max_line_bytes):
+        if tenant and event.tenant != tenant:
+            continue
         if isinstance(event, GeneratedAnswer):
             pipeline = pipeline or LocalPipeline(settings)
             event = pipeline.evaluate(event)
         explanation = explain(event, settings.gate, settings.grounding, settings.decision)
         explained.append(with_claims(explanation, claims_of_report(event.grounding)))
     if not explained:
-        raise TouchstoneError(f"{file} contains no answers")
+        raise TouchstoneError(f"{file} contains no answers{f' of tenant {tenant}' if tenant else ''}")
     return explained
 
 
@@ -110,9 +114,12 @@ async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explaine
 
 def _print(explanation: ExplainedAnswer) -> None:
     head = f"{explanation.answer_id}: {explanation.state}"
-    if explanation.review and explanation.outcome is None:
+    if explanation.review and explanation.outcome is None and explanation.withdrawal is None:
         head += ", in review"
     console.print(Text(printable(head, keep="")), style="bold")
+    if withdrawal := explanation.withdrawal:
+        given = f": {withdrawal.reason}" if withdrawal.reason else ""
+        _line(f"withdrawn from readers (by {withdrawal.by}, {withdrawal.at:%Y-%m-%d %H:%M} UTC){given}")
     if outcome := explanation.outcome:
         given = f": {outcome.reason}" if outcome.reason else ""
         when = f"{outcome.decided_at:%Y-%m-%d %H:%M}"
@@ -159,7 +166,7 @@ def _rows(explanation: Explanation) -> Table:
         *("fact", "value", "compared with", "applies", f"effect ({explanation.risk_mode})"),
     )
     for row in explanation.rows:
-        effect = "not evaluated" if row.effect is None else row.effect.state + (", review" if row.effect.review else "")
+        effect = "none" if row.effect is None else row.effect.state + (", review" if row.effect.review else "")
         cells = (row.fact, _shown(row.value), _shown(row.threshold), APPLIES[row.applies], effect)
         table.add_row(*(Text(printable(cell, keep="")) for cell in cells), style="bold" if row.decided else None)
     return table

@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from schemas.enriched import ReleaseState
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
-from workers.decision.explanation import DecisionView
+from workers.decision.explanation import DecisionView, WithdrawalView
 from workers.decision.finality import released_by
 from workers.review.queue.deadlines import last_action
 from workers.review.reader_outcomes import ReaderOutcome
@@ -213,15 +213,6 @@ class ShownText(BaseModel):
     by: str = Field(description="The pipeline, or the name of the reviewer.")
     state: ReleaseState
     content: str | None = Field(description="Markdown; null if readers were shown nothing.")
-
-
-class WithdrawalView(BaseModel):
-    """Describe the withdrawal of a final decision."""
-
-    by: str
-    at: datetime
-    reason: str
-    comment: str
 
 
 class Outcome(BaseModel):

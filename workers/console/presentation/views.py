@@ -14,9 +14,9 @@ from workers.console.presentation.answer_history import (
     history_of,
     latest_feedback,
 )
-from workers.console.presentation.outcome import ShownText, WithdrawalView, outcome_of
+from workers.console.presentation.outcome import ShownText, outcome_of
 from workers.console.presentation.source_list import SourceView, sources_of
-from workers.decision.explanation import DecisionView, Explanation, explain_row
+from workers.decision.explanation import DecisionView, Explanation, WithdrawalView, explain_row
 from workers.evaluation.quality.characteristics import CHARACTERISTICS
 from workers.feedback.observed_events import is_of_reviewer
 from workers.feedback.rewards import combine, explicit_reward
@@ -248,7 +248,8 @@ def explanation_of(stored: StoredAnswer, settings: Settings) -> Explanation:
     """Explain the decision on a stored answer."""
     scores = stored_scores(stored.scores)
     explained = explain_row(stored.answer, settings.gate, settings.grounding, settings.decision, scores)
-    return explained.model_copy(update={"outcome": outcome_of(stored).decision})
+    outcome = outcome_of(stored)
+    return explained.model_copy(update={"outcome": outcome.decision, "withdrawal": outcome.withdrawal})
 
 
 def blinded(stored: StoredAnswer) -> StoredAnswer:

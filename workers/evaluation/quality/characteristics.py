@@ -84,7 +84,7 @@ def evaluate(
     return EvaluationResult(
         score=score,
         passed=passed,
-        reasoning=_reasoning(score, metrics, gate.gate_score),
+        reasoning=gate_reasoning(score, metrics, gate.gate_score),
         metrics={**metrics},
         details={
             name: CharacteristicDetail(method=scored.method, inputs=scored.inputs, reason=scored.reason)
@@ -291,7 +291,8 @@ def _weighted_mean(metrics: Mapping[Characteristic, float | None], weights: Mapp
     return min(1.0, round(sum(score * weight for score, weight in known) / total, 6))
 
 
-def _reasoning(score: float | None, metrics: Mapping[Characteristic, float | None], minimum: float) -> str:
+def gate_reasoning(score: float | None, metrics: Mapping[Characteristic, float | None], minimum: float) -> str:
+    """Return a sentence about a gate score: its minimum, the number of known characteristics, and the weakest one."""
     known = {name: value for name, value in metrics.items() if value is not None}
     if score is None or not known:
         return "Nothing could be judged."
